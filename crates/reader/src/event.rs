@@ -1,0 +1,85 @@
+//! What a cursor yields: events, and the payload of the current one.
+
+use crate::number::Number;
+use crate::text::Text;
+
+/// The six types of a JSON value (RFC 8259, section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "JSON has six types and will not get a seventh")]
+pub enum Kind {
+    /// `[…]`
+    Array,
+    /// `true` or `false`
+    Bool,
+    /// `null`
+    Null,
+    /// A number
+    Number,
+    /// `{…}`
+    Object,
+    /// A string
+    String,
+}
+
+impl Kind {
+    /// All types, in the order of their names.
+    pub const ALL: [Self; 6] =
+        [Self::Array, Self::Bool, Self::Null, Self::Number, Self::Object, Self::String];
+
+    /// The name JSON Schema gives the type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Bool => "boolean",
+            Self::Null => "null",
+            Self::Number => "number",
+            Self::Object => "object",
+            Self::String => "string",
+        }
+    }
+
+    /// Whether values of this type hold other values.
+    pub const fn is_container(self) -> bool {
+        matches!(self, Self::Array | Self::Object)
+    }
+}
+
+/// One step of a cursor. Small and `Copy`; the text stands in [`Payload`] and is looked at only when asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the grammar of JSON is closed, and consumers match on all of it")]
+pub enum Event {
+    /// An array or object begins.
+    Begin(Kind),
+    /// The innermost open array or object ends.
+    End(Kind),
+    /// The name of a member; its value is the next event.
+    Name,
+    /// A value that is no container.
+    Scalar(Kind),
+}
+
+/// What the current event carries, borrowed from the window until the cursor moves.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "follows Event")]
+pub enum Payload<'a> {
+    /// Nothing: a container begins or ends.
+    None,
+    /// The name of a member.
+    Name(Text<'a>),
+    /// A value that is no container.
+    Scalar(Scalar<'a>),
+}
+
+/// A value that is no container.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "follows Kind")]
+pub enum Scalar<'a> {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number, as it is spelt.
+    Number(Number<'a>),
+    /// A string, as it is spelt.
+    String(Text<'a>),
+}

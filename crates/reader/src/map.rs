@@ -1,0 +1,68 @@
+//! Files in memory: inputs the caller trusts, and our own temporary files.
+
+use std::fs::File;
+use std::io;
+
+use memmap2::{Mmap, MmapOptions};
+
+use crate::input::MapPolicy;
+
+/// A file mapped for reading.
+#[derive(Debug)]
+pub(crate) struct Map(Mmap);
+
+impl Map {
+    /// Maps `length` bytes of a file under a policy that trusts it.
+    pub(crate) fn of_trusted(file: &File, length: u64, _: MapPolicy) -> io::Result<Self> {
+        // SAFETY: whoever made the policy has promised that nobody truncates or writes to the file.
+        let map = unsafe { MmapOptions::new().len(usize_of(length)?).map(file)? };
+        Ok(Self::advised(map))
+    }
+
+    /// Maps `length` bytes of a temporary file that has no name and at least that length.
+    pub(crate) fn of_own(file: &File, length: u64) -> io::Result<Self> {
+        // SAFETY: the file has no name, so only this process can change it; its owner never shortens it while a map
+        // exists, and writes only beyond the bytes that are looked at.
+        let map = unsafe { MmapOptions::new().len(usize_of(length)?).map(file)? };
+        Ok(Self::advised(map))
+    }
+
+    fn advised(map: Mmap) -> Self {
+        #[cfg(unix)]
+        {
+            // Advice is a hint: reading works without it.
+            let _ = map.advise(memmap2::Advice::Sequential);
+        }
+        Self(map)
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Gives back the whole pages between two offsets. Touched again, they are read from the file again.
+    #[cfg(unix)]
+    pub(crate) fn release(&self, from: u64, to: u64) {
+        const PAGE: u64 = 4096;
+        let to = to.min(self.0.len() as u64) / PAGE * PAGE;
+        let from = from.next_multiple_of(PAGE);
+        if from < to {
+            // SAFETY: the pages are those of a shared file mapping that is only read: dropping them loses nothing, as
+            // the next touch reads the same bytes from the file. The range lies inside of the map.
+            let _ = unsafe {
+                self.0.unchecked_advise_range(
+                    memmap2::UncheckedAdvice::DontNeed,
+                    from as usize,
+                    (to - from) as usize,
+                )
+            };
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn release(&self, _: u64, _: u64) {}
+}
+
+fn usize_of(length: u64) -> io::Result<usize> {
+    usize::try_from(length).map_err(|_| io::Error::new(io::ErrorKind::FileTooLarge, "too large to map on this platform"))
+}

@@ -1,0 +1,66 @@
+//! Counting lines and characters as bytes pass.
+
+use crate::error::Place;
+use crate::text::count_chars;
+
+/// Line and column of the byte at `offset`, moved forward over the bytes that follow it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meter {
+    offset: u64,
+    line: u64,
+    column: u64,
+}
+
+impl Meter {
+    /// At the first byte of the input.
+    pub(crate) const fn new(offset: u64) -> Self {
+        Self { offset, line: 1, column: 1 }
+    }
+
+    /// Passes the bytes of `window`, which begins at `base`, up to `offset`. Linear in the bytes passed.
+    pub(crate) fn pass(&mut self, window: &[u8], base: u64, offset: u64) {
+        let from = self.offset.saturating_sub(base) as usize;
+        let to = offset.saturating_sub(base) as usize;
+        let Some(passed) = window.get(from..to.min(window.len())) else { return };
+        let mut rest = passed;
+        if let Some(last) = memchr::memrchr(b'\n', passed) {
+            self.line += memchr::memchr_iter(b'\n', passed).count() as u64;
+            self.column = 1;
+            rest = passed.get(last + 1..).unwrap_or_default();
+        }
+        self.column += count_chars(rest);
+        self.offset += passed.len() as u64;
+    }
+
+    pub(crate) const fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    pub(crate) const fn place(&self) -> Place {
+        Place::new(self.line, self.column)
+    }
+}
+
+/// Unicode scalar values before an offset, for offsets that do not decrease.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CharMeter {
+    offset: u64,
+    chars: u64,
+}
+
+impl CharMeter {
+    pub(crate) const fn new(offset: u64) -> Self {
+        Self { offset, chars: 0 }
+    }
+
+    /// Characters between the meter's start and `offset`. Linear in the bytes passed since the last call.
+    pub(crate) fn chars_before(&mut self, window: &[u8], base: u64, offset: u64) -> u64 {
+        let from = self.offset.saturating_sub(base) as usize;
+        let to = offset.saturating_sub(base) as usize;
+        if let Some(passed) = window.get(from..to.min(window.len())) {
+            self.chars += count_chars(passed);
+            self.offset += passed.len() as u64;
+        }
+        self.chars
+    }
+}

@@ -1,0 +1,112 @@
+//! The backend of x86-64 CPUs with AVX2 and carry-less multiplication (since 2013).
+//!
+//! The methods are inlined into entry points compiled with the features; no closure stands between them and the
+//! intrinsics, because closures do not inherit features.
+#![expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "every intrinsic here has the same argument: a value of `Avx2` proves that the CPU has it"
+)]
+
+use std::arch::x86_64::{
+    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
+    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+    _mm256_slli_epi16,
+};
+
+use super::kernels;
+use super::lanes::{BLOCK, Lanes};
+
+/// Two registers of 32 bytes. A value exists only where [`Detected`] does.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(__m256i, __m256i);
+
+/// Proof that the CPU has AVX2, PCLMULQDQ, BMI1, BMI2, LZCNT and POPCNT.
+#[derive(Clone, Copy)]
+pub(crate) struct Detected(());
+
+impl Detected {
+    /// The proof, where the CPU has everything that the entry points are compiled with.
+    pub(crate) fn new() -> Option<Self> {
+        let all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("pclmulqdq")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        all.then_some(Self(()))
+    }
+}
+
+impl Avx2 {
+    #[inline(always)]
+    fn mask(low: __m256i, high: __m256i) -> u64 {
+        // SAFETY: called with registers of an `Avx2` only, so the CPU has AVX2.
+        let (low, high) = unsafe { (_mm256_movemask_epi8(low), _mm256_movemask_epi8(high)) };
+        u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << 32
+    }
+}
+
+impl Lanes for Avx2 {
+    type Proof = Detected;
+
+    #[inline(always)]
+    fn load(_: Detected, block: &[u8; BLOCK]) -> Self {
+        let pointer = block.as_ptr();
+        // SAFETY: the CPU has AVX2, by the proof; both loads are of 32 bytes within the 64 of the block, and have no
+        // alignment requirement.
+        unsafe { Self(_mm256_loadu_si256(pointer.cast()), _mm256_loadu_si256(pointer.add(32).cast())) }
+    }
+
+    #[inline(always)]
+    fn eq(self, byte: u8) -> u64 {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe {
+            let wanted = _mm256_set1_epi8(byte.cast_signed());
+            Self::mask(_mm256_cmpeq_epi8(self.0, wanted), _mm256_cmpeq_epi8(self.1, wanted))
+        }
+    }
+
+    #[inline(always)]
+    fn below(self, bound: u8) -> u64 {
+        // `x <= bound - 1`, which is `min(x, bound - 1) == x`: there is no unsigned comparison.
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe {
+            let highest = _mm256_set1_epi8((bound - 1).cast_signed());
+            let low = _mm256_cmpeq_epi8(_mm256_min_epu8(self.0, highest), self.0);
+            let high = _mm256_cmpeq_epi8(_mm256_min_epu8(self.1, highest), self.1);
+            Self::mask(low, high)
+        }
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        Self::mask(self.0, self.1)
+    }
+
+    #[inline(always)]
+    fn bit5(self) -> u64 {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { Self::mask(_mm256_slli_epi16::<2>(self.0), _mm256_slli_epi16::<2>(self.1)) }
+    }
+
+    #[inline(always)]
+    fn with_bit5(self) -> Self {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe {
+            let bit = _mm256_set1_epi8(0x20);
+            Self(_mm256_or_si256(self.0, bit), _mm256_or_si256(self.1, bit))
+        }
+    }
+
+    #[inline(always)]
+    fn prefix_xor(self, bits: u64) -> u64 {
+        // Multiplying by all ones without carries adds, in each place, every lower bit: the prefix parity.
+        // SAFETY: `self` exists, so PCLMULQDQ was detected together with AVX2; the rest is SSE2.
+        unsafe {
+            let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits.cast_signed()), _mm_set1_epi8(-1));
+            _mm_cvtsi128_si64(product).cast_unsigned()
+        }
+    }
+}
+
+kernels::instantiate!(Avx2, Detected, "avx2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt");

@@ -1,0 +1,60 @@
+//! The backend every CPU runs: plain loops, which the compiler turns into what the target has.
+
+use super::kernels;
+use super::lanes::{BLOCK, Lanes, prefix_xor_by_shifts};
+
+/// A block in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Scalar([u8; BLOCK]);
+
+impl Scalar {
+    #[inline(always)]
+    fn mask(self, holds: impl Fn(u8) -> bool) -> u64 {
+        let mut mask = 0;
+        for (bit, &byte) in self.0.iter().enumerate() {
+            mask |= u64::from(holds(byte)) << bit;
+        }
+        mask
+    }
+}
+
+impl Lanes for Scalar {
+    type Proof = ();
+
+    #[inline(always)]
+    fn load((): (), block: &[u8; BLOCK]) -> Self {
+        Self(*block)
+    }
+
+    #[inline(always)]
+    fn eq(self, byte: u8) -> u64 {
+        self.mask(|other| other == byte)
+    }
+
+    #[inline(always)]
+    fn below(self, bound: u8) -> u64 {
+        self.mask(|byte| byte < bound)
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        self.mask(|byte| byte >= 0x80)
+    }
+
+    #[inline(always)]
+    fn bit5(self) -> u64 {
+        self.mask(|byte| byte & 0x20 != 0)
+    }
+
+    #[inline(always)]
+    fn with_bit5(self) -> Self {
+        Self(self.0.map(|byte| byte | 0x20))
+    }
+
+    #[inline(always)]
+    fn prefix_xor(self, bits: u64) -> u64 {
+        prefix_xor_by_shifts(bits)
+    }
+}
+
+kernels::instantiate!(Scalar, ());

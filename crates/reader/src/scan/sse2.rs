@@ -1,0 +1,82 @@
+//! The backend of every x86-64 CPU.
+#![expect(clippy::multiple_unsafe_ops_per_block, reason = "every intrinsic here is SSE2, which all x86-64 CPUs have")]
+
+use std::arch::x86_64::{
+    __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+    _mm_slli_epi16,
+};
+
+use super::kernels;
+use super::lanes::{BLOCK, Lanes, prefix_xor_by_shifts};
+
+/// Four registers of 16 bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Sse2([__m128i; 4]);
+
+impl Sse2 {
+    #[inline(always)]
+    fn mask(lanes: [__m128i; 4]) -> u64 {
+        // SAFETY: SSE2 is part of x86-64; so it is for every block below.
+        let bits = lanes.map(|lane| u64::from(unsafe { _mm_movemask_epi8(lane) } as u16));
+        bits[0] | bits[1] << 16 | bits[2] << 32 | bits[3] << 48
+    }
+}
+
+impl Lanes for Sse2 {
+    type Proof = ();
+
+    #[inline(always)]
+    fn load((): (), block: &[u8; BLOCK]) -> Self {
+        let (quarters, _) = block.as_chunks::<16>();
+        // SAFETY: SSE2, as above.
+        let mut lanes = [unsafe { _mm_set1_epi8(0) }; 4];
+        for (lane, quarter) in lanes.iter_mut().zip(quarters) {
+            // SAFETY: the pointer is to 16 readable bytes, and the load has no alignment requirement.
+            *lane = unsafe { _mm_loadu_si128(quarter.as_ptr().cast()) };
+        }
+        Self(lanes)
+    }
+
+    #[inline(always)]
+    fn eq(self, byte: u8) -> u64 {
+        // SAFETY: SSE2, as above.
+        unsafe {
+            let wanted = _mm_set1_epi8(byte.cast_signed());
+            Self::mask(self.0.map(|lane| _mm_cmpeq_epi8(lane, wanted)))
+        }
+    }
+
+    #[inline(always)]
+    fn below(self, bound: u8) -> u64 {
+        // `x <= bound - 1`, which is `min(x, bound - 1) == x`: there is no unsigned comparison.
+        // SAFETY: SSE2, as above.
+        unsafe {
+            let highest = _mm_set1_epi8((bound - 1).cast_signed());
+            Self::mask(self.0.map(|lane| _mm_cmpeq_epi8(_mm_min_epu8(lane, highest), lane)))
+        }
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        Self::mask(self.0)
+    }
+
+    #[inline(always)]
+    fn bit5(self) -> u64 {
+        // SAFETY: SSE2, as above.
+        Self::mask(self.0.map(|lane| unsafe { _mm_slli_epi16::<2>(lane) }))
+    }
+
+    #[inline(always)]
+    fn with_bit5(self) -> Self {
+        // SAFETY: SSE2, as above.
+        Self(self.0.map(|lane| unsafe { _mm_or_si128(lane, _mm_set1_epi8(0x20)) }))
+    }
+
+    #[inline(always)]
+    fn prefix_xor(self, bits: u64) -> u64 {
+        prefix_xor_by_shifts(bits)
+    }
+}
+
+kernels::instantiate!(Sse2, ());

@@ -1,0 +1,104 @@
+//! The backends against a byte-by-byte oracle, at every alignment and length.
+
+use super::*;
+
+/// A byte-by-byte skip: the oracle.
+fn naive_skip(bytes: &[u8], from: usize, depth: u64, limit: u64) -> (Skipped, i64) {
+    let (mut in_string, mut escaped, mut depth, mut objects) = (false, false, depth, 0);
+    for (at, &byte) in bytes.iter().enumerate().skip(from) {
+        // Outside of strings a backslash is no JSON; the masks take it for an escape of a quote all the same.
+        let plain = !escaped;
+        escaped = byte == b'\\' && plain;
+        match byte {
+            b'"' if plain => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                objects += i64::from(byte == b'{');
+                if depth > limit {
+                    return (Skipped::TooDeep(at), objects);
+                }
+            }
+            b'}' | b']' if !in_string => {
+                depth -= 1;
+                objects -= i64::from(byte == b'}');
+                if depth == 0 {
+                    return (Skipped::Done(at + 1), objects);
+                }
+            }
+            _ => {}
+        }
+    }
+    (Skipped::More, objects)
+}
+
+/// Bytes that are dense in what matters to the masks, different for every seed.
+fn noise(seed: u64, length: usize) -> Vec<u8> {
+    const ALPHABET: &[u8] = b"\\\\\"\"{}[]{}[] \n\tab,:\x01\xC3\xA9";
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    (0..length).map(|_| ALPHABET[next() as usize % ALPHABET.len()]).collect()
+}
+
+/// R5: every kernel, every alignment, every length, on every backend.
+#[test]
+fn backends_agree_with_the_oracle() {
+    for backend in Backend::available() {
+        let kernels = backend.kernels();
+        for length in 0..=256 {
+            let bytes = noise(length as u64 + 1, length + 64);
+            for from in 0..64 {
+                let bytes = &bytes[..from + length];
+                let mut state = Skip::new(3, 0, 8);
+                let skipped = (kernels.skip)(bytes, from, &mut state);
+                assert_eq!((skipped, state.objects), naive_skip(bytes, from, 3, 8), "{backend:?} {length} {from}");
+                let plain = (kernels.plain)(bytes, from);
+                let end = (from..bytes.len()).find(|&at| matches!(bytes[at], b'"' | b'\\' | 0..0x20));
+                assert_eq!(plain.end, end.unwrap_or(bytes.len()));
+                assert_eq!(plain.high, bytes[from..plain.end].iter().any(|byte| *byte >= 0x80));
+                let other = (from..bytes.len()).find(|&at| !crate::grammar::is_space(bytes[at]));
+                assert_eq!((kernels.space)(bytes, from), other.unwrap_or(bytes.len()));
+            }
+        }
+    }
+}
+
+/// R1: a skip that is fed in pieces ends where the whole one ends.
+#[test]
+fn a_skip_goes_on_in_the_middle_of_anything() {
+    for backend in Backend::available() {
+        for seed in 0..200 {
+            let bytes = noise(seed, 300);
+            let whole = (backend.kernels().skip)(&bytes, 0, &mut Skip::new(5, 0, 1 << 20));
+            for piece in [1, 3, 63, 64, 65, 100] {
+                let mut state = Skip::new(5, 0, 1 << 20);
+                let mut result = Skipped::More;
+                let mut from = 0;
+                while from < bytes.len() && result == Skipped::More {
+                    let to = (from + piece).min(bytes.len());
+                    result = (backend.kernels().skip)(&bytes[..to], from, &mut state);
+                    from = to;
+                }
+                assert_eq!(result, whole, "{backend:?} seed {seed} piece {piece}");
+            }
+        }
+    }
+}
+
+#[test]
+fn compacting_drops_white_space_outside_strings_only() {
+    let value = br#" { "a b" : [ 1 , "\" ,  x" ,
+        true ] , "c" : "   " } "#;
+    for backend in Backend::available() {
+        for shift in 0..70 {
+            let padded = [vec![b' '; shift], value.to_vec()].concat();
+            let mut out = Vec::new();
+            (backend.kernels().compact)(&padded, &mut out);
+            assert_eq!(out, br#"{"a b":[1,"\" ,  x",true],"c":"   "}"#, "{backend:?}");
+        }
+    }
+}

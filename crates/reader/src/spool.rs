@@ -1,0 +1,79 @@
+//! Bytes of a stream that must stay readable and are too many for memory: a temporary file without a name.
+
+use std::fs::File;
+use std::io::{Read, Write};
+
+use crate::error::{Error, ErrorKind, Limit, Result};
+use crate::map::Map;
+
+/// Bytes moved at a time.
+const CHUNK: usize = 64 << 10;
+
+/// Bytes the file grows by at least.
+const STEP: u64 = 64 << 20;
+
+/// A temporary file that is written at its end and mapped for reading.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    file: File,
+    map: Map,
+    capacity: u64,
+    length: u64,
+    limit: u64,
+    chunk: Box<[u8]>,
+}
+
+impl Spool {
+    /// A spool that begins with `bytes`; `offset` is where they stand in the input, for errors.
+    pub(crate) fn new(bytes: &[u8], limit: u64, offset: u64) -> Result<Self> {
+        let io = |cause| Error::io(cause, offset);
+        let file = tempfile::tempfile().map_err(io)?;
+        let capacity = (bytes.len() as u64 + STEP).next_multiple_of(STEP);
+        // Extended first, so that every byte of the map lies within the file; the blocks are allocated by `write`,
+        // which reports a full disk.
+        file.set_len(capacity).map_err(io)?;
+        let map = Map::of_own(&file, capacity).map_err(io)?;
+        let chunk = vec![0; CHUNK].into_boxed_slice();
+        let mut spool = Self { file, map, capacity, length: 0, limit, chunk };
+        spool.append(bytes, offset)?;
+        Ok(spool)
+    }
+
+    /// The bytes written so far.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.map.bytes().get(..self.length as usize).unwrap_or_default()
+    }
+
+    /// Reads once from `reader`, and says how many bytes came. An interrupted read is the caller's to repeat.
+    pub(crate) fn fill(&mut self, reader: &mut dyn Read, offset: u64) -> Result<std::io::Result<usize>> {
+        let mut chunk = std::mem::take(&mut self.chunk);
+        let read = reader.read(&mut chunk);
+        let appended = match &read {
+            Ok(count) => self.append(chunk.get(..*count).unwrap_or_default(), offset),
+            Err(_) => Ok(()),
+        };
+        self.chunk = chunk;
+        appended.map(|()| read)
+    }
+
+    /// Gives back the memory of the bytes between two indices; they stay readable.
+    pub(crate) fn release(&self, from: u64, to: u64) {
+        self.map.release(from, to);
+    }
+
+    fn append(&mut self, bytes: &[u8], offset: u64) -> Result<()> {
+        let io = |cause| Error::io(cause, offset);
+        let length = self.length + bytes.len() as u64;
+        if length > self.limit {
+            return Err(Error::plain(ErrorKind::Limit(Limit::SpoolBytes(self.limit)), offset));
+        }
+        if length > self.capacity {
+            self.capacity = (length * 2).next_multiple_of(STEP);
+            self.file.set_len(self.capacity).map_err(io)?;
+            self.map = Map::of_own(&self.file, self.capacity).map_err(io)?;
+        }
+        self.file.write_all(bytes).map_err(io)?;
+        self.length = length;
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! Which containers are open: one bit a level.
+
+/// The kinds of the open containers, innermost last.
+#[derive(Debug, Default)]
+pub(crate) struct Stack {
+    words: Vec<u64>,
+    depth: u32,
+}
+
+impl Stack {
+    pub(crate) const fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, object: bool) {
+        let (word, bit) = (self.depth as usize / 64, self.depth % 64);
+        if word == self.words.len() {
+            self.words.push(0);
+        }
+        if let Some(bits) = self.words.get_mut(word) {
+            *bits = *bits & !(1 << bit) | u64::from(object) << bit;
+        }
+        self.depth += 1;
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Goes back to an earlier depth. Levels that were left stay as they were until something is pushed over them.
+    pub(crate) fn set_depth(&mut self, depth: u32) {
+        self.depth = depth;
+    }
+
+    /// Whether the innermost open container is an object.
+    #[inline]
+    pub(crate) fn in_object(&self) -> bool {
+        let Some(top) = self.depth.checked_sub(1) else { return false };
+        self.words.get(top as usize / 64).is_some_and(|bits| bits >> (top % 64) & 1 == 1)
+    }
+}
