@@ -94,6 +94,9 @@ struct Long {
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     offset: u64,
+    start: u64,
+    end: u64,
+    token: Token,
     expect: Expect,
     depth: u32,
 }
@@ -258,11 +261,18 @@ impl<'a> Cursor<'a> {
         self.source.is_stream()
     }
 
-    /// Keeps all bytes from the current place on readable until [`release`](Self::release), and returns the place. Holds
-    /// nest. On a stream what is held beyond [`Limits::held_bytes`] goes to a temporary file.
+    /// Keeps all bytes from the current token on readable until [`release`](Self::release), and returns the place. Holds
+    /// nest, and end with the record. On a stream what is held beyond [`Limits::held_bytes`] goes to a temporary file.
     pub fn hold(&mut self) -> Mark {
-        let mark = Mark { offset: self.offset(), expect: self.expect, depth: self.stack.depth() };
-        self.holds.push(mark.offset);
+        let mark = Mark {
+            offset: self.offset(),
+            start: self.absolute(self.start.min(self.at)),
+            end: self.absolute(self.end.min(self.at)),
+            token: self.token,
+            expect: self.expect,
+            depth: self.stack.depth(),
+        };
+        self.holds.push(mark.start);
         mark
     }
 
@@ -273,11 +283,12 @@ impl<'a> Cursor<'a> {
 
     /// Returns to a mark.
     pub fn rewind(&mut self, mark: &Mark) {
-        let Some(at) = mark.offset.checked_sub(self.source.base()) else { return };
-        self.at = at as usize;
-        self.start = self.at;
-        self.end = self.at;
-        self.token = Token::None;
+        let base = self.source.base();
+        let Some(start) = mark.start.checked_sub(base) else { return };
+        self.at = (mark.offset - base) as usize;
+        self.start = start as usize;
+        self.end = mark.end.saturating_sub(base) as usize;
+        self.token = mark.token;
         self.expect = mark.expect;
         self.stack.set_depth(mark.depth);
     }

@@ -20,6 +20,7 @@ impl Cursor<'_> {
     /// it is skipped. Where it was read to its end, it is checked that nothing but white space follows. After an error
     /// reading goes on behind the next delimiter, if there are delimiters; else the error is returned again.
     pub fn next_record(&mut self) -> Result<bool> {
+        self.holds.clear();
         let found = match self.framing {
             Framing::Lines | Framing::JsonSeq => self.next_delimited()?,
             Framing::Single => self.next_single()?,

@@ -54,14 +54,21 @@ impl Cursor<'_> {
     }
 
     /// The type of the value that comes next, without entering it; `None` when what comes is no value, which
-    /// [`begin_value`](Self::begin_value) then reports.
+    /// [`begin_value`](Self::begin_value) then reports. The current name stays.
     pub fn peek(&mut self) -> Result<Option<Kind>> {
         match self.expect {
             Expect::Start => self.start_input()?,
             Expect::Failed => return self.failure(),
             _ => {}
         }
-        Ok(self.next_byte()?.and_then(kind_of))
+        loop {
+            match self.source.window().get(self.at).copied() {
+                Some(byte) if is_space(byte) => self.space(),
+                Some(byte) => return Ok(kind_of(byte)),
+                None if self.more()? => {}
+                None => return Ok(None),
+            }
+        }
     }
 
     /// Enters the value that comes next: all of it when it is no container, else its opening bracket.

@@ -1,0 +1,189 @@
+//! What changes while matching: kept by the caller, reused from record to record.
+
+use crate::eval::{Memory, Operand};
+use crate::location::Location;
+use crate::matcher::Step;
+use crate::plan::{Duplicates, Order, Plan, QueryId};
+
+/// The mutable memory of a matcher. One a thread; any plan can use it, one after the other.
+///
+/// Its size follows the depth of the document and the number of queries, never the length of the document.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub(super) frames: Vec<Frame>,
+    /// The states at each frame, frame after frame.
+    pub(super) active: Vec<Active>,
+    /// The states at the value that comes next.
+    pub(super) next: Vec<Active>,
+    /// Which name selectors have found their member, for each active state of each frame.
+    pub(super) found: Vec<bool>,
+    /// The words of keys.
+    pub(super) words: Vec<u64>,
+    pub(super) regions: Vec<Region>,
+    pub(super) pending: Vec<Step>,
+    pub(super) pending_at: usize,
+    /// For each query, the open frames that may still put something before what was already found.
+    pub(super) blockers: Vec<u32>,
+    /// Queries with matches that were left while something blocked.
+    pub(super) unsettled: Vec<bool>,
+    /// Outcomes of filters on the current child.
+    pub(super) tested: Vec<(u32, bool)>,
+    pub(super) location: Location,
+    pub(super) memory: Memory,
+    pub(super) answers: Vec<Operand<'static>>,
+}
+
+/// A container on the way down, some of whose children may matter.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) start: u64,
+    pub(super) object: bool,
+    /// Index of the next element.
+    pub(super) index: u64,
+    /// Number of elements, where a selector needs it.
+    pub(super) length: u64,
+    /// First of its states in `Scratch::active`; they end where the next frame's begin.
+    pub(super) active: usize,
+    pub(super) found: usize,
+    pub(super) words: usize,
+    /// States that can still select something below.
+    pub(super) live: u32,
+    /// In an array, the index at which a state is exhausted next.
+    pub(super) check_at: u64,
+    /// In an object, whether a name was found since the states were looked at.
+    pub(super) dirty: bool,
+}
+
+/// A state at a node: one derivation of it, or several that nothing tells apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Active {
+    pub(super) state: u32,
+    pub(super) times: u64,
+    pub(super) key: Key,
+    /// First of its slots in `Scratch::found`, relative to the frame's.
+    pub(super) found: u32,
+    /// Names not yet found, or one past the last index that can be selected.
+    pub(super) left: u64,
+    /// Whether its own selectors can select nothing more in this container.
+    pub(super) exhausted: bool,
+    pub(super) blocking: bool,
+}
+
+/// A range of `Scratch::words`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Key {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// A match that has been entered and not yet left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Region {
+    pub(super) query: QueryId,
+    pub(super) times: u64,
+    pub(super) key: Key,
+    pub(super) start: u64,
+    /// Frames around the node.
+    pub(super) depth: usize,
+    pub(super) held: bool,
+}
+
+impl Active {
+    pub(super) const fn new(state: u32, times: u64, key: Key) -> Self {
+        Self { state, times, key, found: 0, left: 0, exhausted: false, blocking: false }
+    }
+}
+
+impl Scratch {
+    /// Empty memory.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets the last record.
+    pub(super) fn restart(&mut self, plan: &Plan) {
+        self.frames.clear();
+        self.active.clear();
+        self.found.clear();
+        self.words.clear();
+        self.regions.clear();
+        self.pending.clear();
+        self.pending_at = 0;
+        self.blockers.clear();
+        self.blockers.resize(plan.starts.len(), 0);
+        self.unsettled.clear();
+        self.unsettled.resize(plan.starts.len(), false);
+        self.location.truncate(0);
+        self.next.clear();
+        self.next.extend(plan.starts.iter().map(|&state| Active::new(state, 1, Key::default())));
+    }
+
+    pub(super) fn states_of(&self, frame: &Frame) -> std::ops::Range<usize> {
+        frame.active..self.active.len()
+    }
+
+    /// Adds a state at the value that comes next; one that cannot be told from another is counted with it.
+    pub(super) fn push_next(&mut self, active: Active) {
+        if active.key.start == active.key.end
+            && let Some(same) =
+                self.next.iter_mut().find(|same| same.state == active.state && same.key.start == same.key.end)
+        {
+            same.times = same.times.saturating_add(active.times);
+            return;
+        }
+        self.next.push(active);
+    }
+
+    pub(super) fn unblock(&mut self, query: QueryId) {
+        if let Some(blockers) = self.blockers.get_mut(query.index()) {
+            *blockers -= 1;
+            if *blockers == 0 && self.unsettled.get(query.index()).copied().unwrap_or(false) {
+                self.unsettled[query.index()] = false;
+                self.pending.push(Step::Settled(query));
+            }
+        }
+    }
+
+    pub(super) fn block(&mut self, query: QueryId) {
+        if let Some(blockers) = self.blockers.get_mut(query.index()) {
+            *blockers += 1;
+        }
+    }
+
+    /// States of the new innermost frame, from those of the value it belongs to.
+    pub(super) fn adopt(&mut self, plan: &Plan, frame: &mut Frame) {
+        let unique = plan.options.duplicates == Duplicates::First;
+        frame.check_at = u64::MAX;
+        for at in 0..self.next.len() {
+            let mut active = self.next[at];
+            let Some(segment) = plan.segment_of(active.state) else { continue };
+            let selects = segment.selects_in(frame.object);
+            if !selects && !segment.descendant {
+                continue;
+            }
+            active.left = match (frame.object, segment.only_names) {
+                (true, Some(names)) if unique => u64::from(names),
+                (true, _) => u64::MAX,
+                (false, _) => {
+                    segment.selectors.iter().map(|select| select.end(frame.length)).max().unwrap_or(0)
+                }
+            };
+            active.exhausted = !selects || active.left == 0;
+            active.found = (self.found.len() - frame.found) as u32;
+            if frame.object && unique {
+                self.found.resize(self.found.len() + segment.selectors.len(), false);
+            }
+            active.blocking = plan.options.order == Order::Rfc && segment.reorders && !active.exhausted;
+            if active.blocking {
+                self.block(plan.query_of(active.state));
+            }
+            if !active.exhausted || segment.descendant {
+                frame.live += 1;
+            }
+            if !frame.object && !active.exhausted {
+                frame.check_at = frame.check_at.min(active.left);
+            }
+            self.active.push(active);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Which states a child gets from those of its container.
+
+use trommel_reader::Result;
+
+use super::Matcher;
+use super::scratch::{Active, Frame, Key};
+use crate::eval::Context;
+use crate::plan::{Duplicates, Order, SegmentPlan, Select};
+
+impl Matcher<'_, '_> {
+    /// The states of the member whose name the cursor stands behind.
+    pub(super) fn select_member(&mut self, frame: &mut Frame) -> Result<()> {
+        let unique = self.plan.options.duplicates == Duplicates::First;
+        self.scratch.next.clear();
+        let mut filters = false;
+        for at in self.scratch.states_of(frame) {
+            let active = self.scratch.active[at];
+            let Some(segment) = self.plan.segment_of(active.state) else { continue };
+            if segment.descendant {
+                self.scratch.push_next(Active::new(active.state, active.times, active.key));
+            }
+            for (number, select) in segment.selectors.iter().enumerate() {
+                match select {
+                    Select::All => self.reach(frame, active, segment, number)?,
+                    Select::Filter(_) => filters = true,
+                    Select::Name(name) => {
+                        let slot = frame.found + active.found as usize + number;
+                        let open = !unique || !self.scratch.found[slot];
+                        if open && self.cursor.name().is_some_and(|found| found.eq_str(name)) {
+                            if unique {
+                                self.scratch.found[slot] = true;
+                                self.scratch.active[at].left -= u64::from(segment.only_names.is_some());
+                                frame.dirty = true;
+                            }
+                            self.reach(frame, active, segment, number)?;
+                        }
+                    }
+                    Select::Index(_) | Select::Slice(_) => {}
+                }
+            }
+        }
+        if filters { self.select_by_filters(frame) } else { Ok(()) }
+    }
+
+    /// The states of the element that comes next.
+    pub(super) fn select_element(&mut self, frame: &mut Frame) -> Result<()> {
+        self.scratch.next.clear();
+        let mut filters = false;
+        for at in self.scratch.states_of(frame) {
+            let active = self.scratch.active[at];
+            let Some(segment) = self.plan.segment_of(active.state) else { continue };
+            if segment.descendant {
+                self.scratch.push_next(Active::new(active.state, active.times, active.key));
+            }
+            for (number, select) in segment.selectors.iter().enumerate() {
+                if matches!(select, Select::Filter(_)) {
+                    filters = true;
+                } else if select.selects(frame.index, frame.length) {
+                    self.reach(frame, active, segment, number)?;
+                }
+            }
+        }
+        if filters { self.select_by_filters(frame) } else { Ok(()) }
+    }
+
+    fn select_by_filters(&mut self, frame: &mut Frame) -> Result<()> {
+        self.scratch.tested.clear();
+        for at in self.scratch.states_of(frame) {
+            let active = self.scratch.active[at];
+            let Some(segment) = self.plan.segment_of(active.state) else { continue };
+            for (number, select) in segment.selectors.iter().enumerate() {
+                if let Select::Filter(filter) = select
+                    && self.passes(*filter)?
+                {
+                    self.reach(frame, active, segment, number)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the value that comes next passes a filter; asked once a value.
+    fn passes(&mut self, filter: u32) -> Result<bool> {
+        if let Some((_, passes)) = self.scratch.tested.iter().find(|(tested, _)| *tested == filter) {
+            return Ok(*passes);
+        }
+        let Some(test) = self.plan.filters.get(filter as usize) else { return Ok(false) };
+        let candidate = self.cursor.hold();
+        let mut context = Context {
+            cursor: &mut *self.cursor,
+            candidate,
+            answers: self.answers.unwrap_or(&self.scratch.answers),
+            memory: &mut self.scratch.memory,
+        };
+        let passes = test.holds(&mut context)?;
+        self.cursor.rewind(&candidate);
+        self.cursor.release();
+        self.scratch.tested.push((filter, passes));
+        Ok(passes)
+    }
+
+    /// The value that comes next is selected by a selector of a state: it gets the state after it.
+    fn reach(&mut self, frame: &Frame, from: Active, segment: &SegmentPlan, number: usize) -> Result<()> {
+        let mut key = from.key;
+        if segment.keyed && self.plan.options.order == Order::Rfc {
+            self.cursor.peek()?;
+            let start = self.cursor.offset();
+            let reverse = segment.selectors.get(number).is_some_and(Select::is_reverse);
+            let words = &mut self.scratch.words;
+            let at = words.len();
+            words.extend_from_within(key.start..key.end);
+            if segment.descendant {
+                words.push(frame.start);
+            }
+            if segment.forked() {
+                words.push(number as u64);
+            }
+            words.push(if reverse { !start } else { start });
+            key = Key { start: at, end: words.len() };
+        }
+        self.scratch.push_next(Active::new(from.state + 1, from.times, key));
+        Ok(())
+    }
+}

@@ -1,0 +1,310 @@
+//! Matches held back until their order is known: spans, not values.
+//!
+//! A row is a key, a span and a tag of the caller's. Rows are collected, sorted a few thousand at a time, delta-coded (a
+//! few bytes a row) and kept as runs; the runs stay in memory up to a limit and then go to a temporary file without a
+//! name. Taking the rows out merges the runs. Rows of equal keys keep the order in which they came.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use trommel_reader::Span;
+
+/// Words collected before they are sorted into a run.
+const COLLECTED: usize = 128 << 10;
+
+/// Bytes of a run read at a time while merging.
+const PIECE: usize = 4 << 10;
+
+/// Rows waiting to be taken out in the order of their keys.
+#[derive(Debug)]
+pub struct Held {
+    /// Words of a key.
+    width: usize,
+    collected: Vec<u64>,
+    runs: Vec<Run>,
+    store: Store,
+}
+
+/// One match that was held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeldMatch {
+    /// Where the node stands.
+    pub span: Span,
+    /// What the caller noted with it.
+    pub tag: u64,
+}
+
+/// Where a run's bytes lie in the store.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    start: u64,
+    end: u64,
+}
+
+impl Held {
+    /// Nothing held; runs of more than `memory` bytes together go to a temporary file.
+    pub fn new(memory: usize) -> Self {
+        Self {
+            width: 0,
+            collected: Vec::new(),
+            runs: Vec::new(),
+            store: Store::Memory { bytes: Vec::new(), limit: memory },
+        }
+    }
+
+    /// Whether nothing is held.
+    pub fn is_empty(&self) -> bool {
+        self.collected.is_empty() && self.runs.is_empty()
+    }
+
+    /// Holds a match. All keys must be of the same length.
+    pub fn push(&mut self, key: &[u64], span: Span, tag: u64) -> io::Result<()> {
+        if self.is_empty() {
+            self.width = key.len();
+        }
+        self.collected.extend_from_slice(key.get(..self.width).unwrap_or(key));
+        self.collected.extend_from_slice(&[span.start, span.len(), tag]);
+        if self.collected.len() >= COLLECTED { self.seal() } else { Ok(()) }
+    }
+
+    /// Hands out everything held, sorted by key, and holds nothing afterwards.
+    pub fn drain<E: From<io::Error>>(
+        &mut self,
+        mut take: impl FnMut(HeldMatch) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.runs.is_empty() {
+            for row in self.sorted() {
+                take(self.row(self.collected.get(row..).unwrap_or_default()))?;
+            }
+            self.collected.clear();
+            return Ok(());
+        }
+        self.seal()?;
+        self.merge(&mut take)?;
+        self.runs.clear();
+        self.store.clear()?;
+        Ok(())
+    }
+
+    fn stride(&self) -> usize {
+        self.width + 3
+    }
+
+    fn row(&self, words: &[u64]) -> HeldMatch {
+        let word = |at: usize| words.get(self.width + at).copied().unwrap_or(0);
+        HeldMatch { span: Span::new(word(0), word(0) + word(1)), tag: word(2) }
+    }
+
+    /// Indices of the collected rows in the order of their keys.
+    fn sorted(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.collected.len()).step_by(self.stride()).collect();
+        rows.sort_by_key(|&row| self.collected.get(row..row + self.width));
+        rows
+    }
+
+    /// Makes a run of what was collected.
+    fn seal(&mut self) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        let mut before = vec![0; self.stride()];
+        for row in self.sorted() {
+            let words = self.collected.get(row..row + self.stride()).unwrap_or_default();
+            for (&word, before) in words.iter().zip(&mut before) {
+                put(word.wrapping_sub(*before), &mut bytes);
+                *before = word;
+            }
+        }
+        self.collected.clear();
+        let (start, end) = self.store.append(&bytes)?;
+        self.runs.push(Run { start, end });
+        Ok(())
+    }
+
+    fn merge<E: From<io::Error>>(
+        &mut self,
+        take: &mut impl FnMut(HeldMatch) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (width, stride) = (self.width, self.stride());
+        let mut readers: Vec<Reader> = self.runs.iter().map(|&run| Reader::new(run, stride)).collect();
+        let mut heap = BinaryHeap::new();
+        for (number, reader) in readers.iter_mut().enumerate() {
+            if reader.advance(&mut self.store)? {
+                heap.push(Reverse((reader.key(width), number)));
+            }
+        }
+        while let Some(Reverse((_, number))) = heap.pop() {
+            let Some(reader) = readers.get_mut(number) else { continue };
+            take(self.row(&reader.words))?;
+            if reader.advance(&mut self.store)? {
+                heap.push(Reverse((reader.key(width), number)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A run being read.
+struct Reader {
+    run: Run,
+    buffer: Vec<u8>,
+    at: usize,
+    words: Vec<u64>,
+}
+
+impl Reader {
+    fn new(run: Run, stride: usize) -> Self {
+        Self { run, buffer: Vec::new(), at: 0, words: vec![0; stride] }
+    }
+
+    fn key(&self, width: usize) -> Vec<u64> {
+        self.words.get(..width).unwrap_or_default().to_vec()
+    }
+
+    /// To the next row; `false` at the end of the run.
+    fn advance(&mut self, store: &mut Store) -> io::Result<bool> {
+        // A row is at most ten bytes a word.
+        if self.buffer.len() - self.at < self.words.len() * 10 && self.run.start < self.run.end {
+            self.buffer.drain(..self.at);
+            self.at = 0;
+            let wanted = (PIECE.max(self.words.len() * 20) as u64).min(self.run.end - self.run.start);
+            store.read(self.run.start, wanted as usize, &mut self.buffer)?;
+            self.run.start += wanted;
+        }
+        if self.at == self.buffer.len() {
+            return Ok(false);
+        }
+        for word in &mut self.words {
+            *word = word.wrapping_add(get(&self.buffer, &mut self.at));
+        }
+        Ok(true)
+    }
+}
+
+/// Writes a difference: small ones of either sign take few bytes.
+fn put(difference: u64, bytes: &mut Vec<u8>) {
+    let signed = difference.cast_signed();
+    let mut rest = (signed << 1 ^ signed >> 63).cast_unsigned();
+    while rest >= 0x80 {
+        bytes.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
+}
+
+fn get(bytes: &[u8], at: &mut usize) -> u64 {
+    let (mut value, mut shift) = (0, 0);
+    while let Some(&byte) = bytes.get(*at) {
+        *at += 1;
+        value |= u64::from(byte & 0x7F) << shift;
+        shift += 7;
+        if byte < 0x80 || shift >= 64 {
+            break;
+        }
+    }
+    (value >> 1) ^ 0u64.wrapping_sub(value & 1)
+}
+
+/// Bytes that are appended and read by position: in memory, then in a temporary file.
+#[derive(Debug)]
+enum Store {
+    Memory { bytes: Vec<u8>, limit: usize },
+    File { file: File, length: u64 },
+}
+
+impl Store {
+    fn append(&mut self, more: &[u8]) -> io::Result<(u64, u64)> {
+        if let Self::Memory { bytes, limit } = self
+            && bytes.len() + more.len() > *limit
+        {
+            let mut file = tempfile::tempfile()?;
+            file.write_all(bytes)?;
+            *self = Self::File { length: bytes.len() as u64, file };
+        }
+        match self {
+            Self::Memory { bytes, .. } => {
+                let start = bytes.len() as u64;
+                bytes.extend_from_slice(more);
+                Ok((start, bytes.len() as u64))
+            }
+            Self::File { file, length } => {
+                file.seek(SeekFrom::Start(*length))?;
+                file.write_all(more)?;
+                let start = *length;
+                *length += more.len() as u64;
+                Ok((start, *length))
+            }
+        }
+    }
+
+    fn read(&mut self, start: u64, count: usize, into: &mut Vec<u8>) -> io::Result<()> {
+        match self {
+            Self::Memory { bytes, .. } => {
+                let start = start as usize;
+                into.extend_from_slice(bytes.get(start..start + count).unwrap_or_default());
+                Ok(())
+            }
+            Self::File { file, .. } => {
+                file.seek(SeekFrom::Start(start))?;
+                let before = into.len();
+                into.resize(before + count, 0);
+                file.read_exact(into.get_mut(before..).unwrap_or_default())
+            }
+        }
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        match self {
+            Self::Memory { bytes, .. } => bytes.clear(),
+            Self::File { file, length } => {
+                file.set_len(0)?;
+                *length = 0;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pseudo-random numbers, the same every time.
+    fn numbers(count: u64) -> impl Iterator<Item = u64> {
+        (0..count).map(|at| at.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17) ^ at)
+    }
+
+    #[test]
+    fn rows_come_out_sorted_wherever_they_were_kept() {
+        for (count, memory) in [(0, 0), (5, 1 << 20), (200_000, 1 << 30), (200_000, 1000)] {
+            let mut held = Held::new(memory);
+            // Twice, to see that draining leaves nothing behind.
+            for _ in 0..2 {
+                let mut expected: Vec<_> = numbers(count).map(|n| (n % 1000, n >> 40, n)).collect();
+                for &(first, second, tag) in &expected {
+                    held.push(&[first, !second], Span::new(second, second + first), tag).unwrap();
+                }
+                expected.sort_by_key(|&(first, second, _)| (first, !second));
+                let mut found = Vec::new();
+                held.drain(|row| {
+                    found.push((row.span.len(), row.span.start, row.tag));
+                    io::Result::Ok(())
+                })
+                .unwrap();
+                assert!(found == expected, "{count} rows, {memory} bytes");
+                assert!(held.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_of_a_long_list_takes_few_bytes() {
+        let mut held = Held::new(usize::MAX);
+        for at in 0..100_000 {
+            held.push(&[at * 3000], Span::new(at * 3000 + 40, at * 3000 + 60), 0).unwrap();
+        }
+        let Store::Memory { bytes, .. } = &held.store else { panic!("in memory") };
+        assert!(bytes.len() < 100_000 * 8, "{}", bytes.len());
+    }
+}

@@ -1,0 +1,169 @@
+//! Near misses outside filters: the root, segments and selectors.
+
+use super::{Near, Parser, is_blank, is_name_char, is_name_first};
+use crate::error::{ParseError, ParseErrorKind};
+
+const SEGMENT: &str = "a segment (`.name`, `..name` or `[…]`) or the end of the query";
+const AFTER_DOT: &str = "a name or `*` directly after the dot";
+const AFTER_DOTS: &str = "a name, `*` or `[` directly after the dots";
+const SELECTOR: &str = "a selector: `'name'`, an index, `start:end:step`, `*` or `?filter`";
+const AFTER_SELECTOR: &str = "`,` or `]`";
+
+impl Parser<'_> {
+    /// The text does not begin with `$`.
+    #[cold]
+    pub(in crate::parse) fn no_root(&self) -> ParseError {
+        let expected = "`$`, the root of the document";
+        let text = self.text;
+        let blank = self.blanks_at(0);
+        if blank > 0 {
+            let error = self.error(ParseErrorKind::WhiteSpace, 0..blank, expected);
+            return error.suggesting(self.suggest(0..blank, ""));
+        }
+        let suggestion = match text.chars().next() {
+            None => {
+                return self.error(ParseErrorKind::End, 0..0, expected).suggesting(self.suggest(0..0, "$"));
+            }
+            Some('.') if text.len() == 1 => self.suggest(0..1, "$"),
+            Some('@') => self.suggest(0..1, "$"),
+            Some('.' | '[') => self.suggest(0..0, "$"),
+            Some(c) if is_name_first(c) => self.suggest(0..0, "$."),
+            Some(_) => None,
+        };
+        self.error(ParseErrorKind::Root, self.token(), expected).suggesting(suggestion)
+    }
+
+    /// Something stands behind the last segment of the query.
+    #[cold]
+    pub(in crate::parse) fn after_query(&self) -> ParseError {
+        let rest = self.rest();
+        if rest.trim_start_matches(is_blank).is_empty() {
+            let span = self.at..self.text.len();
+            let error = self.error(ParseErrorKind::WhiteSpace, span.clone(), "the end of the query");
+            return error.suggesting(self.suggest(span, ""));
+        }
+        self.unexpected(SEGMENT)
+    }
+
+    /// No name or `*` after the dots that begin at `dot`.
+    #[cold]
+    pub(in crate::parse) fn after_dot(&self, dot: usize, descendant: bool) -> ParseError {
+        let expected = if descendant { AFTER_DOTS } else { AFTER_DOT };
+        let blank = self.at..self.at + self.blanks_at(self.at);
+        let near = match self.rest().chars().next() {
+            None => self.near(ParseErrorKind::End, self.suggest(dot..self.at, "")),
+            Some(_) if !blank.is_empty() => self.near(ParseErrorKind::WhiteSpace, self.suggest(blank, "")),
+            Some('.' | '[') => self.near(ParseErrorKind::Unexpected, self.suggest(self.at - 1..self.at, "")),
+            Some('\'' | '"') => self.bracket_string(dot, descendant),
+            Some(_) => self.bracket_name(dot, descendant),
+        };
+        self.report(near, expected)
+    }
+
+    /// `."name"` as `["name"]`.
+    fn bracket_string(&self, dot: usize, descendant: bool) -> Near {
+        let Some(end) = self.quoted_end(self.at) else { return self.near(ParseErrorKind::Unexpected, None) };
+        let span = self.at..end;
+        let quoted = format!("{}{}]", opening(descendant), &self.text[span.clone()]);
+        Near { kind: ParseErrorKind::Name, span, suggestion: self.suggest(dot..end, quoted) }
+    }
+
+    /// `.0` as `[0]`, `.2nd` and `.@type` as `['…']`.
+    fn bracket_name(&self, dot: usize, descendant: bool) -> Near {
+        let span = self.at..self.loose_name_end(self.at);
+        let name = &self.text[span.clone()];
+        if name.parse::<u32>().is_ok_and(|index| index.to_string() == name) {
+            let index = format!("{}{name}]", opening(descendant));
+            return self.near(ParseErrorKind::Unexpected, self.suggest(dot..span.end, index));
+        }
+        if name.is_empty() || name.starts_with(['~', '^', '`', '#']) {
+            return self.near(ParseErrorKind::Unexpected, None);
+        }
+        let suggestion = self.quote_name(dot, span.clone(), opening(descendant));
+        Near { kind: ParseErrorKind::Name, span, suggestion }
+    }
+
+    /// A name that goes on behind a shorthand name (`.book-1`), or one without its dot (`$['a']b`).
+    pub(super) fn near_name(&self) -> Option<Near> {
+        let c = self.rest().chars().next()?;
+        let before = self.text.get(..self.at)?;
+        let at_segments = before.ends_with(['$', '@', ']', '*']);
+        if at_segments && is_name_first(c) {
+            return Some(self.near(ParseErrorKind::Unexpected, self.suggest(self.at..self.at, ".")));
+        }
+        let end = self.loose_name_end(self.at);
+        if self.shorthand.end != self.at || end == self.at || c == '~' || c == '^' {
+            return None;
+        }
+        let dot = self.shorthand.start;
+        let descendant = self.text.get(dot..)?.starts_with("..");
+        let span = dot + if descendant { 2 } else { 1 }..end;
+        let suggestion = self.quote_name(dot, span.clone(), opening(descendant));
+        Some(Near { kind: ParseErrorKind::Name, span, suggestion })
+    }
+
+    /// No selector stands in brackets where one must.
+    #[cold]
+    pub(in crate::parse) fn no_selector(&self) -> ParseError {
+        let before = self.text[..self.at].trim_end_matches(is_blank);
+        let edit =
+            |span, replacement: &str| self.near(ParseErrorKind::Unexpected, self.suggest(span, replacement));
+        let near = match self.rest().chars().next() {
+            None if before.ends_with('[') => {
+                self.near(ParseErrorKind::End, self.suggest(self.at..self.at, "*]"))
+            }
+            None => self.near(ParseErrorKind::End, None),
+            Some(']') if before.ends_with('[') => edit(self.at..self.at, "*"),
+            Some(']') => edit(before.len() - 1..self.at, ""),
+            Some(',') => edit(self.at..self.at + 1, ""),
+            Some('@') => edit(self.at..self.at, "?"),
+            Some('+') => self.near(ParseErrorKind::Number, self.suggest(self.at..self.at + 1, "")),
+            Some('(') => self.near_script(),
+            Some(quote @ ('‘' | '’' | '“' | '”')) => {
+                self.near(ParseErrorKind::Unexpected, self.straight_quotes(quote))
+            }
+            Some(_) => self.unquoted_name(self.at),
+        };
+        self.report(near, SELECTOR)
+    }
+
+    /// `[a]` as `['a']`; the name begins at `start`.
+    fn unquoted_name(&self, start: usize) -> Near {
+        let span = start..self.loose_name_end(start);
+        if !self.text[span.clone()].starts_with(|c| is_name_char(c) || c == '-') {
+            return self.near(ParseErrorKind::Unexpected, None);
+        }
+        let suggestion = self.quote_name(start, span.clone(), "");
+        Near { kind: ParseErrorKind::Name, span, suggestion }
+    }
+
+    /// Neither a comma nor the closing bracket stands behind the selector that began at `start`.
+    #[cold]
+    pub(in crate::parse) fn after_selector(&self, start: usize) -> ParseError {
+        let selector = &self.text[start..self.at];
+        let end = start + selector.trim_end_matches(is_blank).len();
+        let integer = selector.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        match self.rest().chars().next() {
+            Some(c) if end < self.at && (c.is_ascii_digit() || "'\"*?-:".contains(c)) => {
+                let comma = self.suggest(end..end, ",");
+                self.report(self.near(ParseErrorKind::Unexpected, comma), AFTER_SELECTOR)
+            }
+            Some(c) if end == self.at && is_name_char(c) && integer => {
+                self.report(self.unquoted_name(start), AFTER_SELECTOR)
+            }
+            _ => self.unexpected(AFTER_SELECTOR),
+        }
+    }
+
+    /// A filter in brackets without its question mark.
+    #[cold]
+    pub(in crate::parse) fn no_question_mark(&self) -> ParseError {
+        let error = self.error(ParseErrorKind::Unexpected, self.token(), "`?` before the filter");
+        error.suggesting(self.suggest(self.at..self.at, "?"))
+    }
+}
+
+/// The beginning of a segment in brackets.
+const fn opening(descendant: bool) -> &'static str {
+    if descendant { "..[" } else { "[" }
+}

@@ -1,0 +1,28 @@
+//! Figures about values: each an accumulator that can be used by itself.
+
+mod count_min;
+mod decimal;
+mod distinct;
+mod exact;
+mod fingerprint;
+mod frequent;
+mod hyperloglog;
+mod identity;
+mod kinds;
+mod lengths;
+mod numeric;
+mod quantiles;
+mod sum;
+mod values;
+
+pub use distinct::{Distinct, DistinctSummary};
+pub use exact::Exact;
+pub use frequent::{Frequent, FrequentSummary, FrequentValue, Shown};
+pub use kinds::{KindSet, Kinds, TypeCounts};
+pub use lengths::{TextLengths, TextLengthsSummary};
+pub use numeric::{Numeric, NumericSummary};
+pub use quantiles::{Quantiles, QuantilesSummary};
+pub use sum::ExactSum;
+pub use values::ValuesSummary;
+
+pub(crate) use values::{LEVELS, Values};

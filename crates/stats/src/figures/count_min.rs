@@ -1,0 +1,100 @@
+//! Upper bounds of how often each value occurred.
+
+/// Rows of counters. With four, a bound of `e / width` of all occurrences fails for one value in `e^4`, that is 55.
+const ROWS: usize = 4;
+pub(super) const MIN_WIDTH: usize = 16;
+
+/// A Count-Min sketch (Cormode and Muthukrishnan 2005): counters that only ever count too much. Merging adds counters, so
+/// the order never matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Vec<Box<[u64]>>", into = "Vec<Box<[u64]>>"))]
+pub(super) struct CountMin {
+    rows: [Box<[u64]>; ROWS],
+}
+
+impl CountMin {
+    /// A sketch of `width` counters a row, rounded up to a power of two.
+    pub(super) fn new(width: usize) -> Self {
+        let width = width.max(MIN_WIDTH).next_power_of_two();
+        Self { rows: std::array::from_fn(|_| vec![0; width].into()) }
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.rows[0].len()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        ROWS * self.width() * size_of::<u64>()
+    }
+
+    pub(super) fn add(&mut self, fingerprint: u64, count: u64) {
+        for (row, counters) in self.rows.iter_mut().enumerate() {
+            let place = place(fingerprint, row, counters.len());
+            if let Some(counter) = counters.get_mut(place) {
+                *counter = counter.saturating_add(count);
+            }
+        }
+    }
+
+    /// At least as often as the value occurred.
+    pub(super) fn at_most(&self, fingerprint: u64) -> u64 {
+        let counters = self.rows.iter().enumerate();
+        counters
+            .filter_map(|(row, counters)| counters.get(place(fingerprint, row, counters.len())).copied())
+            .min()
+            .unwrap_or(0)
+    }
+
+    /// How much too high a bound is at most for 98 % of values.
+    pub(super) fn error(&self) -> u64 {
+        let total = self.rows[0].iter().fold(0_u64, |sum, &counter| sum.saturating_add(counter));
+        (total as f64 * std::f64::consts::E / self.width() as f64).ceil() as u64
+    }
+
+    /// Halves the rows as often as it takes, as if they had been so short from the start.
+    pub(super) fn lower_width(&mut self, width: usize) {
+        while self.width() > width.max(MIN_WIDTH).next_power_of_two() {
+            for row in &mut self.rows {
+                let (left, right) = row.split_at(row.len() / 2);
+                *row = left.iter().zip(right).map(|(left, right)| left.saturating_add(*right)).collect();
+            }
+        }
+    }
+
+    pub(super) fn merge(&mut self, mut other: Self) {
+        let width = self.width().min(other.width());
+        self.lower_width(width);
+        other.lower_width(width);
+        for (row, other) in self.rows.iter_mut().zip(other.rows) {
+            row.iter_mut().zip(other).for_each(|(counter, more)| *counter = counter.saturating_add(more));
+        }
+    }
+}
+
+/// Each row looks at other bits of the mixed fingerprint; shorter rows at fewer of them.
+fn place(fingerprint: u64, row: usize, width: usize) -> usize {
+    let mixed = fingerprint.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = mixed ^ mixed >> 32;
+    (mixed >> (16 * row)) as usize & (width - 1)
+}
+
+#[cfg(feature = "serde")]
+impl From<CountMin> for Vec<Box<[u64]>> {
+    fn from(sketch: CountMin) -> Self {
+        sketch.rows.into()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Vec<Box<[u64]>>> for CountMin {
+    type Error = &'static str;
+
+    fn try_from(rows: Vec<Box<[u64]>>) -> Result<Self, Self::Error> {
+        let width = rows.first().map_or(0, |row| row.len());
+        let fits = width >= MIN_WIDTH && width.is_power_of_two() && width <= 1 << 16;
+        let rows = <[Box<[u64]>; ROWS]>::try_from(rows).ok();
+        let rows = rows.filter(|rows| fits && rows.iter().all(|row| row.len() == width));
+        rows.map(|rows| Self { rows }).ok_or("not the counters of a Count-Min sketch")
+    }
+}

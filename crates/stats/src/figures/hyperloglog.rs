@@ -1,0 +1,174 @@
+//! How many different fingerprints there were, in a few kilobytes.
+
+const MIN_PRECISION: u8 = 4;
+const MAX_PRECISION: u8 = 16;
+
+/// A HyperLogLog (Flajolet et al. 2007) of 64-bit fingerprints with 2^precision registers of a byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Box<[u8]>", into = "Box<[u8]>"))]
+pub(super) struct HyperLogLog {
+    registers: Box<[u8]>,
+}
+
+impl HyperLogLog {
+    pub(super) fn new(precision: u8) -> Self {
+        Self { registers: vec![0; 1 << precision.clamp(MIN_PRECISION, MAX_PRECISION)].into() }
+    }
+
+    fn precision(&self) -> u32 {
+        self.registers.len().trailing_zeros()
+    }
+
+    pub(super) const fn bytes(&self) -> usize {
+        self.registers.len()
+    }
+
+    pub(super) fn observe(&mut self, fingerprint: u64) {
+        let precision = self.precision();
+        let index = (fingerprint >> (u64::BITS - precision)) as usize;
+        let rank = ((fingerprint << precision).leading_zeros().min(u64::BITS - precision) + 1) as u8;
+        if let Some(register) = self.registers.get_mut(index) {
+            *register = rank.max(*register);
+        }
+    }
+
+    /// Halves the registers as often as it takes, as if there had been so few from the start.
+    pub(super) fn lower_precision(&mut self, precision: u8) {
+        while self.precision() > u32::from(precision.max(MIN_PRECISION)) {
+            let (pairs, _) = self.registers.as_chunks::<2>();
+            self.registers = pairs
+                .iter()
+                .map(|&[even, odd]| {
+                    // The last bit of the index becomes the first that is ranked: a one ends the rank, a zero adds to it.
+                    let even = if even > 0 { even + 1 } else { 0 };
+                    even.max(u8::from(odd > 0))
+                })
+                .collect();
+        }
+    }
+
+    pub(super) fn merge(&mut self, mut other: Self) {
+        let precision = self.precision().min(other.precision()) as u8;
+        self.lower_precision(precision);
+        other.lower_precision(precision);
+        for (register, other) in self.registers.iter_mut().zip(other.registers) {
+            *register = other.max(*register);
+        }
+    }
+
+    /// The improved raw estimator, which needs no tables and has no bias at either end (Ertl 2017, section 4).
+    pub(super) fn estimate(&self) -> f64 {
+        let registers = self.registers.len() as f64;
+        let longest = (u64::BITS - self.precision()) as usize;
+        let mut counts = vec![0_u32; longest + 2];
+        for &register in &self.registers {
+            if let Some(count) = counts.get_mut(usize::from(register)) {
+                *count += 1;
+            }
+        }
+        let share = |rank: usize| f64::from(counts.get(rank).copied().unwrap_or(0)) / registers;
+        let mut z = tau(1.0 - share(longest + 1));
+        for rank in (1..=longest).rev() {
+            z = 0.5 * (z + share(rank));
+        }
+        z += sigma(share(0));
+        registers / (2.0 * std::f64::consts::LN_2 * z)
+    }
+
+    /// The standard error of the estimate, relative to the true number.
+    pub(super) fn standard_error(&self) -> f64 {
+        1.04 / (self.registers.len() as f64).sqrt()
+    }
+}
+
+/// `x + Σ x^(2^k) 2^(k-1)`, infinite at 1.
+fn sigma(x: f64) -> f64 {
+    let (mut power, mut weight, mut sum) = (x, 1.0, x);
+    while power > 0.0 && sum.is_finite() {
+        power *= power;
+        sum += power * weight;
+        weight += weight;
+    }
+    sum
+}
+
+/// `(1 - x - Σ (1 - x^(2^-k))² 2^-k) / 3`.
+fn tau(x: f64) -> f64 {
+    if x <= 0.0 || x >= 1.0 {
+        return 0.0;
+    }
+    let (mut root, mut weight, mut sum) = (x, 1.0, 1.0 - x);
+    loop {
+        root = root.sqrt();
+        weight *= 0.5;
+        let next = sum - (1.0 - root) * (1.0 - root) * weight;
+        if next >= sum {
+            return sum / 3.0;
+        }
+        sum = next;
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<HyperLogLog> for Box<[u8]> {
+    fn from(sketch: HyperLogLog) -> Self {
+        sketch.registers
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Box<[u8]>> for HyperLogLog {
+    type Error = &'static str;
+
+    fn try_from(registers: Box<[u8]>) -> Result<Self, Self::Error> {
+        let precision = registers.len().trailing_zeros();
+        let fits = registers.len().is_power_of_two()
+            && (u32::from(MIN_PRECISION)..=u32::from(MAX_PRECISION)).contains(&precision)
+            && registers.iter().all(|&register| u32::from(register) <= u64::BITS + 1 - precision);
+        fits.then_some(Self { registers }).ok_or("not the registers of a HyperLogLog")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fingerprint::fingerprint;
+    use super::*;
+
+    fn sketch(precision: u8, values: std::ops::Range<u64>) -> HyperLogLog {
+        let mut sketch = HyperLogLog::new(precision);
+        values.for_each(|value| sketch.observe(fingerprint(0, &value.to_le_bytes())));
+        sketch
+    }
+
+    #[test]
+    fn estimates_within_five_standard_errors() {
+        for precision in [4, 8, 12, 14] {
+            for count in [0, 1, 10, 1000, 50_000, 300_000] {
+                let sketch = sketch(precision, 0..count);
+                let off = (sketch.estimate() - count as f64).abs();
+                assert!(
+                    off <= 5.0 * sketch.standard_error() * count as f64 + 1e-9,
+                    "{precision} {count} {off}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn lower_precision_is_as_if_it_had_been_so() {
+        let mut lowered = sketch(14, 0..20_000);
+        for precision in (4..14).rev() {
+            lowered.lower_precision(precision);
+            assert_eq!(lowered, sketch(precision, 0..20_000));
+        }
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn refuses_registers_that_cannot_be() {
+        assert!(HyperLogLog::try_from(vec![0; 17].into_boxed_slice()).is_err());
+        assert!(HyperLogLog::try_from(vec![62; 16].into_boxed_slice()).is_err());
+        assert!(HyperLogLog::try_from(vec![61; 16].into_boxed_slice()).is_ok());
+    }
+}

@@ -1,0 +1,65 @@
+//! How long strings are.
+
+use crate::Accumulator;
+use trommel_reader::Text;
+
+/// Lengths of strings in Unicode scalar values, escapes undone. Exact, also for strings too long to be held; 48 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TextLengths {
+    count: u64,
+    min: u64,
+    max: u64,
+    total: u64,
+}
+
+impl TextLengths {
+    /// Adds a string. Linear in its length.
+    pub fn observe(&mut self, text: &Text<'_>) {
+        let length = text.char_len();
+        self.merge(Self { count: 1, min: length, max: length, total: length });
+    }
+}
+
+impl Accumulator for TextLengths {
+    type Summary = TextLengthsSummary;
+
+    fn merge(&mut self, other: Self) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.total = self.total.saturating_add(other.total);
+        self.count = self.count.saturating_add(other.count);
+    }
+
+    fn summary(&self) -> TextLengthsSummary {
+        let mean = (self.count > 0).then(|| self.total as f64 / self.count as f64);
+        TextLengthsSummary {
+            count: self.count,
+            min_length: self.min,
+            max_length: self.max,
+            total_length: self.total,
+            mean_length: mean,
+        }
+    }
+}
+
+/// Lengths of strings, in Unicode scalar values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TextLengthsSummary {
+    /// How many strings.
+    pub count: u64,
+    /// The shortest; 0 when there is none.
+    pub min_length: u64,
+    /// The longest; 0 when there is none.
+    pub max_length: u64,
+    /// All together.
+    pub total_length: u64,
+    /// The mean; none when there is no string.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub mean_length: Option<f64>,
+}

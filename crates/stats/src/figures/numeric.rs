@@ -1,0 +1,212 @@
+//! Sum, mean, smallest and largest of numbers.
+
+use super::decimal::Decimal;
+use super::exact::Exact;
+use super::sum::ExactSum;
+use crate::Accumulator;
+use std::cmp::Ordering;
+use trommel_reader::Number;
+
+/// Doubles up to this hold every integer, and so do their spellings of up to 15 digits.
+const SAFE_DIGITS: usize = 15;
+
+/// Count, sum, mean, minimum and maximum of numbers, from what is spelt, not from doubles. Exact; about 200 bytes.
+///
+/// ```
+/// use trommel_reader::Number;
+/// use trommel_stats::{Accumulator, Numeric};
+///
+/// let mut prices = Numeric::default();
+/// for lexeme in ["0.10", "0.20", "3e-1"] {
+///     prices.observe(Number::parse(lexeme).unwrap());
+/// }
+/// let summary = prices.summary();
+/// assert_eq!(summary.sum.unwrap().as_str(), "0.6");
+/// assert_eq!(summary.mean, Some(0.2));
+/// assert_eq!(summary.max.unwrap().as_str(), "0.3");
+/// ```
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Numeric {
+    count: u64,
+    integers: u64,
+    beyond_double: u64,
+    out_of_range: u64,
+    sum: ExactSum,
+    min: Option<Extreme>,
+    max: Option<Extreme>,
+}
+
+impl Numeric {
+    /// Adds a number.
+    pub fn observe(&mut self, number: Number<'_>) {
+        let value = number.as_f64();
+        let is_integer = number.is_integer();
+        self.count += 1;
+        self.integers += u64::from(is_integer);
+        self.beyond_double += u64::from(is_integer && !fits_double(number, value));
+        if value.is_finite() {
+            self.sum.observe(number);
+        } else {
+            self.out_of_range += 1;
+        }
+        Extreme::keep(&mut self.min, number, value, Ordering::Less);
+        Extreme::keep(&mut self.max, number, value, Ordering::Greater);
+    }
+
+    /// How many numbers were observed.
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+/// The smallest or largest number so far, and the nearest double, which decides most comparisons.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(into = "Box<str>", try_from = "Box<str>"))]
+struct Extreme {
+    text: Exact,
+    value: f64,
+}
+
+impl Extreme {
+    /// Puts `number` in place if there is nothing yet or it is `wanted` by comparison.
+    fn keep(place: &mut Option<Self>, number: Number<'_>, value: f64, wanted: Ordering) {
+        let better = place.as_ref().is_none_or(|kept| kept.compare(number, value) == wanted);
+        if better {
+            *place = Some(Self { text: Exact::new(number), value });
+        }
+    }
+
+    /// How a number compares with the kept one. Rounding to doubles keeps the order, so that only equal ones need digits.
+    fn compare(&self, number: Number<'_>, value: f64) -> Ordering {
+        let kept = || Number::parse(self.text.as_str()).map(Decimal::new);
+        let digits = || kept().map_or(Ordering::Equal, |kept| Decimal::new(number).compare(&kept));
+        value.partial_cmp(&self.value).filter(|order| order.is_ne()).unwrap_or_else(digits)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<Extreme> for Box<str> {
+    fn from(extreme: Extreme) -> Self {
+        extreme.text.as_str().into()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Box<str>> for Extreme {
+    type Error = &'static str;
+
+    fn try_from(text: Box<str>) -> Result<Self, Self::Error> {
+        let number = Number::parse(&text).ok_or("an extreme is a number")?;
+        Ok(Self { text: Exact::new(number), value: number.as_f64() })
+    }
+}
+
+/// Whether an integer has a double of the same value.
+fn fits_double(number: Number<'_>, value: f64) -> bool {
+    let digits = number.lexeme().trim_start_matches('-');
+    digits.len() <= SAFE_DIGITS || format!("{:.0}", value.abs()) == digits
+}
+
+impl Accumulator for Numeric {
+    type Summary = NumericSummary;
+
+    fn merge(&mut self, other: Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.integers = self.integers.saturating_add(other.integers);
+        self.beyond_double = self.beyond_double.saturating_add(other.beyond_double);
+        self.out_of_range = self.out_of_range.saturating_add(other.out_of_range);
+        self.sum.merge(other.sum);
+        let extremes =
+            [(&mut self.min, other.min, Ordering::Less), (&mut self.max, other.max, Ordering::Greater)];
+        for (place, extreme, wanted) in extremes {
+            if let Some(Extreme { text, value }) = extreme
+                && let Some(number) = Number::parse(text.as_str())
+            {
+                Extreme::keep(place, number, value, wanted);
+            }
+        }
+    }
+
+    fn summary(&self) -> NumericSummary {
+        let in_range = self.out_of_range == 0;
+        NumericSummary {
+            count: self.count,
+            integers: self.integers,
+            beyond_double: self.beyond_double,
+            out_of_range: self.out_of_range,
+            min: self.min.as_ref().map(|extreme| extreme.text.clone()),
+            max: self.max.as_ref().map(|extreme| extreme.text.clone()),
+            sum: in_range.then(|| self.sum.summary()),
+            mean: if in_range { self.sum.mean(self.count) } else { None },
+            approximate: !self.sum.is_exact(),
+        }
+    }
+}
+
+/// What is known of some numbers.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct NumericSummary {
+    /// How many numbers.
+    pub count: u64,
+    /// How many are spelt without a fraction and an exponent.
+    pub integers: u64,
+    /// How many of the integers have no double of the same value.
+    pub beyond_double: u64,
+    /// How many are too large in magnitude for a double (from about 1.8e308).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_zero"))]
+    pub out_of_range: u64,
+    /// The smallest; none when there is no number.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub min: Option<Exact>,
+    /// The largest; none when there is no number.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub max: Option<Exact>,
+    /// The exact sum; none when a number was out of range.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub sum: Option<Exact>,
+    /// The double nearest to the exact mean; none when there is no number or one was out of range.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub mean: Option<f64>,
+    /// Whether digits below 10^-1170 were left out of the sum and the mean: each number is off by less than that.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_false"))]
+    pub approximate: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(lexemes: &[&str]) -> NumericSummary {
+        let mut numeric = Numeric::default();
+        lexemes.iter().for_each(|lexeme| numeric.observe(Number::parse(lexeme).unwrap()));
+        numeric.summary()
+    }
+
+    #[test]
+    fn tells_what_doubles_cannot() {
+        let found = summary(&[
+            "9007199254740993",
+            "9007199254740992",
+            "9007199254740992.0",
+            "-9007199254740993",
+            "1e23",
+        ]);
+        assert_eq!((found.count, found.integers, found.beyond_double), (5, 3, 2));
+        assert_eq!(summary(&["10000000000000000000000", "100000000000000000000000"]).beyond_double, 1);
+        let close = summary(&["9007199254740993", "9007199254740992.5", "9007199254740992"]);
+        assert_eq!(close.max.unwrap().as_str(), "9007199254740993");
+        assert_eq!(close.min.unwrap().as_str(), "9007199254740992");
+    }
+
+    #[test]
+    fn a_number_out_of_range_has_a_place_but_no_sum() {
+        let found = summary(&["1e400", "-2e400", "1e399", "3"]);
+        assert_eq!((found.out_of_range, found.sum, found.mean), (3, None, None));
+        assert_eq!((found.min.unwrap().as_str(), found.max.unwrap().as_str()), ("-2e400", "1e400"));
+        assert_eq!(summary(&[]).mean, None);
+    }
+}

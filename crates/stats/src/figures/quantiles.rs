@@ -1,0 +1,248 @@
+//! Quantiles: exact while there are few different values, then in bins of bounded relative width.
+
+use crate::Accumulator;
+use std::collections::BTreeMap;
+use trommel_reader::Number;
+
+/// Bins kept unless told otherwise.
+const DEFAULT_CAP: usize = 4096;
+const MIN_CAP: usize = 16;
+const SIGN: u64 = 1 << 63;
+/// Bits of a double's fraction.
+const FRACTION_BITS: u32 = 52;
+
+/// The distribution of numbers, for quantiles.
+///
+/// Doubles are counted in bins. At first a bin is one double, so that quantiles are exact; whenever there are more bins than
+/// the cap, the lowest bit that tells bins apart is dropped everywhere, which joins neighbours and doubles the relative
+/// width. This is the log-linear histogram of HdrHistogram with the uniform collapse of `UDDSketch` (Epicoco et al. 2020),
+/// on the bits of the double instead of logarithms: which bins there are depends on the set of values alone. Memory: about
+/// 24 bytes a bin; time: logarithmic in the bins.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Quantiles {
+    cap: usize,
+    /// Low bits dropped.
+    shift: u32,
+    /// Numbers by the upper bits of their [`rank_bits`].
+    bins: BTreeMap<u64, u64>,
+    least: u64,
+    most: u64,
+    /// Numbers below and above the range of doubles.
+    below: u64,
+    above: u64,
+}
+
+impl Default for Quantiles {
+    fn default() -> Self {
+        Self::with_cap(DEFAULT_CAP)
+    }
+}
+
+impl Quantiles {
+    /// An empty distribution that keeps at most `cap` bins (at least 16).
+    pub fn with_cap(cap: usize) -> Self {
+        let cap = cap.max(MIN_CAP);
+        Self { cap, shift: 0, bins: BTreeMap::new(), least: u64::MAX, most: 0, below: 0, above: 0 }
+    }
+
+    /// Adds a number, rounded to a double.
+    pub fn observe(&mut self, number: Number<'_>) {
+        let value = number.as_f64();
+        if value.is_finite() {
+            let bits = rank_bits(value);
+            self.least = self.least.min(bits);
+            self.most = self.most.max(bits);
+            *self.bins.entry(bits >> self.shift).or_default() += 1;
+            self.fit();
+        } else if value < 0.0 {
+            self.below += 1;
+        } else {
+            self.above += 1;
+        }
+    }
+
+    /// Lowers the cap; the state is then as if it had been so from the start.
+    pub(crate) fn lower_cap(&mut self, cap: usize) {
+        self.cap = self.cap.min(cap.max(MIN_CAP));
+        self.fit();
+    }
+
+    /// Bytes to account for: grows with what is observed, never shrinks unless the cap is lowered.
+    pub(crate) fn charge(&self) -> usize {
+        size_of::<Self>() + 24 * if self.shift == 0 { self.bins.len() } else { self.cap }
+    }
+
+    /// Drops low bits until the bins fit.
+    fn fit(&mut self) {
+        while self.bins.len() > self.cap && self.shift < u64::BITS - 1 {
+            self.coarsen(self.shift + 1);
+        }
+    }
+
+    fn coarsen(&mut self, shift: u32) {
+        let by = shift - self.shift;
+        let bins = std::mem::take(&mut self.bins);
+        for (bin, count) in bins {
+            add(&mut self.bins, bin >> by, count);
+        }
+        self.shift = shift;
+    }
+
+    /// How many numbers were observed.
+    pub fn count(&self) -> u64 {
+        let inside = self.bins.values().fold(0_u64, |sum, &count| sum.saturating_add(count));
+        inside.saturating_add(self.below).saturating_add(self.above)
+    }
+
+    /// The smallest number that is at least as large as `permille` thousandths of all (the nearest-rank definition), none
+    /// when there is no number or it is beyond a double's range.
+    pub fn at(&self, permille: u16) -> Option<f64> {
+        let count = u128::from(self.count());
+        let rank = (count * u128::from(permille.min(1000))).div_ceil(1000).max(1);
+        let mut seen = u128::from(self.below);
+        if rank <= seen {
+            return None;
+        }
+        let bin = self.bins.iter().find(|&(_, &count)| {
+            seen += u128::from(count);
+            rank <= seen
+        });
+        bin.map(|(&bin, _)| self.middle(bin))
+    }
+
+    /// The middle of a bin, within what was observed.
+    fn middle(&self, bin: u64) -> f64 {
+        let first = (bin << self.shift).max(self.least);
+        let last = (bin << self.shift | ((1 << self.shift) - 1)).min(self.most);
+        let (low, high) = (from_rank_bits(first), from_rank_bits(last));
+        let nearest = low.abs().min(high.abs());
+        if self.shift > FRACTION_BITS || nearest < f64::MIN_POSITIVE {
+            // Wider than an octave, where only the end nearer to zero is sure to be within a factor; or about zero itself.
+            return if low.abs() < high.abs() { low } else { high };
+        }
+        low + (high - low) / 2.0
+    }
+
+    /// How far a quantile may be off, relative to the true one; 0 while exact. Values smaller in magnitude than 2.3e-308 may
+    /// be off by more, but not by more than 2.3e-308.
+    pub fn relative_error(&self) -> f64 {
+        match self.shift {
+            0 => 0.0,
+            1..=FRACTION_BITS => f64::exp2(f64::from(self.shift) - f64::from(FRACTION_BITS + 1)),
+            _ => 1.0,
+        }
+    }
+}
+
+/// The bits of a finite double, such that larger numbers have larger bits. `-0` is `0`.
+fn rank_bits(value: f64) -> u64 {
+    let bits = (value + 0.0).to_bits();
+    if bits & SIGN == 0 { bits | SIGN } else { !bits }
+}
+
+fn from_rank_bits(bits: u64) -> f64 {
+    f64::from_bits(if bits & SIGN == 0 { !bits } else { bits & !SIGN })
+}
+
+fn add(bins: &mut BTreeMap<u64, u64>, bin: u64, count: u64) {
+    let sum = bins.entry(bin).or_default();
+    *sum = sum.saturating_add(count);
+}
+
+impl Accumulator for Quantiles {
+    type Summary = QuantilesSummary;
+
+    fn merge(&mut self, mut other: Self) {
+        self.cap = self.cap.min(other.cap);
+        let shift = self.shift.max(other.shift).min(u64::BITS - 1);
+        self.coarsen(shift);
+        other.coarsen(shift);
+        for (bin, count) in other.bins {
+            add(&mut self.bins, bin, count);
+        }
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+        self.below = self.below.saturating_add(other.below);
+        self.above = self.above.saturating_add(other.above);
+        self.fit();
+    }
+
+    fn summary(&self) -> QuantilesSummary {
+        QuantilesSummary {
+            p1: self.at(10),
+            p5: self.at(50),
+            p25: self.at(250),
+            p50: self.at(500),
+            p75: self.at(750),
+            p95: self.at(950),
+            p99: self.at(990),
+            approximate: self.shift > 0,
+            relative_error: (self.shift > 0).then(|| self.relative_error()),
+        }
+    }
+}
+
+/// Quantiles by nearest rank: `p50` is the median. Those beyond a double's range are none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "named by the percentage")]
+pub struct QuantilesSummary {
+    pub p1: Option<f64>,
+    pub p5: Option<f64>,
+    pub p25: Option<f64>,
+    pub p50: Option<f64>,
+    pub p75: Option<f64>,
+    pub p95: Option<f64>,
+    pub p99: Option<f64>,
+    /// Whether there were more different values than bins.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_false"))]
+    pub approximate: bool,
+    /// How far each quantile may be off, relative to the true one, when approximate.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub relative_error: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quantiles<'a>(cap: usize, lexemes: impl IntoIterator<Item = &'a str>) -> Quantiles {
+        let mut quantiles = Quantiles::with_cap(cap);
+        lexemes.into_iter().for_each(|lexeme| quantiles.observe(Number::parse(lexeme).unwrap()));
+        quantiles
+    }
+
+    #[test]
+    fn takes_the_nearest_rank() {
+        let found = quantiles(100, ["15", "20", "35", "40", "50"]);
+        let at: Vec<_> = [0, 50, 300, 400, 500, 1000].map(|permille| found.at(permille).unwrap()).to_vec();
+        assert_eq!(at, [15.0, 15.0, 20.0, 20.0, 35.0, 50.0]);
+        assert_eq!(quantiles(100, []).at(500), None);
+        assert_eq!(quantiles(100, ["-0", "0", "-3", "1e-300", "-1e-300"]).at(500), Some(0.0));
+    }
+
+    #[test]
+    fn numbers_out_of_range_keep_their_rank() {
+        let found = quantiles(100, ["-1e999", "1", "2", "1e999", "1e999"]);
+        assert_eq!([0, 210, 600, 610].map(|permille| found.at(permille)), [None, Some(1.0), Some(2.0), None]);
+    }
+
+    #[test]
+    fn bins_stay_within_the_cap_and_the_bound() {
+        let lexemes: Vec<String> =
+            (0..5000).map(|i| format!("{}.{}e{}", i * 7919 % 1000 - 500, i % 10, i % 40 - 20)).collect();
+        let mut exact: Vec<f64> = lexemes.iter().map(|lexeme| lexeme.parse().unwrap()).collect();
+        exact.sort_by(f64::total_cmp);
+        for cap in [16, 40, 300, 2000, 5000] {
+            let found = quantiles(cap, lexemes.iter().map(String::as_str));
+            assert!(found.bins.len() <= cap);
+            for permille in 1..=1000 {
+                let truth = exact[(5000 * usize::from(permille)).div_ceil(1000) - 1];
+                let off = (found.at(permille).unwrap() - truth).abs();
+                assert!(off <= found.relative_error() * truth.abs(), "{cap} {permille} {off} {truth}");
+            }
+        }
+    }
+}

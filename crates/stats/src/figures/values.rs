@@ -1,0 +1,117 @@
+//! All figures about the scalars of one path.
+
+use super::identity::Identity;
+use super::{Distinct, DistinctSummary, Frequent, FrequentSummary, Numeric, NumericSummary};
+use super::{Quantiles, QuantilesSummary, TextLengths, TextLengthsSummary};
+use crate::Accumulator;
+use trommel_reader::Scalar;
+
+/// How often the caps can be halved when there are many paths.
+pub(crate) const LEVELS: u32 = 10;
+
+/// Figures about the scalars of one path.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Values {
+    count: u64,
+    numeric: Numeric,
+    quantiles: Quantiles,
+    lengths: TextLengths,
+    distinct: Distinct,
+    frequent: Frequent,
+    uncompared: u64,
+}
+
+impl Values {
+    /// No figures yet, with caps halved `level` times.
+    pub(crate) fn new(level: u32) -> Self {
+        let mut values = Self::default();
+        values.lower_caps(level);
+        values
+    }
+
+    pub(crate) fn observe(&mut self, scalar: &Scalar<'_>, at: u64) {
+        self.count += 1;
+        match scalar {
+            Scalar::Number(number) => {
+                self.numeric.observe(*number);
+                self.quantiles.observe(*number);
+            }
+            Scalar::String(text) => self.lengths.observe(text),
+            Scalar::Null | Scalar::Bool(_) => {}
+        }
+        match Identity::of(scalar) {
+            Some(identity) => {
+                self.distinct.observe_fingerprint(identity.fingerprint);
+                self.frequent.observe_identity(&identity, at);
+            }
+            None => self.uncompared += 1,
+        }
+    }
+
+    /// Halves the caps `level` times from what they were at first.
+    pub(crate) fn lower_caps(&mut self, level: u32) {
+        let level = level.min(LEVELS);
+        self.quantiles.lower_cap(4096 >> level);
+        self.distinct.lower_cap(4096 >> level, 14 - level as u8);
+        self.frequent.lower_cap(1024 >> level);
+    }
+
+    /// Bytes to account for: grows with what is observed, never shrinks unless caps are lowered.
+    pub(crate) fn charge(&self) -> u64 {
+        let parts = self.quantiles.charge() + self.distinct.charge() + self.frequent.charge();
+        (size_of::<Numeric>() + parts) as u64
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.uncompared = self.uncompared.saturating_add(other.uncompared);
+        self.numeric.merge(other.numeric);
+        self.quantiles.merge(other.quantiles);
+        self.lengths.merge(other.lengths);
+        self.distinct.merge(other.distinct);
+        self.frequent.merge(other.frequent);
+    }
+
+    pub(crate) fn summary(&self, path: String) -> ValuesSummary {
+        let numbers = self.numeric.summary();
+        let lengths = self.lengths.summary();
+        ValuesSummary {
+            path,
+            count: self.count,
+            quantiles: (numbers.count > 0).then(|| self.quantiles.summary()),
+            numbers: (numbers.count > 0).then_some(numbers),
+            strings: (lengths.count > 0).then_some(lengths),
+            distinct: self.distinct.summary(),
+            frequent: self.frequent.summary(),
+            long_strings: self.uncompared,
+        }
+    }
+}
+
+/// Figures about the scalars of one path.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ValuesSummary {
+    /// The path, as a query.
+    pub path: String,
+    /// How many scalars.
+    pub count: u64,
+    /// The numbers among them, if any.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub numbers: Option<NumericSummary>,
+    /// The numbers' quantiles, if there are numbers.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub quantiles: Option<QuantilesSummary>,
+    /// The strings among them, if any.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub strings: Option<TextLengthsSummary>,
+    /// How many different ones.
+    pub distinct: DistinctSummary,
+    /// The most frequent ones.
+    pub frequent: FrequentSummary,
+    /// Strings spelt in more than 4,096 bytes, which `distinct` and `frequent` leave out.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_zero"))]
+    pub long_strings: u64,
+}

@@ -1,0 +1,178 @@
+//! The names of open objects, where repeated ones cannot be told by the trie.
+
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, RandomState};
+
+const NONE: u32 = u32::MAX;
+/// Objects with fewer names are searched one by one.
+const FEW: u32 = 8;
+/// What a name takes: its entry and its share of the table.
+const NAME_BYTES: u64 = 40;
+
+/// Fingerprints of the names of open objects, keyed at random so that nobody can make them collide.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OpenNames {
+    entries: Vec<Entry>,
+    /// Entries no longer used.
+    free: u32,
+    used: usize,
+    table: HashTable<u32>,
+    keys: RandomState,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    fingerprint: u64,
+    object: u64,
+    next: u32,
+}
+
+/// The names of one open object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NameList {
+    object: u64,
+    head: u32,
+    length: u32,
+}
+
+impl NameList {
+    /// An empty list for an object of this number.
+    pub(super) const fn new(object: u64) -> Self {
+        Self { object, head: NONE, length: 0 }
+    }
+}
+
+/// Whether a name is new in its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Novelty {
+    New,
+    Repeated,
+    /// There was no room to remember it, or some name before it.
+    Unknown,
+}
+
+impl OpenNames {
+    pub(super) fn new() -> Self {
+        Self { free: NONE, ..Self::default() }
+    }
+
+    /// Adds a name to an object's list, of which `limit` bytes may be used in all.
+    pub(super) fn insert(&mut self, list: &mut NameList, name: &[u8], limit: u64) -> Novelty {
+        let fingerprint = self.keys.hash_one(name);
+        if self.contains(list, fingerprint) {
+            return Novelty::Repeated;
+        }
+        if (self.used as u64 + 1) * NAME_BYTES > limit {
+            return Novelty::Unknown;
+        }
+        if list.length == FEW {
+            self.index_all(list);
+        }
+        let entry = self.allocate(Entry { fingerprint, object: list.object, next: list.head });
+        list.head = entry;
+        list.length += 1;
+        if list.length > FEW {
+            self.index(entry);
+        }
+        Novelty::New
+    }
+
+    fn contains(&self, list: &NameList, fingerprint: u64) -> bool {
+        if list.length > FEW {
+            let same = |&at: &u32| {
+                let entry = &self.entries[at as usize];
+                entry.fingerprint == fingerprint && entry.object == list.object
+            };
+            return self.table.find(slot(fingerprint, list.object), same).is_some();
+        }
+        let mut at = list.head;
+        while let Some(entry) = self.entries.get(at as usize) {
+            if entry.fingerprint == fingerprint {
+                return true;
+            }
+            at = entry.next;
+        }
+        false
+    }
+
+    fn allocate(&mut self, entry: Entry) -> u32 {
+        self.used += 1;
+        if let Some(reused) = self.entries.get_mut(self.free as usize) {
+            let at = std::mem::replace(&mut self.free, reused.next);
+            *reused = entry;
+            return at;
+        }
+        self.entries.push(entry);
+        self.entries.len() as u32 - 1
+    }
+
+    fn index_all(&mut self, list: &NameList) {
+        let mut at = list.head;
+        while let Some(entry) = self.entries.get(at as usize) {
+            let next = entry.next;
+            self.index(at);
+            at = next;
+        }
+    }
+
+    fn index(&mut self, at: u32) {
+        let Self { entries, table, .. } = self;
+        let slot_of = |&at: &u32| slot(entries[at as usize].fingerprint, entries[at as usize].object);
+        table.insert_unique(slot_of(&at), at, slot_of);
+    }
+
+    /// Forgets the names of an object that has ended. Linear in their number.
+    pub(super) fn release(&mut self, list: NameList) {
+        let mut at = list.head;
+        while let Some(entry) = self.entries.get_mut(at as usize) {
+            let Entry { fingerprint, object, next } = *entry;
+            entry.next = std::mem::replace(&mut self.free, at);
+            self.used -= 1;
+            if list.length > FEW
+                && let Ok(found) = self.table.find_entry(slot(fingerprint, object), |&other| other == at)
+            {
+                found.remove();
+            }
+            at = next;
+        }
+    }
+}
+
+const fn slot(fingerprint: u64, object: u64) -> u64 {
+    fingerprint.wrapping_add(object.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insert(names: &mut OpenNames, list: &mut NameList, name: u32, limit: u64) -> Novelty {
+        names.insert(list, &name.to_le_bytes(), limit)
+    }
+
+    #[test]
+    fn tells_repeated_names_in_nested_objects() {
+        let mut names = OpenNames::new();
+        let (mut outer, mut inner) = (NameList::new(1), NameList::new(2));
+        for name in 0..20 {
+            assert_eq!(insert(&mut names, &mut outer, name, 4000), Novelty::New);
+            assert_eq!(insert(&mut names, &mut inner, name, 4000), Novelty::New);
+            assert_eq!(insert(&mut names, &mut inner, name / 2, 4000), Novelty::Repeated);
+        }
+        names.release(inner);
+        assert_eq!(insert(&mut names, &mut outer, 7, 4000), Novelty::Repeated);
+        names.release(outer);
+        assert!(names.table.is_empty() && names.used == 0);
+        let mut again = NameList::new(3);
+        assert_eq!(insert(&mut names, &mut again, 7, 4000), Novelty::New);
+        assert_eq!(names.entries.len(), 40);
+    }
+
+    #[test]
+    fn admits_when_there_is_no_room() {
+        let mut names = OpenNames::new();
+        let mut list = NameList::new(1);
+        let found: Vec<_> = [1, 2, 3, 1].map(|name| insert(&mut names, &mut list, name, 80)).to_vec();
+        assert_eq!(found, [Novelty::New, Novelty::New, Novelty::Unknown, Novelty::Repeated]);
+    }
+}

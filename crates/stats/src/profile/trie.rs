@@ -1,0 +1,347 @@
+//! The shape of JSON: a trie of paths that predicts the next name.
+
+use crate::figures::{KindSet, Kinds, Values};
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
+use trommel_reader::Kind;
+
+/// No node.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The values of one path.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) parent: u32,
+    pub(crate) label: Label,
+    /// The root is 1.
+    pub(crate) depth: u32,
+    pub(crate) kinds: Kinds,
+    /// Offset of the first value.
+    pub(crate) first: u64,
+    /// Objects that have the name.
+    pub(crate) present: u64,
+    /// Number of the open object that was last seen to have the name.
+    pub(crate) seen_in: u64,
+    /// The member that followed the last time the prediction failed.
+    pub(crate) follower: u32,
+    pub(crate) arrays: Option<Box<Arrays>>,
+    pub(crate) objects: Option<Box<Objects>>,
+    pub(crate) values: Option<Box<Values>>,
+    /// Formats that all strings have so far, a bit each.
+    pub(crate) formats: u8,
+    /// Whether some number is spelt with a fraction or an exponent.
+    pub(crate) has_fractions: bool,
+}
+
+/// What leads from a parent to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Label {
+    Root,
+    /// A member's name, in the trie's arena.
+    Name(u32, u32),
+    /// Any element of an array.
+    Item,
+    /// Any member that has no node of its own.
+    Fold,
+}
+
+/// How large the containers of a path are.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Sizes {
+    pub(crate) count: u64,
+    pub(crate) total: u64,
+    pub(crate) min: u64,
+    pub(crate) max: u64,
+    /// Offset of the first container.
+    pub(crate) first: u64,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { count: 0, total: 0, min: u64::MAX, max: 0, first: u64::MAX }
+    }
+}
+
+impl Sizes {
+    fn observe(&mut self, size: u64) {
+        self.count += 1;
+        self.total = self.total.saturating_add(size);
+        self.min = self.min.min(size);
+        self.max = self.max.max(size);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.total = self.total.saturating_add(other.total);
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.first = self.first.min(other.first);
+    }
+}
+
+/// The arrays of a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrays {
+    pub(crate) sizes: Sizes,
+    pub(crate) items: KindSet,
+    pub(crate) item: u32,
+}
+
+/// The objects of a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Objects {
+    pub(crate) sizes: Sizes,
+    /// Names that have a node.
+    pub(crate) names: u32,
+    /// The first member when the prediction last failed.
+    pub(crate) head: u32,
+    pub(crate) fold: u32,
+    /// Whether there were more names than may have a node.
+    pub(crate) folded: bool,
+}
+
+impl Default for Arrays {
+    fn default() -> Self {
+        Self { sizes: Sizes::default(), items: KindSet::default(), item: NONE }
+    }
+}
+
+impl Default for Objects {
+    fn default() -> Self {
+        Self { sizes: Sizes::default(), names: 0, head: NONE, fold: NONE, folded: false }
+    }
+}
+
+impl Arrays {
+    pub(crate) fn end(&mut self, length: u64, items: KindSet) {
+        self.sizes.observe(length);
+        self.items.extend(items);
+    }
+}
+
+impl Objects {
+    pub(crate) fn end(&mut self, members: u64) {
+        self.sizes.observe(members);
+    }
+}
+
+impl Node {
+    pub(crate) fn new(parent: u32, label: Label, depth: u32) -> Self {
+        Self {
+            parent,
+            label,
+            depth,
+            kinds: Kinds::default(),
+            first: u64::MAX,
+            present: 0,
+            seen_in: 0,
+            follower: NONE,
+            arrays: None,
+            objects: None,
+            values: None,
+            formats: u8::MAX,
+            has_fractions: false,
+        }
+    }
+
+    pub(crate) fn observe(&mut self, kind: Kind, at: u64) {
+        self.kinds.observe(kind);
+        self.first = self.first.min(at);
+        match kind {
+            Kind::Array => {
+                let sizes = &mut self.arrays.get_or_insert_default().sizes;
+                sizes.first = sizes.first.min(at);
+            }
+            Kind::Object => {
+                let sizes = &mut self.objects.get_or_insert_default().sizes;
+                sizes.first = sizes.first.min(at);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds what another node has counted; children and the place in the trie are left as they are.
+    pub(crate) fn merge(&mut self, other: &mut Self) {
+        crate::Accumulator::merge(&mut self.kinds, other.kinds);
+        self.first = self.first.min(other.first);
+        self.present = self.present.saturating_add(other.present);
+        self.formats &= other.formats;
+        self.has_fractions |= other.has_fractions;
+        if let Some(other) = &other.arrays {
+            let arrays = self.arrays.get_or_insert_default();
+            arrays.sizes.merge(other.sizes);
+            arrays.items.extend(other.items);
+        }
+        if let Some(other) = &other.objects {
+            let objects = self.objects.get_or_insert_default();
+            objects.sizes.merge(other.sizes);
+            objects.folded |= other.folded;
+        }
+        match (&mut self.values, other.values.take()) {
+            (Some(values), Some(other)) => values.merge(*other),
+            (values @ None, other) => *values = other,
+            (Some(_), None) => {}
+        }
+    }
+
+    /// Bytes to account for, name and values aside. Nodes count twice, for the time when the trie is rebuilt.
+    pub(crate) const fn charge() -> u64 {
+        2 * (size_of::<Self>() + size_of::<Objects>() + 16) as u64
+    }
+}
+
+/// All paths. Ids of nodes are valid until the trie is regrouped.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trie {
+    pub(crate) nodes: Vec<Node>,
+    names: Vec<u8>,
+    /// Nodes by parent and name; made anew when it is needed.
+    table: Option<HashTable<u32>>,
+    keys: RandomState,
+    /// Bytes accounted for.
+    pub(crate) charge: u64,
+}
+
+impl Trie {
+    /// The node of all roots, the first of the trie.
+    pub(crate) fn root(&mut self) -> u32 {
+        if self.nodes.is_empty() { self.push(Node::new(NONE, Label::Root, 1)) } else { 0 }
+    }
+
+    pub(crate) fn push(&mut self, node: Node) -> u32 {
+        self.charge += Node::charge() + node.values.as_ref().map_or(0, |values| values.charge());
+        self.nodes.push(node);
+        self.nodes.len() as u32 - 1
+    }
+
+    /// Copies a name into the arena.
+    pub(crate) fn keep_name(&mut self, name: &[u8]) -> Label {
+        let start = self.names.len() as u32;
+        self.names.extend_from_slice(name);
+        self.charge += 2 * name.len() as u64;
+        Label::Name(start, name.len() as u32)
+    }
+
+    /// The name that leads to a node; empty for one that is no member.
+    pub(crate) fn name(&self, node: &Node) -> &[u8] {
+        match node.label {
+            Label::Name(start, length) => &self.names[Range { start: start as usize, end: (start + length) as usize }],
+            Label::Root | Label::Item | Label::Fold => &[],
+        }
+    }
+
+    /// The node of the elements of an array's node.
+    pub(crate) fn item(&mut self, parent: u32) -> u32 {
+        let node = &self.nodes[parent as usize];
+        let (depth, item) = (node.depth + 1, node.arrays.as_ref().map_or(NONE, |arrays| arrays.item));
+        if item != NONE {
+            return item;
+        }
+        let item = self.push(Node::new(parent, Label::Item, depth));
+        self.nodes[parent as usize].arrays.get_or_insert_default().item = item;
+        item
+    }
+
+    /// The node of a member. `last` is the member before, or none at an object's begin; up to `cap` names get a node.
+    ///
+    /// The member that followed last time is tried first, then the one after it (an optional member may be missing), by
+    /// comparing bytes; only then anything is hashed.
+    pub(crate) fn member(&mut self, parent: u32, last: u32, name: &[u8], cap: u32) -> u32 {
+        let mut next = match self.nodes.get(last as usize) {
+            Some(last) => last.follower,
+            None => self.nodes[parent as usize].objects.as_ref().map_or(NONE, |objects| objects.head),
+        };
+        for _ in 0..2 {
+            let Some(node) = self.nodes.get(next as usize) else { break };
+            if self.is_named(node, name) {
+                return next;
+            }
+            next = node.follower;
+        }
+        let found = self.find(parent, name).unwrap_or_else(|| self.add_member(parent, name, cap));
+        match self.nodes.get_mut(last as usize) {
+            Some(last) => last.follower = found,
+            None => self.nodes[parent as usize].objects.get_or_insert_default().head = found,
+        }
+        found
+    }
+
+    fn is_named(&self, node: &Node, name: &[u8]) -> bool {
+        matches!(node.label, Label::Name(..)) && self.name(node) == name
+    }
+
+    fn find(&mut self, parent: u32, name: &[u8]) -> Option<u32> {
+        let slot = slot(&self.keys, parent, name);
+        let table = self.table.take().unwrap_or_else(|| self.index());
+        let found = table.find(slot, |&id| {
+            let node = &self.nodes[id as usize];
+            node.parent == parent && self.is_named(node, name)
+        });
+        let found = found.copied();
+        self.table = Some(table);
+        found
+    }
+
+    fn index(&self) -> HashTable<u32> {
+        let mut table = HashTable::with_capacity(self.nodes.len());
+        for (id, node) in (0..).zip(&self.nodes) {
+            if matches!(node.label, Label::Name(..)) {
+                let hash_of = |id: &u32| self.slot_of(*id);
+                table.insert_unique(slot(&self.keys, node.parent, self.name(node)), id, hash_of);
+            }
+        }
+        table
+    }
+
+    fn slot_of(&self, id: u32) -> u64 {
+        let node = &self.nodes[id as usize];
+        slot(&self.keys, node.parent, self.name(node))
+    }
+
+    /// Adds a node for a name that has none; once there are `cap`, the one of all others.
+    fn add_member(&mut self, parent: u32, name: &[u8], cap: u32) -> u32 {
+        let depth = self.nodes[parent as usize].depth + 1;
+        let objects = self.nodes[parent as usize].objects.get_or_insert_default();
+        if objects.names < cap && !objects.folded {
+            objects.names += 1;
+            let label = self.keep_name(name);
+            let id = self.push(Node::new(parent, label, depth));
+            if let Some(mut table) = self.table.take() {
+                table.insert_unique(slot(&self.keys, parent, name), id, |&id| self.slot_of(id));
+                self.table = Some(table);
+            }
+            return id;
+        }
+        objects.folded = true;
+        if objects.fold != NONE {
+            return objects.fold;
+        }
+        let fold = self.push(Node::new(parent, Label::Fold, depth));
+        self.nodes[parent as usize].objects.get_or_insert_default().fold = fold;
+        fold
+    }
+
+    /// Adds all nodes of another trie, whose root becomes a second root.
+    pub(crate) fn append(&mut self, other: Self) {
+        let (nodes, names) = (self.nodes.len() as u32, self.names.len() as u32);
+        self.names.extend_from_slice(&other.names);
+        self.charge += other.charge;
+        self.table = None;
+        self.nodes.extend(other.nodes.into_iter().map(|mut node| {
+            if node.parent != NONE {
+                node.parent += nodes;
+            }
+            if let Label::Name(start, length) = node.label {
+                node.label = Label::Name(start + names, length);
+            }
+            node
+        }));
+    }
+}
+
+/// Keyed at random, so that nobody can make names collide.
+fn slot(keys: &RandomState, parent: u32, name: &[u8]) -> u64 {
+    keys.hash_one((parent, name))
+}

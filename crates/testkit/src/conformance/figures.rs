@@ -1,0 +1,75 @@
+//! Counts of the real documents.
+
+use super::fields::{Fields, open};
+use crate::naive::Kind;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Counts of one file; for lines, sums over the records.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// The file.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+    /// Records, if the file has a record a line.
+    pub records: Option<u64>,
+    /// All values, containers among them.
+    pub values: u64,
+    /// Values of each type that occurs.
+    pub kinds: BTreeMap<Kind, u64>,
+    /// How many values are `true`.
+    pub trues: u64,
+    /// Members, repetitions included.
+    pub members: u64,
+    /// Containers open at the deepest point: `[]` has 1, a scalar 0.
+    pub open_containers: u64,
+    /// Different names, if it is one document.
+    pub distinct_names: Option<u64>,
+    /// Elements of the longest array, if it is one document.
+    pub longest_array: Option<u64>,
+    /// Bytes of the longest string, escapes undone, if it is one document.
+    pub longest_string_bytes: Option<u64>,
+    /// Bytes of the longest record without its line end, if the file has a record a line.
+    pub longest_record_bytes: Option<u64>,
+    /// The most frequent names with their counts, if it is one document.
+    pub top_names: Vec<(String, u64)>,
+}
+
+/// The counts of `stats/expected.json`.
+pub fn figures(root: &Path) -> Vec<Figures> {
+    open(&root.join("stats/expected.json"), |file| {
+        file.members().into_iter().map(|(name, counts)| one(root.join(name), counts)).collect()
+    })
+}
+
+fn one(path: PathBuf, counts: Fields<'_>) -> Figures {
+    let count = |name: &str| counts.need(name).number();
+    let optional = |name: &str| counts.get(name).map(Fields::number);
+    let kinds = [
+        (Kind::Array, count("array")),
+        (Kind::Boolean, count("true") + count("false")),
+        (Kind::Null, count("null")),
+        (Kind::Number, count("number")),
+        (Kind::Object, count("object")),
+        (Kind::String, count("string")),
+    ];
+    let top = |row: Fields<'_>| (row.list()[0].text(), row.list()[1].number());
+    Figures {
+        path,
+        bytes: count("bytes"),
+        records: optional("records"),
+        values: count("values"),
+        kinds: kinds.into_iter().filter(|&(_, count)| count > 0).collect(),
+        trues: count("true"),
+        members: count("members"),
+        open_containers: count("max_depth"),
+        distinct_names: optional("distinct_names"),
+        longest_array: optional("longest_array"),
+        longest_string_bytes: optional("longest_string_bytes"),
+        longest_record_bytes: optional("longest_record_bytes"),
+        top_names: counts
+            .get("top_names")
+            .map_or_else(Vec::new, |names| names.list().into_iter().map(top).collect()),
+    }
+}

@@ -1,0 +1,82 @@
+//! RFC 9535, word by word, over the tree of [`naive`](crate::naive).
+//!
+//! Nothing is planned, indexed or skipped: a segment is applied to every node that the one before it selected, a
+//! descendant segment walks the whole subtree, and a filter is worked out anew for every candidate. The node list has the
+//! order of the RFC, members standing in the order of the text, and keeps a node as often as it was selected.
+//!
+//! Where the RFC leaves objects with repeated names open:
+//! - [`Duplicates`] says which members a name selector selects, in filters too;
+//! - wildcards, descendant segments, filter selectors and `length` look at every member under either policy;
+//! - a query compared with something has the value of the first node it selects;
+//! - two objects are compared by the first member of each name.
+
+mod compare;
+mod filter;
+mod function;
+mod pattern;
+mod selector;
+
+use crate::naive::{Document, Span, ValueId};
+use trommel_path::Segments;
+
+/// What a name selector selects in an object that repeats the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Duplicates {
+    /// The first member of that name.
+    First,
+    /// Every member of that name.
+    All,
+}
+
+/// A selected node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The value.
+    pub value: ValueId,
+    /// Where the value stands.
+    pub span: Span,
+    /// Its normalized path.
+    pub path: String,
+}
+
+/// The node list of a query that starts at the root, in the order of the RFC.
+pub fn evaluate(document: &Document, query: &Segments, duplicates: Duplicates) -> Vec<Node> {
+    let evaluation = Evaluation { document, duplicates };
+    let node = |value| Node { value, span: document[value].span, path: document.path(value) };
+    evaluation.select(document.root(), query).into_iter().map(node).collect()
+}
+
+/// The same nodes in the order in which they begin in the text; a node selected several times stands several times in a
+/// row.
+pub fn in_document_order(mut nodes: Vec<Node>) -> Vec<Node> {
+    nodes.sort_by_key(|node| node.span.start);
+    nodes
+}
+
+/// What stays the same while a query is worked out.
+#[derive(Clone, Copy)]
+struct Evaluation<'a> {
+    document: &'a Document,
+    duplicates: Duplicates,
+}
+
+impl Evaluation<'_> {
+    /// The nodes that `query` selects when it starts at `start`.
+    fn select(self, start: ValueId, query: &Segments) -> Vec<ValueId> {
+        let mut nodes = vec![start];
+        for segment in query.iter() {
+            let mut selected = Vec::new();
+            for node in nodes {
+                if segment.descendant {
+                    for inner in self.document.subtree(node) {
+                        self.child_segment(inner, &segment.selectors, &mut selected);
+                    }
+                } else {
+                    self.child_segment(node, &segment.selectors, &mut selected);
+                }
+            }
+            nodes = selected;
+        }
+        nodes
+    }
+}

@@ -1,0 +1,54 @@
+//! Logical expressions (RFC 9535, section 2.3.5).
+
+use super::Evaluation;
+use super::compare::{Operand, compare};
+use crate::naive::ValueId;
+use trommel_path::{Comparable, FilterQuery, Literal, Logical};
+
+impl<'a> Evaluation<'a> {
+    /// Whether the expression holds for the candidate, which `@` stands for.
+    pub(super) fn holds(self, filter: &Logical, candidate: ValueId) -> bool {
+        match filter {
+            Logical::Or(operands) => operands.iter().any(|operand| self.holds(operand, candidate)),
+            Logical::And(operands) => operands.iter().all(|operand| self.holds(operand, candidate)),
+            Logical::Not(operand) => !self.holds(operand, candidate),
+            Logical::Exists(query) => !self.nodes(query, candidate).is_empty(),
+            Logical::Compare { left, op, right } => {
+                compare(self.document, &self.operand(left, candidate), *op, &self.operand(right, candidate))
+            }
+            Logical::Matches(matching) => self.matches(matching, candidate),
+            other => panic!("an expression the evaluator does not know: {other:?}"),
+        }
+    }
+
+    pub(super) fn nodes(self, query: &FilterQuery, candidate: ValueId) -> Vec<ValueId> {
+        let start = if query.absolute { self.document.root() } else { candidate };
+        self.select(start, &query.segments)
+    }
+
+    pub(super) fn operand(self, comparable: &Comparable, candidate: ValueId) -> Operand<'a> {
+        match comparable {
+            Comparable::Literal(literal) => literal_operand(literal),
+            Comparable::Singular(query) => match self.nodes(query, candidate).first() {
+                Some(&node) => Operand::of(self.document, node),
+                None => Operand::Nothing,
+            },
+            Comparable::Length(argument) => self.length(argument, candidate),
+            Comparable::Count(query) => Operand::Number(self.nodes(query, candidate).len().into()),
+            Comparable::Value(query) => match self.nodes(query, candidate).as_slice() {
+                &[node] => Operand::of(self.document, node),
+                _ => Operand::Nothing,
+            },
+            other => panic!("an operand the evaluator does not know: {other:?}"),
+        }
+    }
+}
+
+fn literal_operand(literal: &Literal) -> Operand<'static> {
+    match literal {
+        Literal::Null => Operand::Null,
+        Literal::Bool(value) => Operand::Bool(*value),
+        Literal::Number(lexeme) => Operand::Number(crate::decimal::Decimal::new(lexeme)),
+        Literal::String(text) => Operand::Text(text.clone().into()),
+    }
+}

@@ -1,0 +1,282 @@
+//! `cargo xtask deep`: what is too long for every change, step by step.
+//!
+//! A step that fails does not stop the others. The end is a table of all steps with their times; a step that
+//! could not be run here, for want of a tool or of a processor's feature, is named with the reason and is not
+//! counted as passed.
+
+use std::error::Error;
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+
+use crate::process::{cargo, must_run, output, works};
+use crate::rss;
+use crate::workspace::{Package, Workspace};
+
+/// The platform that sanitizers are run for; naming it keeps build scripts and macros free of them.
+const PLATFORM: &str = "x86_64-unknown-linux-gnu";
+
+/// The crates of the engine, lowest first.
+const ENGINE: &[&str] = &["trommel-reader", "trommel-sampler", "trommel-path", "trommel-stats", "trommel"];
+
+/// The crates whose answers could depend on the backend.
+const READING: &str = "-p trommel-reader -p trommel-path -p trommel-stats -p trommel -p trommel-cli";
+
+/// The fuzz targets that compare two ways to the same answer: they get the full time, the others a fifth.
+const COMPARING: &[&str] = &["match_vs_oracle", "reader_backends", "reader_chunks"];
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Leave a step out; may be given several times
+    #[arg(long, value_name = "STEP", conflicts_with = "only")]
+    skip: Vec<Step>,
+    /// Run this step alone; may be given several times
+    #[arg(long, value_name = "STEP")]
+    only: Vec<Step>,
+    /// Minutes for each fuzz target that compares; each other one gets a fifth of it
+    #[arg(long, value_name = "X", default_value_t = 10.0)]
+    fuzz_minutes: f64,
+    #[command(flatten)]
+    rss: rss::Options,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// Every combination of features of every crate of the engine, under clippy
+    Features,
+    /// All tests in release mode, with `TROMMEL_DEEP=1`, at their full numbers
+    Tests,
+    /// The tests of the engine under each backend
+    Backends,
+    /// The tests of the unsafe code's users under `AddressSanitizer`
+    Asan,
+    /// The reader's unit tests under valgrind
+    Valgrind,
+    /// Every fuzz target
+    Fuzz,
+    /// `cargo package` for every published crate
+    Package,
+    /// Peak memory on large files: `cargo xtask rss`
+    Rss,
+}
+
+enum Outcome {
+    Passed,
+    Failed(String),
+    NotRun(String),
+}
+
+type Ran = Result<Outcome, Box<dyn Error>>;
+
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> bool {
+    let chosen = Step::value_variants().iter().filter(|step| match options.only.as_slice() {
+        [] => !options.skip.contains(step),
+        only => only.contains(step),
+    });
+    let mut rows = Vec::new();
+    for step in chosen {
+        eprintln!("\n== {}", step.name());
+        let started = Instant::now();
+        let outcome = step.run(workspace, options).unwrap_or_else(|error| Outcome::Failed(error.to_string()));
+        rows.push((step.name(), outcome, started.elapsed()));
+    }
+    println!("\nstep      time      result");
+    for (name, outcome, time) in &rows {
+        println!("{name:<9} {:<9} {outcome}", minutes(*time));
+    }
+    !rows.iter().any(|(_, outcome, _)| matches!(outcome, Outcome::Failed(_)))
+}
+
+impl Step {
+    fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    fn run(self, workspace: &Workspace, options: &Options) -> Ran {
+        match self {
+            Self::Features => features(workspace),
+            Self::Tests => tests(workspace),
+            Self::Backends => backends(workspace),
+            Self::Asan => asan(workspace),
+            Self::Valgrind => valgrind(workspace),
+            Self::Fuzz => fuzz(workspace, options.fuzz_minutes),
+            Self::Package => package(workspace),
+            Self::Rss => memory(workspace, &options.rss),
+        }
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Passed => f.write_str("passed"),
+            Self::Failed(reason) => write!(f, "FAILED: {reason}"),
+            Self::NotRun(reason) => write!(f, "NOT RUN: {reason}"),
+        }
+    }
+}
+
+fn minutes(time: Duration) -> String {
+    let seconds = time.as_secs();
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+fn features(workspace: &Workspace) -> Ran {
+    let engine = workspace.packages.iter().filter(|package| ENGINE.contains(&&*package.name));
+    for package in engine {
+        for features in powerset(package) {
+            let arguments = format!(
+                "clippy --quiet -p {} --lib --no-default-features --features={} -- -D warnings",
+                package.name,
+                features.join(",")
+            );
+            must_run(&mut cargo(&workspace.root, &arguments))?;
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Every set of a package's features, the empty one first; `default` is such a set already.
+fn powerset(package: &Package) -> Vec<Vec<&str>> {
+    let mut sets = vec![Vec::new()];
+    for feature in package.features.keys().filter(|feature| *feature != "default") {
+        let larger = sets.iter().cloned().map(|mut set| {
+            set.push(feature.as_str());
+            set
+        });
+        sets.extend(larger.collect::<Vec<_>>());
+    }
+    sets
+}
+
+fn tests(workspace: &Workspace) -> Ran {
+    must_run(cargo(&workspace.root, "test --workspace --release").env("TROMMEL_DEEP", "1"))?;
+    Ok(Outcome::Passed)
+}
+
+fn backends(workspace: &Workspace) -> Ran {
+    let mut missing = Vec::new();
+    for backend in ["scalar", "sse2", "avx2"] {
+        if !has_backend(backend) {
+            missing.push(backend);
+            continue;
+        }
+        let mut command = cargo(&workspace.root, &format!("test {READING} --tests"));
+        must_run(command.env("TROMMEL_BACKEND", backend))?;
+    }
+    Ok(match missing.as_slice() {
+        [] => Outcome::Passed,
+        missing => {
+            Outcome::NotRun(format!("this processor has no {}; the others passed", missing.join(", ")))
+        }
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_backend(backend: &str) -> bool {
+    backend != "avx2"
+        || std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("pclmulqdq")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_backend(backend: &str) -> bool {
+    backend == "scalar"
+}
+
+fn has_nightly(workspace: &Workspace) -> bool {
+    works(&mut cargo(&workspace.root, "+nightly --version"))
+}
+
+fn asan(workspace: &Workspace) -> Ran {
+    if !has_nightly(workspace) {
+        return Ok(Outcome::NotRun("there is no nightly toolchain".to_owned()));
+    }
+    let arguments =
+        format!("+nightly test --target {PLATFORM} --tests -p trommel-reader -p trommel-path -p trommel");
+    let mut command = cargo(&workspace.root, &arguments);
+    // A folder of its own: other flags would otherwise rebuild everything there and back.
+    command.env("RUSTFLAGS", "-Zsanitizer=address").env("CARGO_TARGET_DIR", workspace.target.join("asan"));
+    must_run(&mut command)?;
+    Ok(Outcome::Passed)
+}
+
+fn valgrind(workspace: &Workspace) -> Ran {
+    if !works(Command::new("valgrind").arg("--version")) {
+        return Ok(Outcome::NotRun("valgrind is not installed".to_owned()));
+    }
+    let mut command = cargo(&workspace.root, "test -p trommel-reader --lib");
+    command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", "valgrind --quiet --error-exitcode=9");
+    must_run(&mut command)?;
+    Ok(Outcome::Passed)
+}
+
+fn fuzz(workspace: &Workspace, most: f64) -> Ran {
+    if !has_nightly(workspace) {
+        return Ok(Outcome::NotRun("there is no nightly toolchain".to_owned()));
+    }
+    if !works(&mut cargo(&workspace.root, "+nightly fuzz --version")) {
+        return Ok(Outcome::NotRun(
+            "cargo-fuzz is not installed: `cargo install --locked cargo-fuzz`".to_owned(),
+        ));
+    }
+    let list = output(&mut cargo(&workspace.root, "+nightly fuzz list"))?;
+    let mut failed = Vec::new();
+    for target in list.split_whitespace() {
+        let share = if COMPARING.contains(&target) { 1.0 } else { 0.2 };
+        let seconds = (most * share * 60.0).ceil();
+        let arguments = format!(
+            "+nightly fuzz run {target} {} -- -max_total_time={seconds}",
+            corpora(workspace, target)?
+        );
+        if let Err(error) = must_run(&mut cargo(&workspace.root, &arguments)) {
+            eprintln!("{error}");
+            failed.push(target);
+        }
+    }
+    Ok(match failed.as_slice() {
+        [] => Outcome::Passed,
+        failed => Outcome::Failed(failed.join(", ")),
+    })
+}
+
+/// The folder where a target's finds grow, and the one with its seeds, if it has any.
+fn corpora(workspace: &Workspace, target: &str) -> std::io::Result<String> {
+    let (grown, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
+    fs::create_dir_all(workspace.root.join(&grown))?;
+    let seeded = workspace.root.join(&seeds).is_dir();
+    Ok(if seeded { format!("{grown} {seeds}") } else { grown })
+}
+
+fn package(workspace: &Workspace) -> Ran {
+    // Uncommitted work is packaged as it is: the question is whether it could go out.
+    let mut command = cargo(&workspace.root, "package --workspace --allow-dirty");
+    let private = workspace.packages.iter().filter(|package| !package.is_published());
+    must_run(command.args(private.flat_map(|package| ["--exclude", &package.name])))?;
+    Ok(Outcome::Passed)
+}
+
+fn memory(workspace: &Workspace, options: &rss::Options) -> Ran {
+    let good = rss::run(workspace, options)?;
+    Ok(if good { Outcome::Passed } else { Outcome::Failed("over a bound, see the rows above".to_owned()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_powerset_has_every_set_once() {
+        let package = serde_json::from_str(
+            r#"{"name": "x", "manifest_path": "x/Cargo.toml", "dependencies": [], "targets": [],
+                "features": {"default": ["a"], "a": [], "b": []}}"#,
+        );
+        assert_eq!(powerset(&package.unwrap()), [vec![], vec!["a"], vec!["b"], vec!["a", "b"]]);
+    }
+
+    #[test]
+    fn times_are_shown_in_minutes() {
+        assert_eq!(minutes(Duration::from_secs(605)), "10:05");
+    }
+}

@@ -1,0 +1,73 @@
+//! The chores of the workspace, run as `cargo xtask NAME`.
+//!
+//! - `tidy` checks the rules that a compiler does not know: which crate may use which, where `unsafe` may
+//!   stand, how long a file or a function may get, what every manifest and every promise must carry.
+//! - `deep` runs what is too long for every change: features in all combinations, sanitizers, every backend,
+//!   fuzzing by the hour, packaging, and the memory of every command on gigabytes.
+//! - `rss` measures that memory alone.
+//!
+//! Nothing here is part of the published crates.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore reports to the terminal")]
+
+mod deep;
+mod process;
+mod rss;
+mod source;
+mod tidy;
+mod workspace;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use workspace::Workspace;
+
+/// What a chore ends with: whether all was well, or why it could not be done.
+type Verdict = Result<bool, Box<dyn Error>>;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Chores of the trommel workspace")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Check layers, unsafe code, sizes, docs, wording, promises and manifests
+    Tidy,
+    /// Run everything that is too long for every change, and say what could not be run
+    Deep(deep::Options),
+    /// Measure the peak resident memory of every command on large generated files
+    Rss(rss::Options),
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse().chore) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(chore: &Chore) -> Verdict {
+    let workspace = Workspace::load()?;
+    match chore {
+        Chore::Tidy => tidy::run(&workspace),
+        Chore::Deep(options) => Ok(deep::run(&workspace, options)),
+        Chore::Rss(options) => rss::run(&workspace, options),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_fit_together() {
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,193 @@
+//! `cargo xtask rss`: the peak resident memory of every command on files far larger than it.
+//!
+//! Promise R7: 64 MiB and the windows, whatever the size of the input; and from 1 GiB to the full size no growth
+//! above 5 %. Two forms of the same made records, one document and one a line, are read through a map, in
+//! windows, and from a pipe. Where a command may keep something by declaration (places held for the order of the
+//! answer, values counted exactly), that budget is added, and growth up to it is no fault.
+
+mod measure;
+mod records;
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use measure::{Feed, Peak};
+use records::Form;
+
+use crate::Verdict;
+use crate::process::{cargo, must_run};
+use crate::workspace::Workspace;
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// What a process may keep resident.
+const ALLOWED: u64 = 64 * MIB;
+
+/// What the windows on the input may add for each thread: one that is read and one that is looked back on, or
+/// mapped pages on their way to be given back.
+const WINDOWS_PER_THREAD: u64 = 2 * MIB;
+
+/// Growth that is no growth: pages of the program itself that one run touched and the other did not.
+const JITTER: u64 = 2 * MIB;
+
+#[derive(clap::Args)]
+#[group(skip)]
+pub(crate) struct Options {
+    /// Size of each made file, in GiB
+    #[arg(long, value_name = "N", default_value_t = 4.0)]
+    gib: f64,
+    /// Keep the made files for the next run
+    #[arg(long)]
+    keep: bool,
+}
+
+/// One command line; `FILE` stands for the input.
+struct Question {
+    form: Form,
+    arguments: &'static str,
+    /// Bytes that it may keep by declaration, beyond what every command may.
+    budget: u64,
+}
+
+const fn question(form: Form, arguments: &'static str, budget_mib: u64) -> Question {
+    Question { form, arguments, budget: budget_mib * MIB }
+}
+
+/// Every command of the engine. Places held for RFC order take 16 MiB before they go to a file; figures of values
+/// are exact within 64 MiB.
+const QUESTIONS: &[Question] = &[
+    question(Form::Document, "extract FILE $.data.records[*].id", 0),
+    question(Form::Document, "extract FILE $.data.records[?@.payload.size>3].actor.login", 0),
+    question(Form::Document, "extract FILE $..login --order document", 0),
+    question(Form::Document, "extract FILE $..login", 16),
+    question(Form::Document, "count FILE records=$.data.records[*] commits=$..commits[*]", 0),
+    question(Form::Document, "sample FILE $.data.records[*] -n 1000 --seed 7", 0),
+    question(Form::Document, "stats FILE", 0),
+    question(Form::Document, "stats FILE --values", 64),
+    question(Form::Document, "stats FILE --only structure,types", 0),
+    question(Form::Document, "schema FILE", 0),
+    question(Form::Document, "check FILE", 0),
+    question(Form::Lines, "extract FILE $.id $.payload.commits[-1].sha", 0),
+    question(Form::Lines, "count FILE $.payload.commits[*]", 0),
+    question(Form::Lines, "sample FILE $ -n 1000 --seed 7", 0),
+    question(Form::Lines, "stats FILE", 0),
+    question(Form::Lines, "stats FILE --values", 64),
+    question(Form::Lines, "schema FILE", 0),
+    question(Form::Lines, "check FILE", 0),
+];
+
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
+    must_run(&mut cargo(&workspace.root, "build --release -p trommel-cli"))?;
+    let program = workspace.target.join("release/trommel");
+    let folder = workspace.target.join("rss");
+    fs::create_dir_all(&folder)?;
+    let size = (options.gib * GIB as f64) as u64;
+    let small = (size > GIB).then_some(GIB);
+    let good = ask_all(&program, &folder, small, size);
+    if !options.keep {
+        fs::remove_dir_all(&folder)?;
+    }
+    good
+}
+
+/// Asks every question in every way, printing a row for each; whether all kept the bounds.
+fn ask_all(program: &Path, folder: &Path, small: Option<u64>, size: u64) -> Verdict {
+    let mut good = true;
+    for form in [Form::Document, Form::Lines] {
+        let base = small.map(|small| made(folder, form, small)).transpose()?;
+        let full = made(folder, form, size)?;
+        println!("\n{:>9} {:>9} {:>9}  as       seconds  command", "1.0 GiB", gibibytes(size), "bound");
+        for question in QUESTIONS.iter().filter(|question| question.form == form) {
+            for feed in [Feed::Mapped, Feed::Windows, Feed::Pipe] {
+                let base =
+                    base.as_ref().map(|base| feed.measure(program, question.arguments, base)).transpose()?;
+                let full = feed.measure(program, question.arguments, &full)?;
+                good &= report(question, feed, base.as_ref(), &full);
+            }
+        }
+    }
+    println!(
+        "\nrss: {}",
+        if good { "every command kept its bound" } else { "NOT every command kept its bound" }
+    );
+    Ok(good)
+}
+
+/// Prints a row; whether it is as promised.
+fn report(question: &Question, feed: Feed, base: Option<&Peak>, full: &Peak) -> bool {
+    let bound = bound(question);
+    let grew = base.is_some_and(|base| question.budget == 0 && grows(base.bytes, full.bytes));
+    let fault = match (&full.failure, full.bytes > bound, grew) {
+        (Some(failure), _, _) => format!("  FAILED: {failure}"),
+        (None, true, _) => "  OVER THE BOUND".to_owned(),
+        (None, false, true) => "  GROWS".to_owned(),
+        (None, false, false) => String::new(),
+    };
+    println!(
+        "{:>9} {:>9} {:>9}  {:<8} {:>7.1}  {}{fault}",
+        base.map_or_else(|| "-".to_owned(), |base| mebibytes(base.bytes)),
+        mebibytes(full.bytes),
+        mebibytes(bound),
+        feed.name(),
+        full.time.as_secs_f64(),
+        question.arguments,
+    );
+    fault.is_empty()
+}
+
+fn bound(question: &Question) -> u64 {
+    let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    ALLOWED + threads * WINDOWS_PER_THREAD + question.budget
+}
+
+/// Growth above 5 %, jitter aside.
+fn grows(base: u64, full: u64) -> bool {
+    full > base + (base / 20).max(JITTER)
+}
+
+/// The made file of that form and size, made now unless it is there.
+fn made(folder: &Path, form: Form, size: u64) -> Result<PathBuf, Box<dyn Error>> {
+    let path = folder.join(format!("events-{size}.{}", form.extension()));
+    if !path.exists() {
+        eprintln!("writing {} ({})", path.display(), gibibytes(size));
+        let partial = path.with_extension("partial");
+        records::write(&partial, form, size).map_err(|error| format!("{}: {error}", partial.display()))?;
+        fs::rename(&partial, &path)?;
+    }
+    Ok(path)
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / MIB as f64)
+}
+
+fn gibibytes(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / GIB as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_five_percent_and_more_than_jitter() {
+        assert!(!grows(10 * MIB, 12 * MIB));
+        assert!(grows(10 * MIB, 12 * MIB + 1));
+        assert!(!grows(100 * MIB, 105 * MIB));
+        assert!(grows(100 * MIB, 105 * MIB + 1));
+    }
+
+    #[test]
+    fn every_question_has_its_file() {
+        assert!(
+            QUESTIONS.iter().all(|question| question
+                .arguments
+                .split(' ')
+                .filter(|word| *word == "FILE")
+                .count()
+                == 1)
+        );
+    }
+}

@@ -1,0 +1,338 @@
+//! A Rust file as the rules see it: its tokens with their lines, its functions, its test-only parts.
+
+use std::collections::BTreeSet;
+use std::ops::{Range, RangeInclusive};
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+/// One token; the inside of a group stands between its `Open` and `Close`. Doc comments are left out, as other
+/// comments are: they are for people.
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    /// The first and the last line, counted from 1.
+    pub(crate) lines: RangeInclusive<usize>,
+    bytes: Range<usize>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Word(String),
+    Mark(char),
+    Literal,
+    Open(char),
+    Close(char),
+}
+
+/// A function with a body, wherever it stands.
+pub(crate) struct Function {
+    pub(crate) name: String,
+    /// The line of its `fn`.
+    pub(crate) line: usize,
+    /// Lines from its `fn` to its closing brace, comments included.
+    pub(crate) lines: usize,
+    pub(crate) parameters: usize,
+    /// Whether it is compiled for tests alone.
+    pub(crate) test: bool,
+}
+
+pub(crate) struct Source {
+    /// The file's path from the workspace's root, with `/`.
+    pub(crate) path: String,
+    pub(crate) text: String,
+    pub(crate) tokens: Vec<Token>,
+    /// Doc comments and others, line by line, each with its line's number.
+    pub(crate) comments: Vec<(usize, String)>,
+    pub(crate) functions: Vec<Function>,
+    /// Lines of `//!` text before the first item, empty ones left out.
+    pub(crate) front_lines: usize,
+    /// Files that this one includes for tests alone: `#[cfg(test)] mod NAME;`.
+    pub(crate) test_modules: Vec<String>,
+    test_lines: Vec<RangeInclusive<usize>>,
+}
+
+impl Source {
+    /// Reads a file's text.
+    ///
+    /// # Errors
+    /// The line and the reason, when the text is not Rust.
+    pub(crate) fn parse(path: &str, text: &str) -> Result<Self, (usize, String)> {
+        let stream: TokenStream = text
+            .parse()
+            .map_err(|error: proc_macro2::LexError| (first_line(error.span()), error.to_string()))?;
+        let file: syn::File =
+            syn::parse2(stream.clone()).map_err(|error| (first_line(error.span()), error.to_string()))?;
+        let mut tokens = Vec::new();
+        flatten(stream, &mut tokens);
+        let mut items = Items::default();
+        items.visit_file(&file);
+        Ok(Self {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            comments: comments(text, &tokens),
+            tokens,
+            functions: items.functions,
+            front_lines: file.attrs.iter().filter(|attribute| is_front_line(attribute)).count(),
+            test_modules: items.modules.iter().map(|module| module_path(path, module)).collect(),
+            test_lines: items.lines,
+        })
+    }
+
+    /// Lines that hold code, without comments, blank lines and what is compiled for tests alone.
+    pub(crate) fn net_lines(&self) -> usize {
+        let code = self.tokens.iter().flat_map(|token| token.lines.clone()).collect::<BTreeSet<_>>();
+        code.into_iter().filter(|&line| !self.is_test_line(line)).count()
+    }
+
+    /// Whether the line is part of an item under `#[cfg(test)]`.
+    pub(crate) fn is_test_line(&self, line: usize) -> bool {
+        self.test_lines.iter().any(|lines| lines.contains(&line))
+    }
+
+    /// The lines where these tokens stand in a row.
+    pub(crate) fn find(&self, pattern: &[Kind]) -> Vec<usize> {
+        let rows = self.tokens.windows(pattern.len());
+        rows.filter(|tokens| tokens.iter().map(|token| &token.kind).eq(pattern))
+            .filter_map(|tokens| tokens.first())
+            .map(Token::first_line)
+            .collect()
+    }
+
+    /// Whether a function of that name is written here, inside a macro call or outside.
+    pub(crate) fn has_function(&self, name: &str) -> bool {
+        !self.find(&[word("fn"), word(name)]).is_empty()
+    }
+}
+
+impl Token {
+    fn new(kind: Kind, span: Span) -> Self {
+        Self { kind, lines: first_line(span)..=span.end().line, bytes: span.byte_range() }
+    }
+
+    pub(crate) fn first_line(&self) -> usize {
+        *self.lines.start()
+    }
+
+    pub(crate) fn is_word(&self, text: &str) -> bool {
+        matches!(&self.kind, Kind::Word(word) if word == text)
+    }
+}
+
+/// A token pattern: this identifier or keyword.
+pub(crate) fn word(text: &str) -> Kind {
+    Kind::Word(text.to_owned())
+}
+
+fn first_line(span: Span) -> usize {
+    span.start().line
+}
+
+/// What stands between the tokens, without the white space.
+fn comments(text: &str, tokens: &[Token]) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let (mut start, mut line) = (0, 1);
+    let end = Range { start: text.len(), end: text.len() };
+    for token in tokens.iter().map(|token| &token.bytes).chain([&end]) {
+        let gap = text.get(start..token.start).unwrap_or_default().split('\n').zip(line..);
+        found.extend(
+            gap.filter(|(part, _)| !part.trim().is_empty()).map(|(part, line)| (line, part.to_owned())),
+        );
+        line += text.get(start..token.end).unwrap_or_default().matches('\n').count();
+        start = token.end;
+    }
+    found
+}
+
+fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
+    let mut trees = stream.into_iter().peekable();
+    while let Some(tree) = trees.next() {
+        let span = tree.span();
+        match tree {
+            TokenTree::Punct(mark) if mark.as_char() == '#' => {
+                // A doc comment is lexed into an attribute all of whose tokens have the comment's own place.
+                let here = |next: &TokenTree| next.span().start() == span.start();
+                if trees.peek().is_none_or(|next| !here(next)) {
+                    tokens.push(Token::new(Kind::Mark('#'), span));
+                } else {
+                    while trees.next_if(here).is_some() {}
+                }
+            }
+            TokenTree::Punct(mark) => tokens.push(Token::new(Kind::Mark(mark.as_char()), span)),
+            TokenTree::Ident(ident) => tokens.push(Token::new(Kind::Word(ident.to_string()), span)),
+            TokenTree::Literal(_) => tokens.push(Token::new(Kind::Literal, span)),
+            TokenTree::Group(group) => {
+                let (open, close) = brackets(group.delimiter());
+                tokens.push(Token::new(Kind::Open(open), group.span_open()));
+                flatten(group.stream(), tokens);
+                tokens.push(Token::new(Kind::Close(close), group.span_close()));
+            }
+        }
+    }
+}
+
+fn brackets(delimiter: Delimiter) -> (char, char) {
+    match delimiter {
+        Delimiter::Parenthesis => ('(', ')'),
+        Delimiter::Brace => ('{', '}'),
+        Delimiter::Bracket | Delimiter::None => ('[', ']'),
+    }
+}
+
+/// What a walk over the items finds.
+#[derive(Default)]
+struct Items {
+    functions: Vec<Function>,
+    /// The lines of the outermost items under `#[cfg(test)]`.
+    lines: Vec<RangeInclusive<usize>>,
+    modules: Vec<String>,
+    in_test: bool,
+}
+
+impl Items {
+    fn function(&mut self, signature: &syn::Signature, body: &syn::Block) {
+        let line = first_line(signature.fn_token.span);
+        self.functions.push(Function {
+            name: signature.ident.to_string(),
+            line,
+            lines: body.brace_token.span.close().end().line - line + 1,
+            parameters: signature.inputs.len(),
+            test: self.in_test,
+        });
+    }
+
+    fn test_item(&mut self, item: &syn::Item) {
+        let span = item.span();
+        self.lines.push(first_line(span)..=span.end().line);
+        if let syn::Item::Mod(module) = item
+            && module.content.is_none()
+        {
+            self.modules.push(module.ident.to_string());
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Items {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let outer = self.in_test;
+        if !outer && attributes(item).iter().any(is_cfg_test) {
+            self.in_test = true;
+            self.test_item(item);
+        }
+        visit::visit_item(self, item);
+        self.in_test = outer;
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.function(&item.sig, &item.block);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        self.function(&item.sig, &item.block);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        if let Some(body) = &item.default {
+            self.function(&item.sig, body);
+        }
+        visit::visit_trait_item_fn(self, item);
+    }
+}
+
+/// The attributes of the kinds of item that stand under `#[cfg(test)]` in practice.
+fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+    match item {
+        syn::Item::Mod(item) => &item.attrs,
+        syn::Item::Fn(item) => &item.attrs,
+        syn::Item::Impl(item) => &item.attrs,
+        syn::Item::Struct(item) => &item.attrs,
+        syn::Item::Enum(item) => &item.attrs,
+        syn::Item::Const(item) => &item.attrs,
+        syn::Item::Static(item) => &item.attrs,
+        syn::Item::Use(item) => &item.attrs,
+        syn::Item::Macro(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+/// `#[cfg(test)]`, also as a part of `all(…)`.
+fn is_cfg_test(attribute: &syn::Attribute) -> bool {
+    let syn::Meta::List(list) = &attribute.meta else { return false };
+    let text = list.tokens.to_string();
+    attribute.path().is_ident("cfg") && (text == "test" || text.starts_with("all") && text.contains("test"))
+}
+
+/// A line of `//!` with text on it.
+fn is_front_line(attribute: &syn::Attribute) -> bool {
+    let syn::Meta::NameValue(pair) = &attribute.meta else { return false };
+    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { return false };
+    attribute.path().is_ident("doc") && !text.value().trim().is_empty()
+}
+
+/// The file that holds module `name` of the file at `path`, in its `NAME.rs` form.
+fn module_path(path: &str, name: &str) -> String {
+    let (folder, file) = path.rsplit_once('/').unwrap_or((".", path));
+    match file {
+        "lib.rs" | "main.rs" | "mod.rs" => format!("{folder}/{name}.rs"),
+        _ => format!("{folder}/{}/{name}.rs", file.trim_end_matches(".rs")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Source {
+        Source::parse("crates/x/src/lib.rs", text).unwrap()
+    }
+
+    #[test]
+    fn net_lines_leave_out_comments_blanks_and_the_test_tail() {
+        let source = parsed(concat!(
+            "//! Front.\n//!\n//! More.\n\n",
+            "/// About a.\n#[inline]\nfn a() {\n    // why\n    b(\"one\n\ntwo\"); /* x */\n}\n\n",
+            "#[cfg(test)]\nmod tests {\n    fn t() {}\n}\n",
+        ));
+        // The attribute, `fn a() {`, three lines of the string, and the closing brace.
+        assert_eq!(source.net_lines(), 6);
+        assert_eq!(source.front_lines, 2);
+    }
+
+    #[test]
+    fn comments_are_what_is_no_token() {
+        let source = parsed("//! Front.\nfn a() { \"// é\n//\" } // b é\n\n/* c\n   d */ fn e() {}\n");
+        let found: Vec<_> = source.comments.iter().map(|(line, text)| (*line, text.trim())).collect();
+        assert_eq!(found, [(1, "//! Front."), (3, "// b é"), (5, "/* c"), (6, "d */")]);
+    }
+
+    #[test]
+    fn functions_are_measured_with_their_comments() {
+        let source = parsed(
+            "impl X {\n    fn f(&self, a: u8) {\n        // one\n        // two\n    }\n}\n#[cfg(test)]\nfn t() {}",
+        );
+        let found: Vec<_> =
+            source.functions.iter().map(|f| (&*f.name, f.lines, f.parameters, f.test)).collect();
+        assert_eq!(found, [("f", 4, 2, false), ("t", 1, 0, true)]);
+    }
+
+    #[test]
+    fn a_test_module_in_its_own_file_is_named() {
+        assert_eq!(parsed("#[cfg(test)]\nmod tests;\nmod scan;").test_modules, ["crates/x/src/tests.rs"]);
+        let nested = Source::parse("crates/x/src/scan.rs", "#[cfg(all(test, unix))] mod tests;").unwrap();
+        assert_eq!(nested.test_modules, ["crates/x/src/scan/tests.rs"]);
+    }
+
+    #[test]
+    fn functions_inside_macro_calls_are_found_by_name() {
+        let source = parsed("proptest! {\n    #[test]\n    fn holds(x in 0..9) {}\n}\n// fn gone() {}\n");
+        assert!(source.has_function("holds"));
+        assert!(!source.has_function("gone"));
+    }
+
+    #[test]
+    fn text_that_is_not_rust_is_refused_with_its_line() {
+        assert_eq!(Source::parse("x.rs", "fn a() {}\nfn {").map(drop).unwrap_err().0, 2);
+    }
+}

@@ -1,0 +1,170 @@
+//! `cargo xtask tidy`: the rules that neither the compiler nor clippy checks.
+//!
+//! Every rule runs and every fault is shown: where, what, which rule, and how to mend it.
+
+mod crates;
+mod layers;
+mod manifests;
+mod promises;
+mod sizes;
+mod unsafety;
+mod wording;
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt;
+use std::fs;
+
+use crate::Verdict;
+use crate::source::Source;
+use crate::workspace::{Package, Workspace};
+
+/// One breach of one rule; in the order of the rules, then of the places.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Fault {
+    rule: Rule,
+    path: String,
+    /// 0 when the fault is the file's as a whole.
+    line: usize,
+    what: String,
+}
+
+/// A rule with the way to satisfy it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rule {
+    rule: &'static str,
+    mend: &'static str,
+}
+
+impl Rule {
+    fn fault(&self, path: &str, line: usize, what: impl Into<String>) -> Fault {
+        Fault { rule: *self, path: path.to_owned(), line, what: what.into() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        write!(f, ": {}", self.what)
+    }
+}
+
+/// What the rules look at.
+struct Tree<'a> {
+    workspace: &'a Workspace,
+    sources: Vec<Source>,
+    /// Manifests, prose, scripts and sources: path and text.
+    texts: Vec<(String, String)>,
+    /// Every file's path.
+    files: BTreeSet<String>,
+    /// Files that are compiled for tests alone although they lie under `src`.
+    test_files: BTreeSet<String>,
+}
+
+impl Tree<'_> {
+    fn source(&self, path: &str) -> Option<&Source> {
+        self.sources.iter().find(|source| source.path == path)
+    }
+
+    fn text(&self, path: &str) -> Option<&str> {
+        self.texts.iter().find(|(name, _)| name == path).map(|(_, text)| text.as_str())
+    }
+
+    /// The sources of a package's own code: what lies in `src` and is not for tests alone.
+    fn code_of(&self, package: &Package) -> impl Iterator<Item = &Source> {
+        let folder = format!("{}/src/", self.workspace.relative(package.folder()));
+        self.sources
+            .iter()
+            .filter(move |source| source.path.starts_with(&folder) && !self.test_files.contains(&source.path))
+    }
+}
+
+const RUST: Rule = Rule { rule: "every .rs file parses", mend: "make it compile" };
+
+pub(crate) fn run(workspace: &Workspace) -> Verdict {
+    let (tree, mut faults) = read(workspace)?;
+    faults.extend(layers::check(&tree));
+    faults.extend(unsafety::check(&tree));
+    faults.extend(crates::check(&tree));
+    faults.extend(wording::check(&tree));
+    faults.extend(promises::check(&tree));
+    faults.extend(manifests::check(&tree)?);
+    let (figures, oversize) = sizes::check(&tree);
+    faults.extend(oversize);
+    faults.sort();
+    print!("{figures}");
+    for group in faults.chunk_by(|a, b| a.rule == b.rule) {
+        let Some(Fault { rule: Rule { rule, mend }, .. }) = group.first() else { continue };
+        println!("\nrule: {rule}\nmend: {mend}");
+        for fault in group {
+            println!("  {fault}");
+        }
+    }
+    match faults.len() {
+        0 => println!("\ntidy: {} files, no fault", tree.files.len()),
+        count => println!("\ntidy: {} files, {count} faults", tree.files.len()),
+    }
+    Ok(faults.is_empty())
+}
+
+fn read(workspace: &Workspace) -> Result<(Tree<'_>, Vec<Fault>), Box<dyn Error>> {
+    let files = workspace.files()?;
+    let mut faults = Vec::new();
+    let mut sources = Vec::new();
+    let mut texts = Vec::new();
+    for path in files.iter().filter(|path| is_text(path)) {
+        let text =
+            fs::read_to_string(workspace.root.join(path)).map_err(|error| format!("{path}: {error}"))?;
+        if has_extension(path, "rs") {
+            match Source::parse(path, &text) {
+                Ok(source) => sources.push(source),
+                Err((line, reason)) => faults.push(RUST.fault(path, line, reason)),
+            }
+        }
+        texts.push((path.clone(), text));
+    }
+    let test_files = sources.iter().flat_map(|source| source.test_modules.iter().cloned()).collect();
+    Ok((Tree { workspace, sources, texts, files: files.into_iter().collect(), test_files }, faults))
+}
+
+/// Whether a file holds words for people or for a tool that people maintain.
+fn is_text(path: &str) -> bool {
+    ["rs", "toml", "md", "sh", "yml"].iter().any(|extension| has_extension(path, extension))
+        || path == ".ci/run"
+}
+
+fn has_extension(path: &str, extension: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, found)| found == extension)
+}
+
+/// The words of a line, with the byte offset of each: runs of letters, digits and `_`.
+fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut rest = 0;
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter_map(move |word| {
+        let start = rest;
+        let after = start + word.len();
+        rest = after + line.get(after..).and_then(|tail| tail.chars().next()).map_or(0, char::len_utf8);
+        (!word.is_empty()).then_some((start, word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_at_their_offsets() {
+        let found: Vec<_> = words("// é: R1, r2_x!").collect();
+        assert_eq!(found, [(3, "é"), (7, "R1"), (11, "r2_x")]);
+    }
+
+    #[test]
+    fn a_fault_names_its_place() {
+        let rule = Rule { rule: "a rule", mend: "a cure" };
+        assert_eq!(rule.fault("a.rs", 3, "wrong").to_string(), "a.rs:3: wrong");
+        assert_eq!(rule.fault("a.rs", 0, "wrong").to_string(), "a.rs: wrong");
+    }
+}

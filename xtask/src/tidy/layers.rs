@@ -1,0 +1,99 @@
+//! Which crate may use which: dependencies point one way only.
+
+use super::{Fault, Rule, Tree};
+use crate::workspace::{Dependency, Package};
+
+/// Each crate with the crates of this workspace that its users get along with it. Dev-dependencies are free.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("trommel-reader", &[]),
+    ("trommel-sampler", &[]),
+    ("trommel-path", &["trommel-reader"]),
+    ("trommel-stats", &["trommel-reader"]),
+    ("trommel", &["trommel-path", "trommel-reader", "trommel-sampler", "trommel-stats"]),
+    ("trommel-cli", &["trommel"]),
+    ("trommel-testkit", &["trommel-path"]),
+];
+
+/// Packages that nothing is built on, so that they may use anything.
+const FREE: &[&str] = &["trommel-benches", "xtask"];
+
+const DIRECTION: Rule = Rule {
+    rule: "dependencies between crates point only as the table in xtask/src/tidy/layers.rs says",
+    mend: "move the code to the crate that may have it, or pass what is needed as an argument",
+};
+
+const PLACED: Rule = Rule {
+    rule: "every crate has its place in the table of xtask/src/tidy/layers.rs",
+    mend: "add a row there, with the crates it may use",
+};
+
+pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
+    let packages = tree.workspace.packages.iter().filter(|package| !FREE.contains(&&*package.name));
+    packages.flat_map(|package| check_package(tree, package)).collect()
+}
+
+fn check_package(tree: &Tree<'_>, package: &Package) -> Vec<Fault> {
+    let manifest = tree.workspace.relative(&package.manifest_path);
+    let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == package.name) else {
+        return vec![PLACED.fault(&manifest, 0, format!("`{}` has no place among the layers", package.name))];
+    };
+    let text = tree.text(&manifest).unwrap_or_default();
+    strays(package, allowed)
+        .map(|used| {
+            let what = format!("`{}` depends on `{used}`", package.name);
+            DIRECTION.fault(&manifest, line_of(text, used), what)
+        })
+        .collect()
+}
+
+/// The crates of this workspace that a package uses and may not.
+fn strays<'a>(package: &'a Package, allowed: &[&str]) -> impl Iterator<Item = &'a str> {
+    let used = package.dependencies.iter().filter(|used| is_built_in(used)).map(|used| used.name.as_str());
+    used.filter(|name| !allowed.contains(name))
+}
+
+/// Whether a dependency lies in this workspace and reaches the users of the crate.
+fn is_built_in(dependency: &Dependency) -> bool {
+    dependency.path.is_some() && dependency.kind.as_deref() != Some("dev")
+}
+
+/// The line of a manifest that begins with this key, else 0.
+fn line_of(manifest: &str, key: &str) -> usize {
+    let starts = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with([' ', '.', '=']));
+    manifest.lines().position(starts).map_or(0, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layers_have_no_way_back() {
+        for (index, (name, allowed)) in LAYERS.iter().enumerate() {
+            for used in *allowed {
+                let place = LAYERS.iter().position(|(other, _)| other == used);
+                assert!(place.is_some_and(|place| place < index), "{name} uses {used}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_users_get_along_counts() {
+        let package: Package = serde_json::from_str(
+            r#"{"name": "x", "manifest_path": "x/Cargo.toml", "targets": [], "features": {}, "dependencies": [
+                {"name": "low", "path": "/low"}, {"name": "high", "path": "/high"},
+                {"name": "built", "path": "/built", "kind": "build"},
+                {"name": "kit", "path": "/kit", "kind": "dev"}, {"name": "serde"}]}"#,
+        )
+        .unwrap();
+        assert_eq!(strays(&package, &["low"]).collect::<Vec<_>>(), ["high", "built"]);
+    }
+
+    #[test]
+    fn a_dependency_is_found_under_any_spelling() {
+        let manifest = "[dependencies]\ntrommel-path = { path = \"x\" }\ntrommel.workspace = true\n";
+        assert_eq!(line_of(manifest, "trommel-path"), 2);
+        assert_eq!(line_of(manifest, "trommel"), 3);
+        assert_eq!(line_of(manifest, "trommel-stats"), 0);
+    }
+}

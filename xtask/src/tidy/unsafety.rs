@@ -1,0 +1,184 @@
+//! Where `unsafe` may stand, and that each use says why it is sound.
+
+use std::collections::BTreeSet;
+use std::iter;
+
+use super::sizes::engine_crate;
+use super::{Fault, Rule, Tree};
+use crate::source::{Kind, Source, Token};
+
+/// The files that may hold `unsafe`, each with its reason.
+const ALLOWED: &[(&str, &str)] = &[
+    ("crates/cli/src/sigbus.rs", "the handler for a mapped file that shrinks"),
+    ("crates/reader/src/input.rs", "the constructor that takes the caller's word for a file"),
+    ("crates/reader/src/map.rs", "memory maps"),
+    ("crates/reader/src/scan/avx2.rs", "loads of 32-byte lanes, and calls under a checked target feature"),
+    (
+        "crates/reader/src/scan/kernels.rs",
+        "calls of code for a processor's feature, where it is known to be there",
+    ),
+    ("crates/reader/src/scan/sse2.rs", "loads of 16-byte lanes"),
+    ("crates/testkit/src/alloc.rs", "a counting global allocator"),
+];
+
+/// Promise R43: they belong to this many modules of the engine's crates at most.
+const ENGINE_MODULES: usize = 3;
+
+const LISTED: Rule = Rule {
+    rule: "`unsafe` stands only in the files listed in xtask/src/tidy/unsafety.rs",
+    mend: "say it in safe code, or move it behind a safe interface of a listed file",
+};
+
+const EXPLAINED: Rule = Rule {
+    rule: "every unsafe block and impl has a `// SAFETY:` comment right above it or above its statement",
+    mend: "write down which guarantee of which code makes it sound",
+};
+
+const USED: Rule = Rule {
+    rule: "the list of files with `unsafe` in xtask/src/tidy/unsafety.rs holds no more than there are",
+    mend: "take the file off the list",
+};
+
+const BUDGET: Rule = Rule {
+    rule: "at most 3 modules of the engine's crates hold `unsafe` (R43)",
+    mend: "bring the unsafe code together, or say it in safe code",
+};
+
+pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for source in &tree.sources {
+        let places = uses(source);
+        let listed = ALLOWED.iter().any(|(path, _)| *path == source.path);
+        match places.is_empty() {
+            true if listed => faults.push(USED.fault(&source.path, 0, "listed, but without `unsafe`")),
+            false if !listed => {
+                faults.extend(
+                    places.iter().map(|place| LISTED.fault(&source.path, place.line, "`unsafe` here")),
+                );
+            }
+            _ => {}
+        }
+        let bare = places.iter().filter(|place| place.needs_reason && !is_explained(&source.text, place));
+        faults
+            .extend(bare.map(|place| EXPLAINED.fault(&source.path, place.line, "`unsafe` without a reason")));
+    }
+    let gone = ALLOWED.iter().filter(|(path, _)| !tree.files.contains(*path));
+    faults.extend(gone.map(|(path, _)| USED.fault(path, 0, "listed, but there is no such file")));
+    let engine = ALLOWED.iter().filter_map(|(path, _)| engine_module(path)).collect::<BTreeSet<_>>();
+    if engine.len() > ENGINE_MODULES {
+        faults.push(BUDGET.fault(
+            "xtask/src/tidy/unsafety.rs",
+            0,
+            format!("{} modules are listed", engine.len()),
+        ));
+    }
+    faults
+}
+
+/// The module right below a crate's root that a file of the engine belongs to: `crates/reader/src/scan`.
+fn engine_module(path: &str) -> Option<&str> {
+    let (_, inside) = path.strip_prefix(engine_crate(path)?)?.split_once('/')?;
+    let name = inside.split(['/', '.']).next()?;
+    path.get(..path.len() - inside.len() + name.len())
+}
+
+/// One `unsafe` in the code.
+struct Use {
+    line: usize,
+    /// The first line of the statement it stands in.
+    statement: usize,
+    /// A block or an impl, where something is claimed; not a declaration, where something is demanded.
+    needs_reason: bool,
+}
+
+fn uses(source: &Source) -> Vec<Use> {
+    let found = source.tokens.iter().enumerate().filter(|(_, token)| token.is_word("unsafe"));
+    found
+        .map(|(index, token)| {
+            let next = source.tokens.get(index + 1);
+            Use {
+                line: token.first_line(),
+                statement: statement_line(source.tokens.get(..=index).unwrap_or_default()),
+                needs_reason: next.is_some_and(|next| next.kind == Kind::Open('{') || next.is_word("impl")),
+            }
+        })
+        .collect()
+}
+
+/// The line on which the statement of the last token begins.
+fn statement_line(tokens: &[Token]) -> usize {
+    let ends = |token: &&Token| matches!(token.kind, Kind::Mark(';') | Kind::Open('{') | Kind::Close('}'));
+    let inside = tokens.iter().rev().take_while(|token| !ends(token));
+    inside.last().map_or(0, Token::first_line)
+}
+
+fn is_explained(text: &str, place: &Use) -> bool {
+    let lines = text.lines().collect::<Vec<_>>();
+    [place.line, place.statement].into_iter().any(|line| comment_above(&lines, line).any(says_safety))
+}
+
+/// A line's own comment and the lines of comments and attributes right above it, counted from 1.
+fn comment_above<'a>(lines: &[&'a str], line: usize) -> impl Iterator<Item = &'a str> {
+    let above = lines.get(..line.saturating_sub(1)).unwrap_or_default().iter().rev();
+    let attached = above.copied().take_while(|line| line.trim_start().starts_with(['/', '#', '*']));
+    iter::once(lines.get(line.saturating_sub(1)).copied().unwrap_or_default()).chain(attached)
+}
+
+fn says_safety(line: &str) -> bool {
+    line.split_once("//")
+        .or_else(|| line.split_once("/*"))
+        .is_some_and(|(_, comment)| comment.contains("SAFETY:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of uses, each with whether it is explained.
+    fn found(text: &str) -> Vec<(usize, bool)> {
+        let source = Source::parse("x.rs", text).unwrap();
+        let explained = |place: &Use| !place.needs_reason || is_explained(text, place);
+        uses(&source).iter().map(|place| (place.line, explained(place))).collect()
+    }
+
+    #[test]
+    fn comments_strings_and_lint_names_are_no_use() {
+        assert!(found("#![expect(unsafe_code)]\n// unsafe { }\nconst A: &str = \"unsafe {\";\n").is_empty());
+    }
+
+    #[test]
+    fn a_reason_counts_above_the_block_or_its_statement() {
+        assert_eq!(
+            found("fn a() {\n    // SAFETY: b is pure.\n    let x = f(1,\n        unsafe { b() });\n}"),
+            [(4, true)]
+        );
+        assert_eq!(
+            found(
+                "fn a() {\n    let x = match y {\n        // SAFETY: ok.\n        _ => unsafe { b() },\n    };\n}"
+            ),
+            [(4, true)]
+        );
+        assert_eq!(found("// SAFETY: plain data.\n#[cfg(unix)]\nunsafe impl Send for X {}"), [(3, true)]);
+    }
+
+    #[test]
+    fn a_reason_elsewhere_does_not_count() {
+        assert_eq!(found("fn a() {\n    // SAFETY: ok.\n    b();\n    unsafe { c() }\n}"), [(4, false)]);
+        assert_eq!(found("fn a() {\n    // Quick.\n    unsafe { c() }\n}"), [(3, false)]);
+    }
+
+    #[test]
+    fn files_of_one_module_count_once() {
+        assert_eq!(engine_module("crates/reader/src/scan/avx2.rs"), Some("crates/reader/src/scan"));
+        assert_eq!(engine_module("crates/reader/src/scan.rs"), Some("crates/reader/src/scan"));
+        assert_eq!(engine_module("crates/cli/src/sigbus.rs"), None);
+    }
+
+    #[test]
+    fn a_declaration_demands_instead_of_claiming() {
+        assert_eq!(
+            found("unsafe fn a() {}\nmacro_rules! m { () => { unsafe { b() } } }"),
+            [(1, true), (2, false)]
+        );
+    }
+}
