@@ -12,6 +12,7 @@ mod patterns;
 mod plan;
 pub mod query;
 mod regexp;
+mod shorthand;
 
 pub use compare::{compare_numbers, compare_strings};
 pub use error::{ParseError, ParseErrorKind, Suggestion};

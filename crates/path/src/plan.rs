@@ -1,7 +1,7 @@
 //! Queries compiled for matching: an automaton over all of them together.
 
 use crate::eval::{Absolute, Test};
-use crate::query::{Query, Segment, Segments, Selector, Slice};
+use crate::query::{Logical, Query, Segment, Segments, Selector, Slice};
 
 /// The number of a query in its plan, counted from 0 in the order given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,9 +90,13 @@ pub struct Plan {
     /// The first state of each query.
     pub(crate) starts: Vec<u32>,
     pub(crate) filters: Vec<Test>,
+    /// For each query, the filter its nodes themselves must pass.
+    pub(crate) conditions: Vec<Option<u32>>,
     /// Queries from `$` inside of filters, those within others first.
     pub(crate) absolutes: Vec<Absolute>,
     pub(crate) options: PlanOptions,
+    /// The order of each query's nodes, where it is not that of the options.
+    orders: Vec<Order>,
     pass: Pass,
 }
 
@@ -138,19 +142,47 @@ pub(crate) enum Select {
 impl Plan {
     /// Compiles queries. Time and memory are linear in their text.
     pub fn new(queries: &[Query], options: PlanOptions) -> Self {
+        Self::from_segments(queries.iter().map(|query| (query.segments(), options.order)), options)
+    }
+
+    /// Compiles queries whose nodes are wanted in different orders.
+    pub fn with_orders(queries: &[(Query, Order)], options: PlanOptions) -> Self {
+        Self::from_segments(queries.iter().map(|(query, order)| (query.segments(), *order)), options)
+    }
+
+    fn from_segments<'q>(queries: impl Iterator<Item = (&'q Segments, Order)>, options: PlanOptions) -> Self {
         let mut absolutes = Vec::new();
-        let segments = queries.iter().map(Query::segments);
-        let mut plan = Self::compile(segments, options, &mut absolutes);
-        if !absolutes.is_empty() {
-            plan.pass = Pass::Rescan;
-        }
+        let mut plan = Self::compile(queries, options, &mut absolutes);
         plan.absolutes = absolutes;
+        plan.look_back_for_absolutes();
         plan
+    }
+
+    /// Narrows a query: of its nodes only those count for which the condition holds, the node itself being `@`.
+    #[must_use]
+    pub fn only_where(mut self, query: QueryId, condition: &Logical) -> Self {
+        let mut absolutes = std::mem::take(&mut self.absolutes);
+        let test = Test::compile(condition, self.options.duplicates, &mut absolutes);
+        self.absolutes = absolutes;
+        self.look_back_for_absolutes();
+        self.pass = self.pass.max(Pass::Lookahead);
+        self.filters.push(test);
+        self.conditions.resize(self.starts.len(), None);
+        if let Some(place) = self.conditions.get_mut(query.index()) {
+            *place = Some(self.filters.len() as u32 - 1);
+        }
+        self
+    }
+
+    fn look_back_for_absolutes(&mut self) {
+        if !self.absolutes.is_empty() {
+            self.pass = Pass::Rescan;
+        }
     }
 
     /// Compiles queries; those from `$` within their filters are added to `absolutes`.
     pub(crate) fn compile<'q>(
-        queries: impl Iterator<Item = &'q Segments>,
+        queries: impl Iterator<Item = (&'q Segments, Order)>,
         options: PlanOptions,
         absolutes: &mut Vec<Absolute>,
     ) -> Self {
@@ -158,22 +190,31 @@ impl Plan {
             states: Vec::new(),
             starts: Vec::new(),
             filters: Vec::new(),
+            conditions: Vec::new(),
             absolutes: Vec::new(),
             options,
+            orders: Vec::new(),
             pass: Pass::Single,
         };
-        for (query, segments) in queries.enumerate() {
+        for (query, (segments, order)) in queries.enumerate() {
             plan.starts.push(plan.states.len() as u32);
+            plan.orders.push(order);
             plan.push_query(query as u32, segments, absolutes);
         }
         plan
     }
 
+    /// The order in which a query's nodes are wanted.
+    pub fn order_of(&self, query: QueryId) -> Order {
+        self.orders.get(query.index()).copied().unwrap_or_default()
+    }
+
     fn push_query(&mut self, query: u32, segments: &Segments, absolutes: &mut Vec<Absolute>) {
-        let mut keyed = false;
+        // Once a segment reorders, it and all that follow have keys.
+        let mut keyed = Some(false).filter(|_| self.order_of(QueryId(query)) == Order::Rfc);
         for segment in segments.iter() {
             let segment = self.segment(segment, &mut keyed, absolutes);
-            if segment.needs_length || segment.reorders && self.options.order == Order::Rfc {
+            if segment.needs_length || segment.keyed {
                 self.pass = Pass::Rescan;
             }
             self.states.push(State { query, segment: Some(segment) });
@@ -181,21 +222,21 @@ impl Plan {
         self.states.push(State { query, segment: None });
     }
 
-    fn segment(&mut self, segment: &Segment, keyed: &mut bool, absolutes: &mut Vec<Absolute>) -> SegmentPlan {
+    fn segment(&mut self, segment: &Segment, keyed: &mut Option<bool>, absolutes: &mut Vec<Absolute>) -> SegmentPlan {
         let selectors: Vec<Select> =
             segment.selectors.iter().map(|selector| self.selector(selector, absolutes)).collect();
         let names = selectors.iter().filter(|selector| matches!(selector, Select::Name(_))).count();
         let everywhere = selectors.iter().any(|selector| matches!(selector, Select::All | Select::Filter(_)));
         let reverse = selectors.iter().any(Select::is_reverse);
         let reorders = segment.descendant || selectors.len() > 1 || reverse;
-        *keyed |= reorders && self.options.order == Order::Rfc;
+        *keyed = keyed.map(|keyed| keyed || reorders);
         SegmentPlan {
             descendant: segment.descendant,
             objects: everywhere || names > 0,
             arrays: everywhere || names < selectors.len(),
             needs_length: selectors.iter().any(Select::needs_length),
             reorders,
-            keyed: *keyed,
+            keyed: *keyed == Some(true),
             only_names: (!everywhere).then_some(names as u32),
             selectors,
         }

@@ -34,6 +34,10 @@ impl Query {
         Self { segments: Segments(Vec::new()) }
     }
 
+    pub(crate) const fn from_segments(segments: Segments) -> Self {
+        Self { segments }
+    }
+
     /// Parses a text within the given limits; `FromStr` uses the default ones.
     ///
     /// Time and memory are linear in the text; the stack is bounded by the nesting.
@@ -183,7 +187,7 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
-/// A side of a comparison, or an argument of type ValueType (section 2.4.1).
+/// A side of a comparison, or an argument of type `ValueType` (section 2.4.1).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Comparable {

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use regex_automata::meta;
+use regex_automata::nfa::thompson::WhichCaptures;
 use regex_automata::util::syntax;
 
 /// Most bytes a compiled pattern may take, and most bytes of its text.
@@ -78,6 +79,7 @@ impl Pattern {
         let body = Translator::new(text).run()?;
         let translated = if whole { format!("\\A(?:{body})\\z") } else { body };
         let limits = meta::Config::new()
+            .which_captures(WhichCaptures::None)
             .nfa_size_limit(Some(COMPILED))
             .onepass_size_limit(Some(COMPILED))
             .hybrid_cache_capacity(STATES);
@@ -85,8 +87,7 @@ impl Pattern {
             .configure(limits)
             .syntax(syntax::Config::new().nest_limit(NESTING))
             .build(&translated)
-            .map(Self)
-            .map_err(|_| too_large)
+            .map_or(Err(too_large), |compiled| Ok(Self(compiled)))
     }
 
     /// Whether the subject matches. Linear in the subject; the factor is at most the pattern's compiled size.
@@ -250,9 +251,9 @@ impl<'t> Translator<'t> {
         Ok(self.put(")"))
     }
 
-    /// Writes a character that stands for itself, wherever it stands.
+    /// Writes a character that stands for itself, in a class or outside; `\<` and the like would mean something else.
     fn literal(&mut self, c: char) -> bool {
-        if c.is_ascii_punctuation() {
+        if "\\.+*?()|[]{}^$#&-~".contains(c) {
             self.out.push('\\');
         }
         self.out.push(c);
@@ -361,8 +362,12 @@ impl<'t> Translator<'t> {
         self.literal(low);
         let to_range = self.peek() == Some('-') && !self.text[self.at..].starts_with("-]");
         if to_range {
+            let dash = self.at;
             self.at += 1;
             let end = self.at;
+            if self.text[end..].starts_with("\\p") || self.text[end..].starts_with("\\P") {
+                return Self::problem(dash, Problem::Class);
+            }
             let Some(c) = self.next() else { return Self::problem(end, Problem::End) };
             let high = self.class_char(end, c)?;
             if low > high {

@@ -2,6 +2,8 @@
 
 mod accumulator;
 mod figures;
+mod profile;
+mod schema;
 
 pub use accumulator::Accumulator;
 pub use figures::{
@@ -9,6 +11,10 @@ pub use figures::{
     Numeric, NumericSummary, Quantiles, QuantilesSummary, Shown, TextLengths, TextLengthsSummary, TypeCounts,
     ValuesSummary,
 };
+pub use profile::{
+    ArrayRow, Capped, ObjectRow, Profile, ProfileLimits, ProfileOptions, RowsShown, Structure, Summary,
+};
+pub use schema::Schema;
 
 #[cfg(feature = "serde")]
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]

@@ -41,7 +41,10 @@ impl Value {
     fn compile(comparable: &Comparable, duplicates: Duplicates, absolutes: &mut Vec<Absolute>) -> Self {
         match comparable {
             Comparable::Literal(literal) => Self::Literal(literal.clone()),
-            Comparable::Singular(query) | Comparable::Value(query) => {
+            Comparable::Singular(query) => {
+                Self::First(Nodes::compile(query, Wanted::First, duplicates, absolutes))
+            }
+            Comparable::Value(query) => {
                 Self::Only(Nodes::compile(query, Wanted::Only, duplicates, absolutes))
             }
             Comparable::Length(value) => Self::Length(Box::new(Self::compile(value, duplicates, absolutes))),
@@ -63,7 +66,7 @@ impl Nodes {
             Some(hops) if duplicates == Duplicates::First => Self::Singular(hops),
             _ => {
                 let options = PlanOptions::new().order(Order::Any).duplicates(duplicates);
-                let segments = std::iter::once(&query.segments);
+                let segments = std::iter::once((&query.segments, Order::Any));
                 Self::Relative(Box::new(Plan::compile(segments, options, absolutes)))
             }
         };

@@ -26,7 +26,10 @@ pub(super) fn hops(segments: &Segments) -> Option<Vec<Hop>> {
 
 /// Follows the steps from the value that comes next.
 pub(super) fn singular(hops: &[Hop], wanted: Wanted, cursor: &mut Cursor<'_>) -> Result<Operand<'static>> {
-    let missing = if wanted == Wanted::Only { Operand::Nothing } else { Operand::Count(0) };
+    let missing = match wanted {
+        Wanted::First | Wanted::Only => Operand::Nothing,
+        Wanted::Existence | Wanted::Count => Operand::Count(0),
+    };
     for hop in hops {
         let found = match (hop, cursor.peek()?) {
             (Hop::Name(name), Some(Kind::Object)) => to_member(name, cursor)?,
@@ -41,7 +44,7 @@ pub(super) fn singular(hops: &[Hop], wanted: Wanted, cursor: &mut Cursor<'_>) ->
     }
     match wanted {
         Wanted::Existence | Wanted::Count => Ok(Operand::Count(1)),
-        Wanted::Only => cursor.skip_value().map(Operand::Node),
+        Wanted::First | Wanted::Only => cursor.skip_value().map(Operand::Node),
     }
 }
 
@@ -99,6 +102,7 @@ fn run(
         }
         let enough = match wanted {
             Wanted::Existence => true,
+            Wanted::First => only.is_some(),
             Wanted::Only => count > 1,
             Wanted::Count => false,
         };
@@ -108,7 +112,7 @@ fn run(
     }
     Ok(match wanted {
         Wanted::Existence | Wanted::Count => Operand::Count(count),
-        Wanted::Only if count == 1 => only.map_or(Operand::Nothing, |span: Span| Operand::Node(span)),
-        Wanted::Only => Operand::Nothing,
+        Wanted::Only if count != 1 => Operand::Nothing,
+        Wanted::First | Wanted::Only => only.map_or(Operand::Nothing, |span: Span| Operand::Node(span)),
     })
 }

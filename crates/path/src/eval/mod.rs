@@ -32,6 +32,8 @@ pub(crate) enum Test {
 #[derive(Debug)]
 pub(crate) enum Value {
     Literal(Literal),
+    /// The value of the first node.
+    First(Nodes),
     /// The value of the only node.
     Only(Nodes),
     Length(Box<Value>),
@@ -60,6 +62,9 @@ pub(crate) enum Nodes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Existence,
+    /// The first node's value: what a singular query has in a comparison.
+    First,
+    /// The only node's value, for `value()`.
     Only,
     Count,
 }
@@ -140,6 +145,7 @@ impl Value {
     fn value<'e>(&'e self, context: &mut Context<'_, '_>) -> Result<Operand<'e>> {
         match self {
             Self::Literal(literal) => Ok(Operand::Literal(literal)),
+            Self::First(nodes) => nodes.answer(Wanted::First, context),
             Self::Only(nodes) => nodes.answer(Wanted::Only, context),
             Self::Count(nodes) => nodes.answer(Wanted::Count, context),
             Self::Length(value) => {
@@ -151,7 +157,7 @@ impl Value {
 }
 
 impl Nodes {
-    /// Existence and count as a count, the only node as its place.
+    /// Existence and count as a count, a node as its place.
     fn answer(&self, wanted: Wanted, context: &mut Context<'_, '_>) -> Result<Operand<'static>> {
         let answer = match self {
             Self::Absolute(number) => {

@@ -158,12 +158,19 @@ impl<'m, 'c> Matcher<'m, 'c> {
 
     /// Goes to the next record; `false` when there is none. A record that was not matched to its end is left.
     pub fn next_record(&mut self) -> Result<bool> {
-        self.listening = 0;
-        self.releases = 0;
         self.phase = Phase::Done;
         if !self.cursor.next_record()? {
             return Ok(false);
         }
+        self.this_record()?;
+        Ok(true)
+    }
+
+    /// Begins with the record before whose value the cursor stands.
+    pub fn this_record(&mut self) -> Result<()> {
+        self.listening = 0;
+        self.releases = 0;
+        self.left = None;
         self.scratch.restart(self.plan);
         if !self.plan.absolutes.is_empty() {
             // The nodes found are compared with later: the whole record stays readable.
@@ -172,7 +179,25 @@ impl<'m, 'c> Matcher<'m, 'c> {
             answer_absolutes(&self.plan.absolutes, self.cursor, memory, answers)?;
         }
         self.phase = Phase::Value;
-        Ok(true)
+        Ok(())
+    }
+
+    /// The first node that a query selects when it starts at the value that was just entered; the cursor stays. Its bytes
+    /// can be read until the next step. Queries from `$` inside of its filters find nothing.
+    pub fn look(&mut self, query: &Plan, scratch: &mut Scratch) -> Result<Option<Span>> {
+        let mark = self.cursor.hold();
+        let mut matcher = query.matcher_within(scratch, self.cursor, &[]);
+        let mut found = None;
+        while found.is_none() {
+            match matcher.next_match()? {
+                Some(Matched::Leave { span }) => found = Some(span),
+                Some(Matched::Enter { .. }) => {}
+                None => break,
+            }
+        }
+        self.cursor.rewind(&mark);
+        self.cursor.release();
+        Ok(found)
     }
 
     /// The next step, or `None` when the record can add nothing more.
@@ -229,11 +254,21 @@ impl<'m, 'c> Matcher<'m, 'c> {
     /// the query's nodes come in the order wanted.
     pub fn key(&self) -> &[u64] {
         let Some(left) = &self.left else { return &[] };
-        match self.plan.options.order {
+        match self.plan.order_of(left.query) {
             Order::Rfc => self.scratch.words.get(left.key.start..left.key.end).unwrap_or_default(),
             Order::Document => std::slice::from_ref(&left.start),
             Order::Any => &[],
         }
+    }
+
+    /// Type of the value that was just entered; `None` when it is none, which the next step reports.
+    pub fn kind(&self) -> Option<Kind> {
+        self.kind
+    }
+
+    /// Absolute offset of the value that was just entered.
+    pub fn start(&self) -> u64 {
+        self.start
     }
 
     /// Regions that were entered and not yet left.
@@ -281,6 +316,9 @@ impl<'m, 'c> Matcher<'m, 'c> {
     fn enter_regions(&mut self) -> Result<()> {
         self.kind = self.cursor.peek()?;
         self.start = self.cursor.offset();
+        if !self.plan.conditions.is_empty() {
+            self.drop_conditioned()?;
+        }
         let mut next = std::mem::take(&mut self.scratch.next);
         let mut held = false;
         next.retain(|active| {
@@ -303,11 +341,29 @@ impl<'m, 'c> Matcher<'m, 'c> {
         Ok(())
     }
 
+    /// Drops the matches that do not pass their query's condition.
+    fn drop_conditioned(&mut self) -> Result<()> {
+        self.scratch.tested.clear();
+        let mut at = 0;
+        while let Some(active) = self.scratch.next.get(at) {
+            let matched = self.plan.segment_of(active.state).is_none();
+            let query = self.plan.query_of(active.state);
+            let condition = self.plan.conditions.get(query.index()).copied().flatten().filter(|_| matched);
+            match condition {
+                Some(condition) if !self.passes(condition)? => {
+                    self.scratch.next.swap_remove(at);
+                }
+                _ => at += 1,
+            }
+        }
+        Ok(())
+    }
+
     fn enter(&mut self, query: QueryId, times: u64, key: Key, held: bool) {
         let depth = self.scratch.frames.len();
         self.scratch.regions.push(Region { query, times, key, start: self.start, depth, held });
         self.scratch.pending.push(Step::Enter { query, times });
-        if self.plan.options.order == Order::Document {
+        if self.plan.order_of(query) == Order::Document {
             self.scratch.block(query);
         }
     }
@@ -510,7 +566,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
             let wants = self.wants.events.get(query.index()).copied().unwrap_or(false);
             self.listening -= u32::from(wants);
             self.scratch.pending.push(Step::Leave { query, times, span: Span::new(start, end) });
-            let order = self.plan.options.order;
+            let order = self.plan.order_of(query);
             let blocked = self.scratch.blockers.get(query.index()).is_some_and(|blockers| *blockers > 0);
             if blocked && order != Order::Any {
                 self.scratch.unsettled[query.index()] = true;

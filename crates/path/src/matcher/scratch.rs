@@ -3,7 +3,7 @@
 use crate::eval::{Memory, Operand};
 use crate::location::Location;
 use crate::matcher::Step;
-use crate::plan::{Duplicates, Order, Plan, QueryId};
+use crate::plan::{Duplicates, Plan, QueryId};
 
 /// The mutable memory of a matcher. One a thread; any plan can use it, one after the other.
 ///
@@ -173,7 +173,7 @@ impl Scratch {
             if frame.object && unique {
                 self.found.resize(self.found.len() + segment.selectors.len(), false);
             }
-            active.blocking = plan.options.order == Order::Rfc && segment.reorders && !active.exhausted;
+            active.blocking = segment.keyed && segment.reorders && !active.exhausted;
             if active.blocking {
                 self.block(plan.query_of(active.state));
             }

@@ -5,7 +5,7 @@ use trommel_reader::Result;
 use super::Matcher;
 use super::scratch::{Active, Frame, Key};
 use crate::eval::Context;
-use crate::plan::{Duplicates, Order, SegmentPlan, Select};
+use crate::plan::{Duplicates, SegmentPlan, Select};
 
 impl Matcher<'_, '_> {
     /// The states of the member whose name the cursor stands behind.
@@ -80,7 +80,7 @@ impl Matcher<'_, '_> {
     }
 
     /// Whether the value that comes next passes a filter; asked once a value.
-    fn passes(&mut self, filter: u32) -> Result<bool> {
+    pub(super) fn passes(&mut self, filter: u32) -> Result<bool> {
         if let Some((_, passes)) = self.scratch.tested.iter().find(|(tested, _)| *tested == filter) {
             return Ok(*passes);
         }
@@ -102,7 +102,7 @@ impl Matcher<'_, '_> {
     /// The value that comes next is selected by a selector of a state: it gets the state after it.
     fn reach(&mut self, frame: &Frame, from: Active, segment: &SegmentPlan, number: usize) -> Result<()> {
         let mut key = from.key;
-        if segment.keyed && self.plan.options.order == Order::Rfc {
+        if segment.keyed {
             self.cursor.peek()?;
             let start = self.cursor.offset();
             let reverse = segment.selectors.get(number).is_some_and(Select::is_reverse);

@@ -5,14 +5,21 @@ use std::ops::Range;
 use super::function::Call;
 use super::{Parsed, Parser};
 use crate::error::ParseErrorKind;
-use crate::query::{Comparable, Comparison, FilterQuery, Literal, Logical};
+use crate::query::{Comparable, Comparison, FilterQuery, Literal, Logical, Segments};
 
 /// What may follow an operand that stands alone, and what may follow any other part of an expression.
 const AFTER_TEST: &str = "a comparison, `&&`, `||` or the end of the filter";
 const AFTER_EXPRESSION: &str = "`&&`, `||` or the end of the filter";
+const SINGULAR: &str =
+    "a query that selects one node at most: only names and indices, no `*`, `..`, slice, filter or list";
 
-/// A literal, query or call, before its place says what it is used for.
-pub(super) enum Operand {
+/// A literal, query or call, and where it stands, before its place says what it is used for.
+pub(super) struct Operand {
+    pub(super) value: Value,
+    pub(super) span: Range<usize>,
+}
+
+pub(super) enum Value {
     Literal(Literal),
     Query(FilterQuery),
     Call(Call),
@@ -20,40 +27,41 @@ pub(super) enum Operand {
 
 impl Parser<'_> {
     /// `filter-selector`, behind the question mark.
-    pub(super) fn filter(&mut self) -> Parsed<Logical> {
+    pub(super) fn filter(&mut self) -> Parsed<()> {
         self.enter()?;
         self.blanks();
-        let expression = self.logical()?;
+        self.logical()?;
         self.leave();
-        Ok(expression)
+        Ok(())
     }
 
     /// `logical-expr`
-    pub(super) fn logical(&mut self) -> Parsed<Logical> {
-        let mut any = Vec::new();
-        let mut all = vec![self.basic()?];
+    fn logical(&mut self) -> Parsed<()> {
+        let any = self.expressions.len();
+        let mut all = any;
         loop {
+            self.basic()?;
             let before = self.at;
             self.blanks();
             if self.eat_text("&&") {
                 self.blanks();
-                all.push(self.basic()?);
             } else if self.eat_text("||") {
                 self.blanks();
-                any.push(conjunction(std::mem::take(&mut all)));
-                all.push(self.basic()?);
-            } else if !self.expression_may_end() {
-                return Err(self.unexpected(AFTER_EXPRESSION));
-            } else {
+                self.conjunction(all);
+                all = self.expressions.len();
+            } else if self.expression_may_end() {
                 self.at = before;
-                any.push(conjunction(all));
-                return Ok(disjunction(any));
+                self.conjunction(all);
+                self.disjunction(any);
+                return Ok(());
+            } else {
+                return Err(self.unexpected(AFTER_EXPRESSION));
             }
         }
     }
 
     /// `basic-expr`
-    fn basic(&mut self) -> Parsed<Logical> {
+    fn basic(&mut self) -> Parsed<()> {
         match self.peek() {
             Some(b'!') => self.negation(),
             Some(b'(') => self.parenthesized(),
@@ -62,51 +70,53 @@ impl Parser<'_> {
     }
 
     /// `!` before parentheses or a test; a comparison needs parentheses.
-    fn negation(&mut self) -> Parsed<Logical> {
+    fn negation(&mut self) -> Parsed<()> {
         let start = self.at;
         self.enter()?;
         self.at += 1;
         self.blanks();
-        let negated = match self.peek() {
+        match self.peek() {
             Some(b'(') => self.parenthesized()?,
             Some(b'!') => return Err(self.double_negation(start)),
             _ => {
-                let (operand, span) = self.operand(false)?;
+                self.operand(false)?;
                 if self.comparison().is_some() {
                     return Err(self.negated_comparison(start));
                 }
-                self.test(operand, span)?
+                self.test()?;
             }
-        };
+        }
         self.leave();
-        Ok(Logical::Not(Box::new(negated)))
+        self.negate();
+        Ok(())
     }
 
     /// `paren-expr`, without its negation
-    fn parenthesized(&mut self) -> Parsed<Logical> {
+    fn parenthesized(&mut self) -> Parsed<()> {
         self.enter()?;
         self.open(b'(', b')');
         self.blanks();
-        let expression = self.logical()?;
+        self.logical()?;
         self.blanks();
-        self.close("an operator or `)`")?;
         self.leave();
-        Ok(expression)
+        self.close("an operator or `)`")
     }
 
     /// `comparison-expr` or `test-expr`, which differ behind the first operand only.
-    fn comparison_or_test(&mut self) -> Parsed<Logical> {
+    fn comparison_or_test(&mut self) -> Parsed<()> {
         self.padding = None;
-        let (operand, span) = self.operand(false)?;
-        let Some(op) = self.comparison() else { return self.test(operand, span) };
-        let left = self.comparable(operand, span)?;
+        self.operand(false)?;
+        let Some(op) = self.comparison() else { return self.test() };
+        self.comparable()?;
         self.padding = None;
-        let (operand, span) = self.operand(true)?;
-        let right = self.comparable(operand, span)?;
-        Ok(Logical::Compare { left, op, right })
+        self.operand(true)?;
+        self.comparable()?;
+        self.compare(op);
+        Ok(())
     }
 
     /// A comparison operator with the white space around it, if one stands here.
+    #[inline(never)]
     pub(super) fn comparison(&mut self) -> Option<Comparison> {
         const OPERATORS: [(&str, Comparison); 6] = [
             ("==", Comparison::Equal),
@@ -126,55 +136,84 @@ impl Parser<'_> {
         found.map(|(_, comparison)| comparison)
     }
 
-    /// A literal, query or function call, and where it stands; `right` of an operator or not.
-    pub(super) fn operand(&mut self, right: bool) -> Parsed<(Operand, Range<usize>)> {
+    /// A literal, query or function call; `right` of an operator or not.
+    pub(super) fn operand(&mut self, right: bool) -> Parsed<()> {
         let start = self.at;
-        let operand = match self.peek() {
-            Some(root @ (b'@' | b'$')) => {
-                self.at += 1;
-                let segments = self.segments()?;
-                Operand::Query(FilterQuery { absolute: root == b'$', segments })
+        match self.peek() {
+            Some(b'@' | b'$') => self.filter_query()?,
+            Some(b'(') => return Err(self.no_operand(right)),
+            _ => {
+                let word = self.eat_while(|c| c.is_ascii_alphanumeric() || c == '_').len();
+                if word > 0 && self.peek() == Some(b'(') {
+                    self.call(start)?;
+                } else {
+                    self.at = start;
+                    self.literal(right)?;
+                }
             }
-            Some(b'\'' | b'"') => Operand::Literal(Literal::String(self.string()?)),
-            Some(b'-' | b'0'..=b'9') => Operand::Literal(Literal::Number(self.number()?.to_owned())),
-            _ => self.word(right)?,
-        };
+        }
         self.operand = start;
-        Ok((operand, start..self.at))
+        Ok(())
     }
 
-    /// A function call, or `true`, `false` or `null`.
-    fn word(&mut self, right: bool) -> Parsed<Operand> {
+    /// `filter-query`
+    fn filter_query(&mut self) -> Parsed<()> {
+        let (start, first) = (self.at, self.segments.len());
+        self.at += 1;
+        self.segments()?;
+        self.end_filter_query(start, first);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn end_filter_query(&mut self, start: usize, first: usize) {
+        let absolute = self.text[start..].starts_with('$');
+        let segments = Segments(self.segments.split_off(first));
+        self.push_operand(start, Value::Query(FilterQuery { absolute, segments }));
+    }
+
+    /// `literal`
+    #[inline(never)]
+    fn literal(&mut self, right: bool) -> Parsed<()> {
         let start = self.at;
-        let word = self.eat_while(|c| c.is_ascii_alphanumeric() || c == '_');
-        let literal = match word {
-            _ if self.peek() == Some(b'(') && !word.is_empty() => {
-                return self.call(start..self.at).map(Operand::Call);
-            }
-            "true" => Literal::Bool(true),
-            "false" => Literal::Bool(false),
-            "null" => Literal::Null,
-            _ => {
-                self.at = start;
-                return Err(self.no_operand(right));
-            }
+        let literal = match self.peek() {
+            Some(b'\'' | b'"') => Literal::String(self.string()?),
+            Some(b'-' | b'0'..=b'9') => Literal::Number(self.number()?.to_owned()),
+            _ => match self.eat_while(|c| c.is_ascii_alphanumeric() || c == '_') {
+                "true" => Literal::Bool(true),
+                "false" => Literal::Bool(false),
+                "null" => Literal::Null,
+                _ => {
+                    self.at = start;
+                    return Err(self.no_operand(right));
+                }
+            },
         };
-        Ok(Operand::Literal(literal))
+        self.push_operand(start, Value::Literal(literal));
+        Ok(())
+    }
+
+    pub(super) fn push_operand(&mut self, start: usize, value: Value) {
+        self.operands.push(Operand { value, span: start..self.at });
     }
 
     /// An operand that is not compared: a query, or a function that yields a truth.
-    fn test(&mut self, operand: Operand, span: Range<usize>) -> Parsed<Logical> {
+    #[inline(never)]
+    fn test(&mut self) -> Parsed<()> {
         if !self.operand_may_end() {
             return Err(self.unexpected(AFTER_TEST));
         }
-        match operand {
-            Operand::Query(query) => Ok(Logical::Exists(query)),
-            Operand::Call(Call::Logical(matching)) => Ok(Logical::Matches(matching)),
-            Operand::Call(Call::Value(_)) => Err(self.untested_value(span)),
-            Operand::Literal(_) => {
-                Err(self.error(ParseErrorKind::LiteralAlone, span, "a comparison, as in `@.a == 1`"))
+        let Some(Operand { value, span }) = self.operands.pop() else { return Ok(()) };
+        self.expressions.push(match value {
+            Value::Query(query) => Logical::Exists(query),
+            Value::Call(Call::Logical(matching)) => Logical::Matches(matching),
+            Value::Call(Call::Value(_)) => return Err(self.untested_value(span)),
+            Value::Literal(_) => {
+                let expected = "a comparison, as in `@.a == 1`";
+                return Err(self.error(ParseErrorKind::LiteralAlone, span, expected));
             }
-        }
+        });
+        Ok(())
     }
 
     /// Whether what follows can follow an operand, so that a wrong operator is reported before a wrong type.
@@ -192,58 +231,68 @@ impl Parser<'_> {
         matches!(self.peek(), None | Some(b')' | b']' | b','))
     }
 
-    /// A side of a comparison: a literal, a singular query spelt without white space in its brackets, or a function
-    /// that yields a value.
-    fn comparable(&self, operand: Operand, span: Range<usize>) -> Parsed<Comparable> {
-        match operand {
-            Operand::Literal(literal) => Ok(Comparable::Literal(literal)),
-            Operand::Query(query) if !query.segments.is_singular() => Err(self.error(
-                ParseErrorKind::NotSingular,
-                span,
-                "a query that selects one node at most: only names and indices, no `*`, `..`, slice, filter or list",
-            )),
-            Operand::Query(query) => match &self.padding {
-                Some(padding) => Err(self.padded(padding.clone())),
-                None => Ok(Comparable::Singular(query)),
+    /// Takes the last operand as a side of a comparison: a literal, a singular query spelt without white space in
+    /// its brackets, or a function that yields a value.
+    #[inline(never)]
+    fn comparable(&mut self) -> Parsed<()> {
+        let Some(Operand { value, span }) = self.operands.pop() else { return Ok(()) };
+        self.comparables.push(match value {
+            Value::Literal(literal) => Comparable::Literal(literal),
+            Value::Query(query) if !query.segments.is_singular() => {
+                return Err(self.error(ParseErrorKind::NotSingular, span, SINGULAR));
+            }
+            Value::Query(query) => match &self.padding {
+                Some(padding) => return Err(self.padded(padding.clone())),
+                None => Comparable::Singular(query),
             },
-            Operand::Call(Call::Value(value)) => Ok(value),
-            Operand::Call(Call::Logical(_)) => Err(self.compared_truth(span)),
+            Value::Call(Call::Value(value)) => value,
+            Value::Call(Call::Logical(_)) => return Err(self.compared_truth(span)),
+        });
+        Ok(())
+    }
+
+    /// Joins the last two comparables.
+    #[inline(never)]
+    fn compare(&mut self, op: Comparison) {
+        let right = self.comparables.pop();
+        let sides = self.comparables.pop().zip(right);
+        self.expressions.extend(sides.map(|(left, right)| Logical::Compare { left, op, right }));
+    }
+
+    /// Negates the last expression.
+    #[inline(never)]
+    fn negate(&mut self) {
+        let negated = self.expressions.pop();
+        self.expressions.extend(negated.map(|of| Logical::Not(Box::new(of))));
+    }
+
+    /// Joins the expressions from `first` by `&&`, unless it is one; those that are conjunctions are taken apart.
+    #[inline(never)]
+    fn conjunction(&mut self, first: usize) {
+        if self.expressions.len() - first > 1 {
+            let mut all = Vec::new();
+            for operand in self.expressions.drain(first..) {
+                match operand {
+                    Logical::And(inner) => all.extend(inner),
+                    other => all.push(other),
+                }
+            }
+            self.expressions.push(Logical::And(all));
         }
     }
-}
 
-/// Operands of `&&` as one expression, those of an operand that is itself a conjunction among them.
-fn conjunction(operands: Vec<Logical>) -> Logical {
-    join(operands, Logical::And, |operand| match operand {
-        Logical::And(inner) => Ok(inner),
-        other => Err(other),
-    })
-}
-
-/// Operands of `||` as one expression, those of an operand that is itself a disjunction among them.
-fn disjunction(operands: Vec<Logical>) -> Logical {
-    join(operands, Logical::Or, |operand| match operand {
-        Logical::Or(inner) => Ok(inner),
-        other => Err(other),
-    })
-}
-
-fn join(
-    mut operands: Vec<Logical>,
-    make: fn(Vec<Logical>) -> Logical,
-    split: fn(Logical) -> Result<Vec<Logical>, Logical>,
-) -> Logical {
-    if operands.len() == 1
-        && let Some(only) = operands.pop()
-    {
-        return only;
-    }
-    let mut flat = Vec::with_capacity(operands.len());
-    for operand in operands {
-        match split(operand) {
-            Ok(inner) => flat.extend(inner),
-            Err(other) => flat.push(other),
+    /// Joins the expressions from `first` by `||`, unless it is one; those that are disjunctions are taken apart.
+    #[inline(never)]
+    fn disjunction(&mut self, first: usize) {
+        if self.expressions.len() - first > 1 {
+            let mut any = Vec::new();
+            for operand in self.expressions.drain(first..) {
+                match operand {
+                    Logical::Or(inner) => any.extend(inner),
+                    other => any.push(other),
+                }
+            }
+            self.expressions.push(Logical::Or(any));
         }
     }
-    make(flat)
 }

@@ -5,16 +5,16 @@
 
 use std::ops::Range;
 
-use super::filter::Operand;
+use super::filter::{Operand, Value};
 use super::{Parsed, Parser};
-use crate::error::ParseErrorKind;
+use crate::error::{ParseError, ParseErrorKind};
 use crate::query::{Comparable, FilterQuery, Matching};
 
 /// What a call yields.
 pub(super) enum Call {
-    /// ValueType
+    /// A value (`ValueType`).
     Value(Comparable),
-    /// LogicalType
+    /// A truth (`LogicalType`).
     Logical(Box<Matching>),
 }
 
@@ -69,106 +69,118 @@ impl Function {
 struct Callee {
     function: Function,
     name: Range<usize>,
+    /// Where its arguments begin among the operands.
+    first: usize,
 }
 
-type Argument = (Operand, Range<usize>);
-
 impl Parser<'_> {
-    /// `function-expr`, behind its name; an opening parenthesis stands here.
-    pub(super) fn call(&mut self, name: Range<usize>) -> Parsed<Call> {
+    /// `function-expr`, whose name begins at `start` and ends here, before its opening parenthesis.
+    pub(super) fn call(&mut self, start: usize) -> Parsed<()> {
+        let name = start..self.at;
         let Some(function) = self.text.get(name.clone()).and_then(Function::named) else {
             return Err(self.unknown_function(name));
         };
-        let callee = Callee { function, name };
+        let callee = Callee { function, name, first: self.operands.len() };
         self.enter()?;
-        let arguments = self.arguments(&callee)?;
+        self.arguments(&callee)?;
         self.leave();
-        let mut arguments = arguments.into_iter();
-        match (arguments.next(), arguments.next()) {
-            (Some(only), None) if function.arity() == 1 => self.unary(&callee, only),
-            (Some(subject), Some(pattern)) => {
-                let whole = function == Function::Match;
-                let subject = self.value_argument(&callee, subject)?;
-                let pattern = self.value_argument(&callee, pattern)?;
-                Ok(Call::Logical(Box::new(Matching { whole, subject, pattern })))
-            }
-            _ => {
-                let span = callee.name.start..self.at;
-                Err(self.error(ParseErrorKind::ArgumentCount, span, function.signature()))
-            }
-        }
-    }
-
-    fn unary(&self, callee: &Callee, argument: Argument) -> Parsed<Call> {
-        Ok(Call::Value(match callee.function {
-            Function::Length => Comparable::Length(Box::new(self.value_argument(callee, argument)?)),
-            Function::Count => Comparable::Count(self.nodes_argument(callee, argument)?),
-            _ => Comparable::Value(self.nodes_argument(callee, argument)?),
-        }))
+        self.end_call(&callee)
     }
 
     /// The arguments in their parentheses, not more than the function takes.
-    fn arguments(&mut self, callee: &Callee) -> Parsed<Vec<Argument>> {
-        let mut arguments = Vec::with_capacity(callee.function.arity());
+    fn arguments(&mut self, callee: &Callee) -> Parsed<()> {
         self.open(b'(', b')');
         self.blanks();
-        if self.peek() != Some(b')') {
-            loop {
-                arguments.push(self.argument(callee)?);
-                self.blanks();
-                if !self.eat(b',') {
-                    break;
-                }
-                if arguments.len() == callee.function.arity() {
-                    let span = callee.name.start..self.at - 1;
-                    let expected = callee.function.signature();
-                    return Err(self.error(ParseErrorKind::ArgumentCount, span, expected));
-                }
-                self.blanks();
-            }
+        let mut more = self.peek() != Some(b')');
+        while more {
+            self.begin_argument(callee)?;
+            self.operand(false)?;
+            more = self.end_argument(callee)?;
         }
-        self.close("`,` or `)`")?;
-        Ok(arguments)
+        self.close("`,` or `)`")
     }
 
-    /// `function-argument`
-    fn argument(&mut self, callee: &Callee) -> Parsed<Argument> {
-        let start = self.at;
-        if matches!(self.peek(), Some(b'!' | b'(')) {
-            return Err(self.mistyped(callee, start..start + 1));
+    /// Refuses what begins like a logical expression and no operand.
+    #[inline(never)]
+    fn begin_argument(&self, callee: &Callee) -> Parsed<()> {
+        match self.peek() {
+            Some(b'!' | b'(') => Err(self.mistyped(callee, self.here())),
+            _ => Ok(()),
         }
-        let argument = self.operand(false)?;
+    }
+
+    /// Refuses an operand that goes on as a logical expression; whether another argument follows.
+    #[inline(never)]
+    fn end_argument(&mut self, callee: &Callee) -> Parsed<bool> {
         self.blanks();
         if self.comparison().is_some() || self.rest().starts_with("&&") || self.rest().starts_with("||") {
-            let wrong = self.text[start..self.at].trim_end_matches(super::is_blank).len();
-            return Err(self.mistyped(callee, start..start + wrong));
+            let wrong = self.text[self.operand..self.at].trim_end_matches(super::is_blank).len();
+            return Err(self.mistyped(callee, self.operand..self.operand + wrong));
         }
-        Ok(argument)
+        let before = self.at;
+        let more = self.eat(b',');
+        if more && self.operands.len() - callee.first == callee.function.arity() {
+            return Err(self.miscounted(callee, before));
+        }
+        self.blanks();
+        Ok(more)
     }
 
-    fn value_argument(&self, callee: &Callee, (operand, span): Argument) -> Parsed<Comparable> {
-        match operand {
-            Operand::Literal(literal) => Ok(Comparable::Literal(literal)),
-            Operand::Query(query) if query.segments.is_singular() => Ok(Comparable::Singular(query)),
-            Operand::Query(_) => {
+    /// Checks the arguments' number and types and makes the call of them.
+    #[inline(never)]
+    fn end_call(&mut self, callee: &Callee) -> Parsed<()> {
+        let mut arguments = self.operands.split_off(callee.first).into_iter();
+        let call = match (arguments.next(), arguments.next()) {
+            (Some(only), None) if callee.function.arity() == 1 => Call::Value(self.unary(callee, only)?),
+            (Some(subject), Some(pattern)) => {
+                let whole = callee.function == Function::Match;
+                let subject = self.value_argument(callee, subject)?;
+                let pattern = self.value_argument(callee, pattern)?;
+                Call::Logical(Box::new(Matching { whole, subject, pattern }))
+            }
+            _ => return Err(self.miscounted(callee, self.at)),
+        };
+        self.push_operand(callee.name.start, Value::Call(call));
+        Ok(())
+    }
+
+    fn unary(&self, callee: &Callee, argument: Operand) -> Parsed<Comparable> {
+        Ok(match callee.function {
+            Function::Length => Comparable::Length(Box::new(self.value_argument(callee, argument)?)),
+            Function::Count => Comparable::Count(self.nodes_argument(callee, argument)?),
+            _ => Comparable::Value(self.nodes_argument(callee, argument)?),
+        })
+    }
+
+    fn value_argument(&self, callee: &Callee, argument: Operand) -> Parsed<Comparable> {
+        match argument.value {
+            Value::Literal(literal) => Ok(Comparable::Literal(literal)),
+            Value::Query(query) if query.segments.is_singular() => Ok(Comparable::Singular(query)),
+            Value::Query(_) => {
                 let counted = (callee.function == Function::Length).then_some("count");
                 let counted = counted.and_then(|count| self.suggest(callee.name.clone(), count));
-                let error = self.error(ParseErrorKind::NotSingular, span, callee.function.takes());
+                let error = self.error(ParseErrorKind::NotSingular, argument.span, callee.function.takes());
                 Err(error.suggesting(counted))
             }
-            Operand::Call(Call::Value(value)) => Ok(value),
-            Operand::Call(Call::Logical(_)) => Err(self.mistyped(callee, span)),
+            Value::Call(Call::Value(value)) => Ok(value),
+            Value::Call(Call::Logical(_)) => Err(self.mistyped(callee, argument.span)),
         }
     }
 
-    fn nodes_argument(&self, callee: &Callee, (operand, span): Argument) -> Parsed<FilterQuery> {
-        match operand {
-            Operand::Query(query) => Ok(query),
-            _ => Err(self.mistyped(callee, span)),
+    fn nodes_argument(&self, callee: &Callee, argument: Operand) -> Parsed<FilterQuery> {
+        match argument.value {
+            Value::Query(query) => Ok(query),
+            _ => Err(self.mistyped(callee, argument.span)),
         }
     }
 
-    fn mistyped(&self, callee: &Callee, span: Range<usize>) -> crate::ParseError {
+    /// An error about the number of arguments in the call up to `end`.
+    fn miscounted(&self, callee: &Callee, end: usize) -> ParseError {
+        let span = callee.name.start..end;
+        self.error(ParseErrorKind::ArgumentCount, span, callee.function.signature())
+    }
+
+    fn mistyped(&self, callee: &Callee, span: Range<usize>) -> ParseError {
         self.error(ParseErrorKind::ArgumentType, span, callee.function.takes())
     }
 }

@@ -2,8 +2,13 @@
 //! well-typedness (section 2.4.3) checked on the way.
 //!
 //! One function per production, in the grammar's order and words. White space is skipped exactly where the grammar
-//! has `S`. The parser never looks back; recursion happens only through [`Parser::enter`], which bounds it. What to
-//! say about a text that fails is worked out in `near`, on the cold path only.
+//! has `S`. The parser never looks back; recursion happens only through [`Parser::enter`], which bounds it.
+//!
+//! What a production has read goes on a stack of the parser, from which the production around it takes it. Nothing
+//! large is returned, and what does not recur is kept out of line, so that the frames of the functions that call each
+//! other stay small: the deepest query fits a thread of 256 KiB twice, optimized or not.
+//!
+//! What to say about a text that fails is worked out in `near`, on the cold path only.
 
 mod filter;
 mod function;
@@ -17,7 +22,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::{ParseError, ParseErrorKind, Suggestion};
-use crate::query::{Logical, Segments};
+use crate::query::{Comparable, Logical, Segment, Segments, Selector};
+use filter::Operand;
 
 pub use limits::QueryLimits;
 
@@ -29,9 +35,9 @@ pub(crate) fn query(text: &str, limits: &QueryLimits) -> Parsed<Segments> {
     if !parser.eat(b'$') {
         return Err(parser.no_root());
     }
-    let segments = parser.segments()?;
+    parser.segments()?;
     match parser.peek() {
-        None => Ok(segments),
+        None => Ok(Segments(parser.segments)),
         Some(_) => Err(parser.after_query()),
     }
 }
@@ -45,54 +51,81 @@ pub(crate) fn filter(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
     if !parser.eat(b'?') && bracketed {
         return Err(parser.no_question_mark());
     }
-    let expression = parser.filter()?;
+    parser.filter()?;
     parser.blanks();
     if bracketed {
         parser.close("an operator or `]`")?;
         parser.blanks();
     }
-    match parser.peek() {
-        None => Ok(expression),
-        Some(_) => Err(parser.unexpected("an operator or the end of the filter")),
+    match (parser.peek(), parser.expressions.pop()) {
+        (None, Some(expression)) => Ok(expression),
+        _ => Err(parser.unexpected("an operator or the end of the filter")),
     }
 }
 
-/// A text and how far it has been read.
-#[derive(Clone)]
+/// A text, how far it has been read, and what of it has not been used yet.
 struct Parser<'t> {
     text: &'t str,
     at: usize,
     limits: QueryLimits,
     depth: u32,
-    selectors: u32,
+    counted: u32,
     /// Where the last operand in a filter began.
     operand: usize,
     /// The dot and the end of the last shorthand name.
     shorthand: Range<usize>,
     /// The first white space within brackets since the operand began.
     padding: Option<Range<usize>>,
+    /// Whether this only looks ahead.
+    looking: bool,
     /// What closes the brackets and parentheses that are open.
     open: Vec<u8>,
+    segments: Vec<Segment>,
+    selectors: Vec<Selector>,
+    expressions: Vec<Logical>,
+    operands: Vec<Operand>,
+    comparables: Vec<Comparable>,
 }
 
 impl<'t> Parser<'t> {
     fn new(text: &'t str, limits: &QueryLimits) -> Parsed<Self> {
-        let parser = Self {
+        if text.len() > limits.text {
+            let expected = format!("at most {} bytes", limits.text);
+            return Err(ParseError::new(ParseErrorKind::TooLong, text, text.len()..text.len(), expected));
+        }
+        Ok(Self {
             text,
             at: 0,
             limits: *limits,
             depth: 0,
-            selectors: 0,
+            counted: 0,
             operand: 0,
             shorthand: 0..0,
             padding: None,
+            looking: false,
             open: Vec::new(),
-        };
-        if text.len() > limits.text {
-            let expected = format!("at most {} bytes", limits.text);
-            return Err(parser.error(ParseErrorKind::TooLong, text.len()..text.len(), expected));
+            segments: Vec::new(),
+            selectors: Vec::new(),
+            expressions: Vec::new(),
+            operands: Vec::new(),
+            comparables: Vec::new(),
+        })
+    }
+
+    /// Another place with nothing read yet.
+    fn moved(&self, at: usize) -> Self {
+        Self {
+            at,
+            shorthand: self.shorthand.clone(),
+            padding: None,
+            open: self.open.clone(),
+            segments: Vec::new(),
+            selectors: Vec::new(),
+            expressions: Vec::new(),
+            operands: Vec::new(),
+            comparables: Vec::new(),
+            ..*self
         }
-        Ok(parser)
     }
 
     fn rest(&self) -> &'t str {
@@ -129,6 +162,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Opens a bracket or parenthesis if it stands here, and remembers what closes it.
+    #[inline(never)]
     fn open(&mut self, opening: u8, closing: u8) -> bool {
         let found = self.eat(opening);
         if found {
@@ -138,6 +172,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Closes the innermost bracket or parenthesis; fails with what was expected here.
+    #[inline(never)]
     fn close(&mut self, expected: &'static str) -> Parsed<()> {
         let closing = self.open.last().copied();
         if closing.is_none() || self.peek() != closing {
@@ -149,6 +184,7 @@ impl<'t> Parser<'t> {
     }
 
     /// One level deeper, for as long as the level is within the limit; `leave` goes back.
+    #[inline(never)]
     fn enter(&mut self) -> Parsed<()> {
         self.depth += 1;
         if self.depth > self.limits.depth() {
@@ -163,13 +199,20 @@ impl<'t> Parser<'t> {
     }
 
     /// Counts a segment or selector that begins here.
+    #[inline(never)]
     fn count(&mut self) -> Parsed<()> {
-        self.selectors = self.selectors.saturating_add(1);
-        if self.selectors > self.limits.selectors {
+        self.counted = self.counted.saturating_add(1);
+        if self.counted > self.limits.selectors {
             let expected = format!("at most {} segments and selectors", self.limits.selectors);
             return Err(self.error(ParseErrorKind::TooMany, self.here(), expected));
         }
         Ok(())
+    }
+
+    /// A parser that looks ahead from another place, for a suggestion. What looks ahead does not do so again, which
+    /// would not end.
+    fn look(&self, at: usize) -> Option<Self> {
+        (!self.looking).then(|| Self { looking: true, ..self.moved(at) })
     }
 
     /// The span of the character here, empty at the end.

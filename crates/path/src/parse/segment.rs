@@ -1,33 +1,41 @@
 //! Segments and selectors (RFC 9535, sections 2.3 and 2.5).
 
 use super::{Parsed, Parser, is_name_char, is_name_first};
-use crate::query::{Segment, Segments, Selector, Slice};
+use crate::query::{Segment, Selector, Slice};
 
 impl Parser<'_> {
     /// `segments`: as many as there are, possibly none; white space behind the last is not passed over.
-    pub(super) fn segments(&mut self) -> Parsed<Segments> {
-        let mut segments = Vec::new();
+    pub(super) fn segments(&mut self) -> Parsed<()> {
         loop {
             let before = self.at;
             self.blanks();
             match self.peek() {
-                Some(b'[') => segments.push(self.bracketed(false)?),
-                Some(b'.') => segments.push(self.dotted()?),
+                Some(b'[') => self.bracketed(false)?,
+                Some(b'.') => self.dotted()?,
                 _ => {
                     self.at = before;
-                    return Ok(Segments(segments));
+                    return Ok(());
                 }
             }
         }
     }
 
     /// A segment that begins with one dot or two.
-    fn dotted(&mut self) -> Parsed<Segment> {
+    fn dotted(&mut self) -> Parsed<()> {
         let dot = self.at;
         self.at += 1;
         let descendant = self.eat(b'.');
+        if descendant && self.peek() == Some(b'[') {
+            self.bracketed(true)
+        } else {
+            self.shorthand(dot, descendant)
+        }
+    }
+
+    /// `*` or a name behind the dots that begin at `dot`.
+    #[inline(never)]
+    fn shorthand(&mut self, dot: usize, descendant: bool) -> Parsed<()> {
         let selector = match self.rest().chars().next() {
-            Some('[') if descendant => return self.bracketed(true),
             Some('*') => {
                 self.at += 1;
                 Selector::Wildcard
@@ -41,31 +49,41 @@ impl Parser<'_> {
         };
         self.count()?;
         self.count()?;
-        Ok(Segment { descendant, selectors: vec![selector] })
+        self.segments.push(Segment { descendant, selectors: vec![selector] });
+        Ok(())
     }
 
     /// `bracketed-selection`
-    fn bracketed(&mut self, descendant: bool) -> Parsed<Segment> {
+    fn bracketed(&mut self, descendant: bool) -> Parsed<()> {
         self.count()?;
         self.open(b'[', b']');
-        let mut selectors = Vec::new();
+        let first = self.selectors.len();
         loop {
             self.padded_blanks();
             let start = self.at;
             self.count()?;
-            selectors.push(self.selector()?);
+            self.selector()?;
             self.padded_blanks();
             if !self.eat(b',') {
-                match self.peek() {
-                    Some(b']') => self.close("`]`")?,
-                    _ => return Err(self.after_selector(start)),
-                }
-                return Ok(Segment { descendant, selectors });
+                return self.end_bracketed(descendant, first, start);
             }
         }
     }
 
+    /// The end of a `bracketed-selection`, whose first and last selector are told by the stack and the text.
+    #[inline(never)]
+    fn end_bracketed(&mut self, descendant: bool, first: usize, last: usize) -> Parsed<()> {
+        if self.peek() != Some(b']') {
+            return Err(self.after_selector(last));
+        }
+        self.close("`]`")?;
+        let selectors = self.selectors.split_off(first);
+        self.segments.push(Segment { descendant, selectors });
+        Ok(())
+    }
+
     /// White space within brackets: a comparison allows none in its queries, so that it is remembered.
+    #[inline(never)]
     fn padded_blanks(&mut self) {
         let before = self.at;
         self.blanks();
@@ -74,20 +92,30 @@ impl Parser<'_> {
         }
     }
 
-    fn selector(&mut self) -> Parsed<Selector> {
-        match self.peek() {
-            Some(b'\'' | b'"') => Ok(Selector::Name(self.string()?)),
+    fn selector(&mut self) -> Parsed<()> {
+        if !self.eat(b'?') {
+            return self.plain_selector();
+        }
+        self.filter()?;
+        let filter = self.expressions.pop();
+        self.selectors.extend(filter.map(|filter| Selector::Filter(Box::new(filter))));
+        Ok(())
+    }
+
+    /// A selector that is no filter.
+    #[inline(never)]
+    fn plain_selector(&mut self) -> Parsed<()> {
+        let selector = match self.peek() {
+            Some(b'\'' | b'"') => Selector::Name(self.string()?),
             Some(b'*') => {
                 self.at += 1;
-                Ok(Selector::Wildcard)
+                Selector::Wildcard
             }
-            Some(b'?') => {
-                self.at += 1;
-                Ok(Selector::Filter(Box::new(self.filter()?)))
-            }
-            Some(b':' | b'-' | b'0'..=b'9') => self.index_or_slice(),
-            _ => Err(self.no_selector()),
-        }
+            Some(b':' | b'-' | b'0'..=b'9') => self.index_or_slice()?,
+            _ => return Err(self.no_selector()),
+        };
+        self.selectors.push(selector);
+        Ok(())
     }
 
     /// `index-selector` or `slice-selector`, which differ behind the first integer only.

@@ -168,7 +168,9 @@ impl Frequent {
         fixed
             + match &self.sketch {
                 None => ENTRY_BYTES * self.values.len() + self.text_bytes,
-                Some(sketch) => self.cap * (ENTRY_BYTES + self.longest) + sketch.bytes(),
+                Some(sketch) => {
+                    self.cap.saturating_mul(ENTRY_BYTES + self.longest.min(LONGEST_KEPT)) + sketch.bytes()
+                }
             }
     }
 

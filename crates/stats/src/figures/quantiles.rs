@@ -22,7 +22,8 @@ const FRACTION_BITS: u32 = 52;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Quantiles {
     cap: usize,
-    /// Low bits dropped.
+    /// Low bits dropped, 63 at most.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "checked_shift"))]
     shift: u32,
     /// Numbers by the upper bits of their [`rank_bits`].
     bins: BTreeMap<u64, u64>,
@@ -150,12 +151,18 @@ fn add(bins: &mut BTreeMap<u64, u64>, bin: u64, count: u64) {
     *sum = sum.saturating_add(count);
 }
 
+#[cfg(feature = "serde")]
+fn checked_shift<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let shift = <u32 as serde::Deserialize>::deserialize(deserializer)?;
+    if shift < u64::BITS { Ok(shift) } else { Err(serde::de::Error::custom("a shift is below 64")) }
+}
+
 impl Accumulator for Quantiles {
     type Summary = QuantilesSummary;
 
     fn merge(&mut self, mut other: Self) {
         self.cap = self.cap.min(other.cap);
-        let shift = self.shift.max(other.shift).min(u64::BITS - 1);
+        let shift = self.shift.max(other.shift);
         self.coarsen(shift);
         other.coarsen(shift);
         for (bin, count) in other.bins {

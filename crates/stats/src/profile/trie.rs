@@ -227,7 +227,9 @@ impl Trie {
     /// The name that leads to a node; empty for one that is no member.
     pub(crate) fn name(&self, node: &Node) -> &[u8] {
         match node.label {
-            Label::Name(start, length) => &self.names[Range { start: start as usize, end: (start + length) as usize }],
+            Label::Name(start, length) => {
+                &self.names[Range { start: start as usize, end: (start + length) as usize }]
+            }
             Label::Root | Label::Item | Label::Fold => &[],
         }
     }
@@ -321,6 +323,16 @@ impl Trie {
         let fold = self.push(Node::new(parent, Label::Fold, depth));
         self.nodes[parent as usize].objects.get_or_insert_default().fold = fold;
         fold
+    }
+
+    /// A copy without the figures about values.
+    pub(crate) fn skeleton(&self) -> Self {
+        let copy = |node: &Node| {
+            let (arrays, objects) = (node.arrays.clone(), node.objects.clone());
+            Node { arrays, objects, values: None, ..*node }
+        };
+        let nodes = self.nodes.iter().map(copy).collect();
+        Self { nodes, names: self.names.clone(), ..Self::default() }
     }
 
     /// Adds all nodes of another trie, whose root becomes a second root.

@@ -92,8 +92,7 @@ impl<'t> Parser<'t> {
     fn regex_literal(&self, start: usize) -> Option<(String, usize)> {
         let rest = self.text.get(start..)?;
         let Some(body) = rest.strip_prefix('/') else {
-            let mut ahead = self.clone();
-            ahead.at = start;
+            let mut ahead = self.look(start)?;
             let text = rest.starts_with(['\'', '"']).then(|| ahead.string().ok())??;
             return Some((text, ahead.at));
         };
@@ -110,16 +109,14 @@ impl<'t> Parser<'t> {
     /// The operand that ends here, white space and `=` behind it aside.
     fn left(&self) -> Option<&'t str> {
         let left = self.text.get(self.operand..self.at)?.trim_end_matches(|c| is_blank(c) || c == '=');
-        let mut ahead = self.clone();
-        ahead.at = self.operand;
-        let (_, span) = ahead.operand(true).ok()?;
-        (span.len() == left.len()).then_some(left)
+        let mut ahead = self.look(self.operand)?;
+        ahead.operand(true).ok()?;
+        (ahead.at == self.operand + left.len()).then_some(left)
     }
 
     /// `@.a contains 'x'` as `search(@.a, 'x')`; the right side is behind `start`.
     fn containing(&self, start: usize) -> Option<Suggestion> {
-        let mut ahead = self.clone();
-        ahead.at = start + self.blanks_at(start);
+        let mut ahead = self.look(start + self.blanks_at(start))?;
         let text = ahead.rest().starts_with(['\'', '"']).then(|| ahead.string().ok())??;
         self.suggest(self.operand..ahead.at, call("search", self.left()?, &literally(&text))?)
     }
@@ -127,14 +124,13 @@ impl<'t> Parser<'t> {
     /// `@.a in ['x', 1]` as `(@.a == 'x' || @.a == 1)`; the list is behind `start`.
     fn one_of(&self, start: usize) -> Option<Suggestion> {
         let left = self.left()?;
-        let mut ahead = self.clone();
-        ahead.at = start + self.blanks_at(start);
+        let mut ahead = self.look(start + self.blanks_at(start))?;
         let mut tests = String::new();
         let mut more = ahead.eat(b'[');
         while more && tests.len() < LONGEST_LIST {
             ahead.blanks();
             let or = if tests.is_empty() { "" } else { " || " };
-            write!(tests, "{or}{left} == {}", ahead.literal()?).ok()?;
+            write!(tests, "{or}{left} == {}", ahead.scalar()?).ok()?;
             ahead.blanks();
             more = ahead.eat(b',');
         }
@@ -143,7 +139,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A literal that stands here.
-    fn literal(&mut self) -> Option<Literal> {
+    fn scalar(&mut self) -> Option<Literal> {
         match self.peek()? {
             b'\'' | b'"' => self.string().ok().map(Literal::String),
             b'-' | b'0'..=b'9' => self.number().ok().map(|lexeme| Literal::Number(lexeme.to_owned())),

@@ -14,6 +14,9 @@ use super::{Parser, is_blank, is_name_char, is_name_first};
 use crate::display::write_quoted;
 use crate::error::{ParseError, ParseErrorKind, Suggestion};
 
+/// A name of more characters is too long to be suggested, and is not looked at to its end.
+const LONGEST_NAME: usize = 256;
+
 /// What an error says besides what was expected.
 struct Near {
     kind: ParseErrorKind,
@@ -27,8 +30,7 @@ impl Parser<'_> {
     #[inline(never)]
     pub(super) fn unexpected(&self, expected: &'static str) -> ParseError {
         let start = self.at + (self.rest().len() - self.rest().trim_start_matches(is_blank).len());
-        let mut here = self.clone();
-        here.at = start;
+        let here = self.moved(start);
         if here.rest().is_empty() {
             return self.error(ParseErrorKind::End, start..start, expected).suggesting(self.closers());
         }
@@ -115,8 +117,9 @@ impl Parser<'_> {
     /// The end of what may have been meant as a name that begins at `start`: up to white space or what has a
     /// meaning in a query.
     fn loose_name_end(&self, start: usize) -> usize {
-        let rest = self.text.get(start..).unwrap_or_default();
-        start + rest.find(|c: char| c <= ' ' || ".,[]()'\"=<>!&|?*{}".contains(c)).unwrap_or(rest.len())
+        let name = self.text.get(start..).unwrap_or_default().chars().take(LONGEST_NAME);
+        let name = name.take_while(|c| *c > ' ' && !".,[]()'\"=<>!&|?*{}".contains(*c));
+        start + name.map(char::len_utf8).sum::<usize>()
     }
 
     /// A suggestion to write the name at `span` quoted, between `before` and `]`, in place of `from` up to its end.
@@ -132,8 +135,7 @@ impl Parser<'_> {
 
     /// The end of the string in the quotes at `start`, if it is closed.
     fn quoted_end(&self, start: usize) -> Option<usize> {
-        let mut ahead = self.clone();
-        ahead.at = start;
+        let mut ahead = self.look(start)?;
         ahead.string().ok().map(|_| ahead.at)
     }
 }

@@ -99,10 +99,10 @@ impl Parser<'_> {
     /// `!@.a == 1`, which begins at `start`; the right side stands here.
     #[cold]
     pub(in crate::parse) fn negated_comparison(&self, start: usize) -> ParseError {
-        let mut ahead = self.clone();
-        let suggestion = ahead.operand(true).ok().and_then(|(_, right)| {
-            let inner = self.text.get(start + 1..right.end)?;
-            self.suggest(start..right.end, format!("!({})", inner.trim_start_matches(is_blank)))
+        let suggestion = self.look(self.at).and_then(|mut ahead| {
+            ahead.operand(true).ok()?;
+            let inner = self.text.get(start + 1..ahead.at)?;
+            self.suggest(start..ahead.at, format!("!({})", inner.trim_start_matches(is_blank)))
         });
         let expected = "parentheses around a comparison that is negated";
         self.error(ParseErrorKind::Unexpected, start..start + 1, expected).suggesting(suggestion)
@@ -128,9 +128,8 @@ impl Parser<'_> {
     /// `match` or `search`, at `span`, stands as a side of a comparison.
     #[cold]
     pub(in crate::parse) fn compared_truth(&self, span: Range<usize>) -> ParseError {
-        let mut ahead = self.clone();
-        ahead.at = span.end;
-        let suggestion = ahead.comparison().filter(|op| *op == Comparison::Equal).and_then(|_| {
+        let suggestion = self.look(span.end).and_then(|mut ahead| {
+            ahead.comparison().filter(|op| *op == Comparison::Equal)?;
             if ahead.eat_text("true") {
                 return self.suggest(span.end..ahead.at, "");
             }

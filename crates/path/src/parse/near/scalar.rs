@@ -32,7 +32,7 @@ impl Parser<'_> {
         let span = start..start + length.unwrap_or(rest.len());
         let suggestion = self.suggest(span.clone(), repaired(&self.text[span.clone()]));
         let suggestion = suggestion.filter(|fix| {
-            let mut ahead = Parser { text: fix.replacement(), at: 0, ..self.clone() };
+            let Ok(mut ahead) = Parser::new(fix.replacement(), &self.limits) else { return false };
             ahead.number().is_ok() && ahead.rest().is_empty()
         });
         let expected = "a number as in JSON, such as `-1`, `0.5` or `1e3`";

@@ -1,0 +1,89 @@
+//! The path of a node, as a query.
+
+use super::trie::{Label, NONE, Trie};
+use std::fmt::Write as _;
+
+impl Trie {
+    /// The path of a node below `root`, in shorthand: a valid query. None when it is spelt in more than `limit` bytes.
+    ///
+    /// Takes time in proportion to the limit at most, once the node's depth is within it.
+    pub(super) fn path(&self, node: u32, root: &str, limit: usize) -> Option<String> {
+        let mut segments = Vec::new();
+        let mut length = root.len();
+        let mut at = node;
+        while let Some(node) = self.nodes.get(at as usize) {
+            if node.parent == NONE {
+                break;
+            }
+            length += self.name(node).len() + 2;
+            if length > limit {
+                return None;
+            }
+            segments.push(node);
+            at = node.parent;
+        }
+        let mut path = String::from(root);
+        for node in segments.into_iter().rev() {
+            match node.label {
+                Label::Root => {}
+                Label::Item => path.push_str("[*]"),
+                Label::Fold => path.push_str(".*"),
+                Label::Name(..) => push_name(&mut path, &String::from_utf8_lossy(self.name(node))),
+            }
+        }
+        (path.len() <= limit).then_some(path)
+    }
+}
+
+/// Adds a name selector: `.name` where RFC 9535 (section 2.5.1.1) allows the shorthand, else `['name']`.
+fn push_name(path: &mut String, name: &str) {
+    let is_first = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
+    if name.starts_with(is_first) && name.chars().all(|c| is_first(c) || c.is_ascii_digit()) {
+        path.push('.');
+        path.push_str(name);
+        return;
+    }
+    path.push_str("['");
+    for c in name.chars() {
+        match c {
+            '\'' => path.push_str(r"\'"),
+            '\\' => path.push_str(r"\\"),
+            '\u{8}' => path.push_str(r"\b"),
+            '\u{C}' => path.push_str(r"\f"),
+            '\n' => path.push_str(r"\n"),
+            '\r' => path.push_str(r"\r"),
+            '\t' => path.push_str(r"\t"),
+            // Writing to a string cannot fail.
+            '\0'..='\u{1F}' => {
+                let _ = write!(path, r"\u{:04x}", u32::from(c));
+            }
+            _ => path.push(c),
+        }
+    }
+    path.push_str("']");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::push_name;
+
+    #[test]
+    fn names_are_bracketed_where_they_must() {
+        let cases = [
+            ("a", ".a"),
+            ("_1", "._1"),
+            ("é☺", ".é☺"),
+            ("", "['']"),
+            ("1a", "['1a']"),
+            ("a b", "['a b']"),
+            ("a-b", "['a-b']"),
+            ("it's", r"['it\'s']"),
+            ("\\\n\u{1}\"", r#"['\\\n\u0001"']"#),
+        ];
+        for (name, expected) in cases {
+            let mut path = String::new();
+            push_name(&mut path, name);
+            assert_eq!(path, expected);
+        }
+    }
+}

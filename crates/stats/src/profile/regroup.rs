@@ -1,0 +1,248 @@
+//! Rebuilding the trie: to merge tries, to fold names, to bring nodes into their one order.
+//!
+//! Nodes of the old trie that become one node of the new trie are a group. Groups are made from the root down: the children
+//! of a group's nodes fall into groups by name, or all into one where names are folded. Whether they are folded is decided on
+//! the whole group, so that the result depends on what was observed alone, not on parts or order.
+
+use super::trie::{Label, NONE, Node, Objects, Trie};
+use std::ops::Range;
+
+/// Objects whose values are looked up by name rather than members of a record have more names than this.
+const MAP_NAMES: usize = 100;
+
+/// When names are folded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Policy {
+    /// Where there are more names than `names`; below `depth` there is nothing. What every object has stays, unless there
+    /// are objects so large that it cannot be known for all parts of the input.
+    Cap { names: u32, depth: u32 },
+    /// Where objects are maps: over 100 names, and none in half of the objects.
+    Maps,
+}
+
+impl Policy {
+    const fn depth(self) -> u32 {
+        match self {
+            Self::Cap { depth, .. } => depth,
+            Self::Maps => u32::MAX,
+        }
+    }
+
+    /// How many objects must have a name for it to stay; none if all may stay.
+    fn quorum(self, objects: &Objects, names: &[Named]) -> Option<u64> {
+        let count = objects.sizes.count;
+        match self {
+            Self::Cap { names: cap, .. } => {
+                let folds = objects.folded || names.len() > cap as usize;
+                // An object of at most half the cap leaves all its names known, whichever part of the input begins with it.
+                let stays = if objects.sizes.max <= u64::from(cap / 2) { count.max(1) } else { u64::MAX };
+                folds.then_some(stays)
+            }
+            Self::Maps => {
+                let is_map =
+                    names.len() > MAP_NAMES && names.iter().all(|name| name.present < count.div_ceil(2));
+                is_map.then_some(u64::MAX)
+            }
+        }
+    }
+}
+
+/// Nodes of one name below a group.
+struct Named {
+    nodes: Range<usize>,
+    present: u64,
+}
+
+/// Nodes that become one, and where it stands.
+struct Group {
+    first: u64,
+    label: Label,
+    /// In the pool of old nodes.
+    nodes: Range<usize>,
+}
+
+/// The children of each node.
+struct Children {
+    starts: Vec<u32>,
+    ids: Vec<u32>,
+}
+
+impl Children {
+    fn of(nodes: &[Node]) -> Self {
+        let mut starts = vec![0; nodes.len() + 2];
+        let parents = || nodes.iter().filter(|node| node.parent != NONE).map(|node| node.parent as usize);
+        parents().for_each(|parent| starts[parent + 2] += 1);
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut ids = vec![NONE; parents().count()];
+        for (id, node) in (0..).zip(nodes) {
+            if node.parent != NONE {
+                let place = &mut starts[node.parent as usize + 1];
+                ids[*place as usize] = id;
+                *place += 1;
+            }
+        }
+        Self { starts, ids }
+    }
+
+    fn get(&self, id: u32) -> &[u32] {
+        &self.ids[self.starts[id as usize] as usize..self.starts[id as usize + 1] as usize]
+    }
+}
+
+struct Regrouping<'a> {
+    old: &'a mut Trie,
+    children: Children,
+    policy: Policy,
+    new: Trie,
+    /// Old nodes, each group's together.
+    pool: Vec<u32>,
+    /// By new id: the group's place in the pool.
+    groups: Vec<Range<usize>>,
+    /// By old id.
+    new_ids: Vec<u32>,
+}
+
+impl Trie {
+    /// Rebuilds the trie in its one order: breadth first, siblings by first appearance, then by name. Several roots become
+    /// one. Gives the new id of each old node, [`NONE`] for one that is gone.
+    ///
+    /// Takes time in proportion to the nodes (and the logarithm of the names of one path), and twice the memory.
+    pub(crate) fn regroup(&mut self, policy: Policy) -> Vec<u32> {
+        let mut regrouping = Regrouping {
+            children: Children::of(&self.nodes),
+            policy,
+            new: Self::default(),
+            pool: Vec::with_capacity(self.nodes.len()),
+            groups: Vec::new(),
+            new_ids: vec![NONE; self.nodes.len()],
+            old: self,
+        };
+        regrouping.run();
+        let Regrouping { new, new_ids, .. } = regrouping;
+        *self = new;
+        new_ids
+    }
+}
+
+impl Regrouping<'_> {
+    fn run(&mut self) {
+        let roots = (0..).zip(&self.old.nodes).filter(|(_, node)| node.parent == NONE).map(|(id, _)| id);
+        self.pool.extend(roots);
+        if !self.pool.is_empty() {
+            let nodes = 0..self.pool.len();
+            self.found(NONE, 1, &Group { first: 0, label: Label::Root, nodes });
+        }
+        let mut id = 0;
+        while let Some(nodes) = self.groups.get(id).cloned() {
+            self.fill(id, nodes.clone());
+            if self.new.nodes[id].depth < self.policy.depth() {
+                let mut groups = self.split(id, nodes);
+                groups.sort_by_key(|group| group.first);
+                self.found_all(id, &groups);
+            }
+            id += 1;
+        }
+    }
+
+    /// Makes the node of a group, still empty.
+    fn found(&mut self, parent: u32, depth: u32, group: &Group) -> u32 {
+        let label = match group.label {
+            Label::Name(..) => {
+                let node = &self.old.nodes[self.pool[group.nodes.start] as usize];
+                self.new.keep_name(self.old.name(node))
+            }
+            label => label,
+        };
+        self.groups.push(group.nodes.clone());
+        self.new.push(Node::new(parent, label, depth))
+    }
+
+    /// Adds up what the nodes of a group have counted.
+    fn fill(&mut self, id: usize, nodes: Range<usize>) {
+        let node = &mut self.new.nodes[id];
+        for &old in &self.pool[nodes] {
+            self.new_ids[old as usize] = id as u32;
+            node.merge(&mut self.old.nodes[old as usize]);
+        }
+        self.new.charge += node.values.as_ref().map_or(0, |values| values.charge());
+    }
+
+    /// The groups below a group. Names come in their order.
+    fn split(&mut self, id: usize, nodes: Range<usize>) -> Vec<Group> {
+        let (mut named, mut items, mut folds) = (Vec::new(), Vec::new(), Vec::new());
+        for &old in &self.pool[nodes] {
+            for &child in self.children.get(old) {
+                match self.old.nodes[child as usize].label {
+                    Label::Name(..) => named.push(child),
+                    Label::Fold => folds.push(child),
+                    Label::Item | Label::Root => items.push(child),
+                }
+            }
+        }
+        let mut groups = self.split_names(id, named, &mut folds);
+        for (label, nodes) in [(Label::Item, items), (Label::Fold, folds)] {
+            if !nodes.is_empty() {
+                groups.push(self.group(label, &nodes));
+            }
+        }
+        groups
+    }
+
+    /// Groups nodes by name; those that are to be folded go to `folds`.
+    fn split_names(&mut self, id: usize, mut named: Vec<u32>, folds: &mut Vec<u32>) -> Vec<Group> {
+        let name_of = |id: &u32| self.old.name(&self.old.nodes[*id as usize]);
+        named.sort_by(|left, right| name_of(left).cmp(name_of(right)));
+        let mut start = 0;
+        let runs: Vec<Named> = named
+            .chunk_by(|left, right| name_of(left) == name_of(right))
+            .map(|run| {
+                let nodes = start..start + run.len();
+                start = nodes.end;
+                Named { nodes, present: run.iter().map(|&id| self.old.nodes[id as usize].present).sum() }
+            })
+            .collect();
+        let Some(objects) = self.new.nodes[id].objects.as_deref_mut() else { return Vec::new() };
+        let quorum = self.policy.quorum(objects, &runs);
+        objects.folded |= quorum.is_some();
+        let (kept, folded): (Vec<_>, Vec<_>) =
+            runs.into_iter().partition(|run| quorum.is_none_or(|quorum| run.present >= quorum));
+        objects.names = kept.len() as u32;
+        folded.into_iter().for_each(|run| folds.extend_from_slice(&named[run.nodes]));
+        kept.into_iter().map(|run| self.group(Label::Name(0, 0), &named[run.nodes])).collect()
+    }
+
+    fn group(&mut self, label: Label, nodes: &[u32]) -> Group {
+        let start = self.pool.len();
+        self.pool.extend_from_slice(nodes);
+        let first = nodes.iter().map(|&id| self.old.nodes[id as usize].first).min();
+        Group { first: first.unwrap_or(u64::MAX), label, nodes: start..self.pool.len() }
+    }
+
+    /// Makes the nodes of all groups below one, and predicts that names follow each other in this order.
+    fn found_all(&mut self, parent: usize, groups: &[Group]) {
+        let depth = self.new.nodes[parent].depth + 1;
+        let mut last = NONE;
+        for group in groups {
+            let id = self.found(parent as u32, depth, group);
+            let (arrays, objects) = {
+                let node = &mut self.new.nodes[parent];
+                (node.arrays.as_deref_mut(), node.objects.as_deref_mut())
+            };
+            match (group.label, arrays, objects) {
+                (Label::Item, Some(arrays), _) => arrays.item = id,
+                (Label::Fold, _, Some(objects)) => objects.fold = id,
+                (Label::Name(..), _, Some(objects)) => {
+                    if last == NONE {
+                        objects.head = id;
+                    } else {
+                        self.new.nodes[last as usize].follower = id;
+                    }
+                    last = id;
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Following the events of one value through the trie.
+
+use super::ProfileOptions;
+use super::names::{NameList, Novelty, OpenNames};
+use super::trie::{Label, NONE, Trie};
+use crate::figures::{KindSet, Kinds, Values};
+use crate::schema::format;
+use trommel_reader::{Event, Kind, Payload, Scalar, Text};
+
+/// The containers that are open in one value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Walk {
+    pub(super) frames: Vec<Frame>,
+    /// The node of the member whose name stood last.
+    pub(super) pending: Option<u32>,
+    /// Whether another walk was open when this one began: it must not leave marks in the trie.
+    pub(super) nested: bool,
+}
+
+/// An open container.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    kind: Kind,
+    items: KindSet,
+    /// Whether children have nodes.
+    pub(super) deeper: bool,
+    /// Whether repeated names are told by marks in the trie; else by the list.
+    pub(super) marks: bool,
+    pub(super) node: u32,
+    /// The node of the last member.
+    pub(super) last: u32,
+    count: u64,
+    /// The object's number.
+    pub(super) object: u64,
+    pub(super) names: NameList,
+}
+
+/// Figures about everything, paths aside.
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Totals {
+    pub(super) kinds: Kinds,
+    pub(super) roots: KindSet,
+    pub(super) records: u64,
+    pub(super) keys: u64,
+    pub(super) max_depth: u64,
+    pub(super) duplicates: u64,
+    /// Whether repeated names may have been missed.
+    pub(super) missed: bool,
+}
+
+impl Totals {
+    pub(super) fn merge(&mut self, other: Self) {
+        crate::Accumulator::merge(&mut self.kinds, other.kinds);
+        self.roots.extend(other.roots);
+        self.records = self.records.saturating_add(other.records);
+        self.keys = self.keys.saturating_add(other.keys);
+        self.max_depth = self.max_depth.max(other.max_depth);
+        self.duplicates = self.duplicates.saturating_add(other.duplicates);
+        self.missed |= other.missed;
+    }
+}
+
+/// What all walks write to.
+#[derive(Clone, Debug)]
+pub(super) struct Core {
+    pub(super) options: ProfileOptions,
+    pub(super) totals: Totals,
+    pub(super) trie: Trie,
+    pub(super) names: OpenNames,
+    /// Objects begun.
+    pub(super) objects: u64,
+    /// How often the caps of values were halved.
+    pub(super) level: u32,
+    /// Names that get a node in the objects of one path.
+    pub(super) names_cap: u32,
+    /// How deep nodes go.
+    pub(super) depth_cap: u32,
+}
+
+impl Core {
+    pub(super) fn step(&mut self, walk: &mut Walk, event: Event, payload: Payload<'_>, at: u64) {
+        match (event, payload) {
+            (Event::Name, Payload::Name(name)) => self.name(walk, &name),
+            (Event::Scalar(kind), Payload::Scalar(scalar)) => {
+                let node = self.value(walk, kind, at);
+                self.scalar(node, &scalar, at);
+            }
+            (Event::Scalar(kind), _) => {
+                self.value(walk, kind, at);
+            }
+            (Event::Begin(kind), _) => self.begin(walk, kind, at),
+            (Event::End(_), _) => self.end(walk),
+            (Event::Name, _) => {}
+        }
+    }
+
+    /// Counts a value and gives its node.
+    fn value(&mut self, walk: &mut Walk, kind: Kind, at: u64) -> u32 {
+        self.totals.kinds.observe(kind);
+        self.totals.max_depth = self.totals.max_depth.max(walk.frames.len() as u64 + 1);
+        let node = match walk.frames.last_mut() {
+            Some(frame) if frame.kind == Kind::Object => walk.pending.take().unwrap_or(NONE),
+            Some(frame) => {
+                frame.count += 1;
+                frame.items.insert(kind);
+                if frame.deeper { self.trie.item(frame.node) } else { NONE }
+            }
+            None => {
+                self.totals.records += 1;
+                self.totals.roots.insert(kind);
+                if self.options.per_path { self.trie.root() } else { NONE }
+            }
+        };
+        if let Some(node) = self.trie.nodes.get_mut(node as usize) {
+            node.observe(kind, at);
+        }
+        node
+    }
+
+    fn begin(&mut self, walk: &mut Walk, kind: Kind, at: u64) {
+        let node = self.value(walk, kind, at);
+        self.objects += 1;
+        walk.frames.push(Frame {
+            kind,
+            items: KindSet::default(),
+            deeper: self.trie.nodes.get(node as usize).is_some_and(|node| node.depth < self.depth_cap),
+            marks: !walk.nested,
+            node,
+            last: NONE,
+            count: 0,
+            object: self.objects,
+            names: NameList::new(self.objects),
+        });
+    }
+
+    fn end(&mut self, walk: &mut Walk) {
+        let Some(frame) = walk.frames.pop() else { return };
+        self.names.release(frame.names);
+        walk.pending = None;
+        let Some(node) = self.trie.nodes.get_mut(frame.node as usize) else { return };
+        if frame.kind == Kind::Object {
+            node.objects.get_or_insert_default().end(frame.count);
+        } else {
+            node.arrays.get_or_insert_default().end(frame.count, frame.items);
+        }
+    }
+
+    /// Closes a walk, however far it has come.
+    pub(super) fn close(&mut self, walk: &mut Walk) {
+        while !walk.frames.is_empty() {
+            self.end(walk);
+        }
+    }
+
+    fn name(&mut self, walk: &mut Walk, name: &Text<'_>) {
+        let Some(frame) = walk.frames.last_mut() else { return };
+        let decoded = name.is_escaped().then(|| name.decode());
+        let name = decoded.as_ref().map_or(name.raw(), |name| name.as_bytes());
+        self.totals.keys += 1;
+        frame.count += 1;
+        let node = if frame.deeper {
+            frame.last = self.trie.member(frame.node, frame.last, name, self.names_cap);
+            frame.last
+        } else {
+            NONE
+        };
+        walk.pending = Some(node);
+        match self.novelty(frame, node, name) {
+            Novelty::New => {
+                if let Some(node) = self.trie.nodes.get_mut(node as usize) {
+                    node.present += 1;
+                }
+            }
+            Novelty::Repeated => self.totals.duplicates += 1,
+            Novelty::Unknown => self.totals.missed = true,
+        }
+    }
+
+    /// Whether a name is new in its object: told by the object's number at the name's node, or by the object's list.
+    fn novelty(&mut self, frame: &mut Frame, node: u32, name: &[u8]) -> Novelty {
+        if frame.marks
+            && let Some(node) = self.trie.nodes.get_mut(node as usize)
+            && matches!(node.label, Label::Name(..))
+        {
+            let before = std::mem::replace(&mut node.seen_in, frame.object);
+            return if before == frame.object { Novelty::Repeated } else { Novelty::New };
+        }
+        self.names.insert(&mut frame.names, name, self.options.limits.open_names_bytes)
+    }
+
+    fn scalar(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
+        let Some(node) = self.trie.nodes.get_mut(node as usize) else { return };
+        if self.options.schema {
+            match scalar {
+                Scalar::Number(number) => node.has_fractions = node.has_fractions || !number.is_integer(),
+                Scalar::String(text) if node.formats != 0 => {
+                    node.formats &= format::matching(text, node.formats)
+                }
+                _ => {}
+            }
+        }
+        if self.options.values {
+            let level = self.level;
+            let charge = |values: &Option<Box<Values>>| values.as_ref().map_or(0, |values| values.charge());
+            self.trie.charge -= charge(&node.values);
+            node.values.get_or_insert_with(|| Box::new(Values::new(level))).observe(scalar, at);
+            self.trie.charge += charge(&node.values);
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! R34: the merge law. Any split of the records into parts, merged in any order and any grouping, gives the same summary
+//! and (with the feature `serde`) the same bytes as one pass.
+
+mod support;
+
+use support::{Random, observe_text, options, text};
+use trommel_reader::{Kind, Number, Scalar};
+use trommel_stats::{
+    Accumulator, Distinct, Frequent, Kinds, Numeric, Profile, ProfileOptions, Quantiles, TextLengths,
+};
+use trommel_testkit::effort::cases;
+use trommel_testkit::generate::{Shape, stream};
+use trommel_testkit::naive::{Framing, records};
+
+#[cfg(feature = "serde")]
+fn bytes<T: serde::Serialize>(state: &T) -> Vec<u8> {
+    serde_json::to_vec(state).unwrap()
+}
+
+/// Without the feature there are no bytes to compare.
+#[cfg(not(feature = "serde"))]
+fn bytes<T>(_: &T) -> Vec<u8> {
+    Vec::new()
+}
+
+/// Merges parts two at a time, picked at random.
+fn merge_all<A: Accumulator>(random: &mut Random, mut parts: Vec<A>) -> A {
+    while parts.len() > 1 {
+        let one = parts.swap_remove(random.below(parts.len()));
+        let at = random.below(parts.len());
+        parts[at].merge(one);
+    }
+    parts.pop().unwrap()
+}
+
+/// Distributes items over parts and checks the law against one pass over all.
+fn check<A: Accumulator<Summary: std::fmt::Debug + PartialEq> + Clone + MaybeSerialize, T>(
+    random: &mut Random,
+    empty: &A,
+    items: &[T],
+    observe: impl Fn(&mut A, &T),
+) {
+    let mut whole = empty.clone();
+    items.iter().for_each(|item| observe(&mut whole, item));
+    let mut parts = vec![empty.clone(); random.between(2, 6)];
+    for item in items {
+        let part = random.below(parts.len());
+        observe(&mut parts[part], item);
+    }
+    let (expected, expected_bytes) = (whole.summary(), bytes(&whole));
+    for _ in 0..2 {
+        let merged = merge_all(random, parts.clone());
+        assert_eq!(merged.summary(), expected);
+        assert_eq!(String::from_utf8(bytes(&merged)), String::from_utf8(expected_bytes.clone()));
+    }
+}
+
+#[cfg(feature = "serde")]
+use serde::Serialize as MaybeSerialize;
+#[cfg(not(feature = "serde"))]
+trait MaybeSerialize {}
+#[cfg(not(feature = "serde"))]
+impl<T> MaybeSerialize for T {}
+
+fn check_profile(random: &mut Random, options: &ProfileOptions, documents: &[(u64, Vec<u8>)]) {
+    let observe =
+        |profile: &mut Profile, (at, document): &(u64, Vec<u8>)| observe_text(profile, document, *at);
+    check(random, &Profile::new(options.clone()), documents, observe);
+}
+
+/// The records of a stream, each with its offset.
+fn documents(seed: u64, shape: &Shape, count: usize) -> Vec<(u64, Vec<u8>)> {
+    let text = stream(seed, shape, Framing::Lines, count);
+    let records = records(&text, Framing::Lines);
+    records.iter().map(|record| (record.span.start, text[record.span.range()].to_vec())).collect()
+}
+
+fn everything(options: &mut ProfileOptions) {
+    options.schema = true;
+    options.values = true;
+}
+
+#[test]
+fn profiles_within_their_caps() {
+    for seed in 0..cases(120, 10_000) {
+        let shape = Shape { duplicates: true, ..Shape::default() };
+        let documents = documents(seed, &shape, 10);
+        check_profile(&mut Random::new(seed), &options(everything), &documents);
+    }
+}
+
+/// Folding, too, depends on what was observed alone.
+#[test]
+fn profiles_with_more_names_than_are_told_apart() {
+    for seed in 0..cases(400, 20_000) {
+        let shape = Shape { duplicates: seed % 2 == 0, values: 60, ..Shape::plain() };
+        let documents = documents(seed, &shape, 12);
+        let capped = options(|options| {
+            everything(options);
+            options.limits.names_per_path = [1, 2, 4, 6, 8][seed as usize % 5];
+        });
+        check_profile(&mut Random::new(seed), &capped, &documents);
+    }
+}
+
+/// Records with a member that all have, among ever other names.
+#[test]
+fn folding_keeps_what_every_object_has() {
+    let record =
+        |n: u64| format!(r#"{{"id":{n},"k{n}":{{"x{n}":1,"y":2}},"k{}":null,"t":[{{"z{n}":1}}]}}"#, n + 1);
+    for seed in 0..20 {
+        let documents: Vec<_> = (0..40).map(|n| (n * 100, record(n).into_bytes())).collect();
+        let capped = options(|options| {
+            everything(options);
+            options.limits.names_per_path = 10;
+        });
+        check_profile(&mut Random::new(seed), &capped, &documents);
+        let mut profile = Profile::new(capped);
+        documents.iter().for_each(|(at, document)| observe_text(&mut profile, document, *at));
+        let summary = profile.summary();
+        let paths: Vec<_> = summary.objects.unwrap().into_iter().map(|row| (row.path, row.keys)).collect();
+        assert_eq!(paths, [("$".into(), 160), ("$.*".into(), 80), ("$.t[*]".into(), 40)]);
+        assert_eq!(summary.capped.folded_paths, 3);
+        let schema = summary.schema.unwrap().into_json();
+        assert!(
+            schema.contains(r#""required":["id","t"]"#) && schema.contains(r#""required":["y"]"#),
+            "{schema}"
+        );
+    }
+}
+
+/// When memory runs out because of many values, the caps of all figures are lowered: still the same for any split.
+#[test]
+fn profiles_short_of_memory() {
+    let record = |random: &mut Random| {
+        let members: Vec<String> = (0..12)
+            .map(|name| {
+                format!(
+                    r#""m{name}":[{},"text {}",{}e-3]"#,
+                    random.below(1 << (2 * name)),
+                    random.below(300),
+                    random.bits()
+                )
+            })
+            .collect();
+        format!("{{{}}}", members.join(","))
+    };
+    for seed in 0..cases(6, 200) {
+        let random = &mut Random::new(seed);
+        let documents: Vec<_> = (0..250).map(|n| (n * 1000, record(random).into_bytes())).collect();
+        for bytes in [60_000, 200_000, 400_000] {
+            let tight = options(|options| {
+                everything(options);
+                options.limits.bytes = bytes;
+            });
+            check_profile(random, &tight, &documents);
+        }
+    }
+}
+
+/// When even that is not enough, which paths are folded may depend on the parts, but no total does.
+#[test]
+fn totals_stay_exact_when_paths_are_folded_for_memory() {
+    for seed in 0..cases(60, 2000) {
+        let documents = documents(seed, &Shape { values: 200, width: 30, ..Shape::default() }, 10);
+        let observe = |options: ProfileOptions, documents: &[(u64, Vec<u8>)]| {
+            let mut profile = Profile::new(options);
+            documents.iter().for_each(|(at, document)| observe_text(&mut profile, document, *at));
+            profile
+        };
+        let exact = observe(options(|_| {}), &documents).summary();
+        let sum = |summary: &trommel_stats::Summary| -> (u64, u64) {
+            let arrays = summary.arrays.as_ref().unwrap().iter().map(|row| row.length).sum();
+            (arrays, summary.objects.as_ref().unwrap().iter().map(|row| row.keys).sum())
+        };
+        for bytes in [10_000, 40_000] {
+            let tight = options(|options| options.limits.bytes = bytes);
+            let mut merged = observe(tight.clone(), &documents[..5]);
+            merged.merge(observe(tight, &documents[5..]));
+            let found = merged.summary();
+            assert_eq!((&found.structure, found.types), (&exact.structure, exact.types));
+            if found.capped.max_depth.is_none()
+                && found.capped.arrays.is_none()
+                && found.capped.objects.is_none()
+            {
+                assert_eq!(sum(&found), sum(&exact));
+            }
+            assert!(!found.capped.is_empty());
+        }
+    }
+}
+
+fn numbers(random: &mut Random, count: usize) -> Vec<String> {
+    let number = |random: &mut Random| match random.below(5) {
+        0 => random.below(10).to_string(),
+        1 => format!("-{}.{}", random.below(1000), random.bits()),
+        2 => format!("{}e{}", random.bits(), random.between(0, 600) as i64 - 320),
+        3 => format!("{}0", random.bits()),
+        _ => format!("0.{}", random.below(100)),
+    };
+    (0..count).map(|_| number(random)).collect()
+}
+
+fn number<'a>(lexeme: &'a str) -> Number<'a> {
+    Number::parse(lexeme).unwrap()
+}
+
+#[test]
+fn accumulators_of_one_type() {
+    let texts: Vec<String> = (0..60).map(|n| "aé\\n".repeat(n * n % 37)).collect();
+    let kinds = [Kind::Null, Kind::Bool, Kind::Array, Kind::Null, Kind::Object];
+    for seed in 0..cases(60, 5000) {
+        let random = &mut Random::new(seed);
+        let count = random.below(400);
+        let lexemes = numbers(random, count);
+        check(random, &Numeric::default(), &lexemes, |all, lexeme| all.observe(number(lexeme)));
+        for cap in [16, 50, 4096] {
+            check(random, &Quantiles::with_cap(cap), &lexemes, |all, lexeme| all.observe(number(lexeme)));
+        }
+        check(random, &TextLengths::default(), &texts, |all, raw| all.observe(&text(raw.as_bytes())));
+        check(random, &Kinds::default(), &kinds, |all, kind| all.observe(*kind));
+    }
+}
+
+#[test]
+fn accumulators_of_any_scalar() {
+    let long = b"long ".repeat(60);
+    for seed in 0..cases(60, 5000) {
+        let random = &mut Random::new(seed);
+        let count = random.below(400);
+        let lexemes = numbers(random, count);
+        let mut scalars = vec![Scalar::Null, Scalar::Bool(true), Scalar::Bool(false)];
+        scalars.extend([&long, b"A".as_slice(), b"\\u0041"].map(|raw| Scalar::String(text(raw))));
+        scalars.extend(lexemes.iter().map(|lexeme| Scalar::Number(number(lexeme))));
+        let placed: Vec<(u64, Scalar<'_>)> = (0..).zip(scalars).collect();
+        for cap in [16, 50, 4096] {
+            check(random, &Distinct::with_cap(cap), &placed, |all, (_, scalar)| all.observe(scalar));
+            check(random, &Frequent::with_cap(cap), &placed, |all, (at, scalar)| all.observe(scalar, *at));
+        }
+    }
+}
+
+/// Parts with different caps merge to the lower one, whichever comes first.
+#[test]
+fn the_lower_cap_holds() {
+    for seed in 0..cases(40, 2000) {
+        let random = &mut Random::new(seed);
+        let lexemes = numbers(random, 300);
+        let scalars: Vec<Scalar<'_>> = lexemes.iter().map(|lexeme| Scalar::Number(number(lexeme))).collect();
+        let halves = scalars.split_at(150);
+        let frequent = |cap: usize, base: u64, scalars: &[Scalar<'_>]| {
+            let mut all = Frequent::with_cap(cap);
+            (base..).zip(scalars).for_each(|(at, scalar)| all.observe(scalar, at));
+            all
+        };
+        let distinct = |cap: usize, scalars: &[Scalar<'_>]| {
+            let mut all = Distinct::with_cap(cap);
+            scalars.iter().for_each(|scalar| all.observe(scalar));
+            all
+        };
+        for (low, high) in [(16, 64), (64, 1000), (100, 128), (100, 2000)] {
+            let (mut one, mut other) = (frequent(low, 0, halves.0), frequent(high, 150, halves.1));
+            let (first, second) = (one.clone(), other.clone());
+            one.merge(second);
+            other.merge(first);
+            let whole = frequent(low, 0, &scalars);
+            assert_eq!((one.summary(), other.summary()), (whole.summary(), whole.summary()));
+            assert_eq!((bytes(&one), bytes(&other)), (bytes(&whole), bytes(&whole)));
+            let mut one = distinct(high, halves.0);
+            one.merge(distinct(low, halves.1));
+            assert_eq!(one.summary(), distinct(low, &scalars).summary());
+        }
+    }
+}
+
+/// A state that was written and read again goes on as if nothing had happened.
+#[cfg(feature = "serde")]
+#[test]
+fn states_survive_being_stored() {
+    for seed in 0..cases(100, 5000) {
+        let documents = documents(seed, &Shape { duplicates: true, values: 80, ..Shape::default() }, 8);
+        let limited = options(|options| {
+            everything(options);
+            options.limits.names_per_path = [65_536, 4][seed as usize % 2];
+            options.limits.bytes = [64 << 20, 100_000][seed as usize / 2 % 2];
+        });
+        let mut whole = Profile::new(limited.clone());
+        let mut stored = Profile::new(limited);
+        for (at, document) in &documents {
+            observe_text(&mut whole, document, *at);
+            observe_text(&mut stored, document, *at);
+            let state = bytes(&stored);
+            stored = serde_json::from_slice(&state).unwrap();
+            assert_eq!(bytes(&stored), state);
+        }
+        let (found, expected) = (stored.summary(), whole.summary());
+        assert_eq!((&found.structure, &found.types), (&expected.structure, &expected.types));
+        if seed % 4 < 2 {
+            assert_eq!(bytes(&stored), bytes(&whole));
+        }
+    }
+}
+
+/// R13: a damaged state is an error or a state, never a panic.
+#[cfg(feature = "serde")]
+#[test]
+fn damaged_states_are_refused() {
+    let mut refused = 0;
+    for seed in 0..cases(2000, 200_000) {
+        let documents = documents(seed % 10, &Shape::default(), 2);
+        let mut profile = Profile::new(options(everything));
+        documents.iter().for_each(|(at, document)| observe_text(&mut profile, document, *at));
+        let random = &mut Random::new(seed);
+        let mut state = bytes(&profile);
+        for _ in 0..random.between(1, 3) {
+            let at = random.below(state.len());
+            state[at] = *b"0123456789,[]{}\"-nul".get(random.below(20)).unwrap();
+        }
+        match serde_json::from_slice::<Profile>(&state) {
+            Err(_) => refused += 1,
+            Ok(mut read) => {
+                observe_text(&mut read, &documents[0].1, 7);
+                read.merge(profile);
+                assert!(read.summary().schema.is_some());
+            }
+        }
+    }
+    assert!(refused > 100);
+}

@@ -1,0 +1,267 @@
+//! Profiles against the plain statistics of the test kit, which count over a tree.
+
+mod support;
+
+use std::collections::BTreeSet;
+use support::{Random, kind, observe, options, summary};
+use trommel_reader::Kind;
+use trommel_stats::{Accumulator as _, Profile, Shown, Summary, TypeCounts, ValuesSummary};
+use trommel_testkit::conformance;
+use trommel_testkit::effort::cases;
+use trommel_testkit::generate::{Shape, document, stream};
+use trommel_testkit::naive::{self, Data, Document, Framing, ValueId, parse, records};
+use trommel_testkit::statistics::{self, PathValues};
+
+type Population<'a> = [(&'a Document, ValueId)];
+
+fn check_structure(found: &Summary, population: &Population<'_>) {
+    let expected = statistics::structure(population);
+    let structure = &found.structure;
+    let root_type = match expected.root_type {
+        Some(kind) => kind.name(),
+        None if population.is_empty() => "none",
+        None => "mixed",
+    };
+    assert_eq!(structure.root_type, root_type);
+    assert_eq!(structure.records, population.len() as u64);
+    assert_eq!(structure.max_depth, expected.max_depth);
+    assert_eq!(structure.total_keys, expected.total_keys);
+    assert_eq!(structure.total_values, expected.total_values);
+    assert_eq!(structure.duplicate_names, expected.duplicate_names);
+    let mut types = TypeCounts::default();
+    for (kind, count) in expected.types {
+        *match support::kind(kind) {
+            Kind::Array => &mut types.array,
+            Kind::Bool => &mut types.boolean,
+            Kind::Null => &mut types.null,
+            Kind::Number => &mut types.number,
+            Kind::Object => &mut types.object,
+            Kind::String => &mut types.string,
+        } = count;
+    }
+    assert_eq!(found.types, types);
+}
+
+type Row = (String, u64, String, Option<[u64; 3]>);
+
+fn several([count, min, max]: [Option<u64>; 3]) -> Option<[u64; 3]> {
+    Some([count?, min?, max?])
+}
+
+fn check_rows(found: &Summary, population: &Population<'_>, max_depth: u32) {
+    let expected = statistics::containers(population, max_depth);
+    let of_kind = |kind: naive::Kind| -> Vec<Row> {
+        let rows = expected.iter().filter(|row| row.kind == kind);
+        rows.map(|row| {
+            let items = if kind == naive::Kind::Array { row.item_type() } else { String::new() };
+            (row.path.clone(), row.total, items, (row.count > 1).then_some([row.count, row.min, row.max]))
+        })
+        .collect()
+    };
+    let arrays: Vec<Row> = found
+        .arrays
+        .as_ref()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            (
+                row.path.clone(),
+                row.length,
+                row.item_type.clone(),
+                several([row.count, row.min_length, row.max_length]),
+            )
+        })
+        .collect();
+    let objects: Vec<Row> = found
+        .objects
+        .as_ref()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            (row.path.clone(), row.keys, String::new(), several([row.count, row.min_keys, row.max_keys]))
+        })
+        .collect();
+    assert_eq!(arrays, of_kind(naive::Kind::Array));
+    assert_eq!(objects, of_kind(naive::Kind::Object));
+    assert!(found.capped.is_empty());
+}
+
+#[test]
+fn structure_types_and_rows() {
+    let shapes = [
+        Shape { duplicates: true, ..Shape::default() },
+        Shape { duplicates: true, ..Shape::plain() },
+        Shape { values: 300, ..Shape::deep(60) },
+        Shape { duplicates: true, ..Shape::wide(40) },
+    ];
+    for seed in 0..cases(1500, 100_000) {
+        let text = document(seed, &shapes[seed as usize % shapes.len()]);
+        let tree = parse(&text).unwrap();
+        let max_depth = [10_000, 3, 1, 2, 5][seed as usize % 5];
+        let found = summary(options(|options| options.max_depth = max_depth), &[&text]);
+        check_structure(&found, &[(&tree, tree.root())]);
+        check_rows(&found, &[(&tree, tree.root())], max_depth);
+    }
+}
+
+#[test]
+fn record_streams() {
+    let shape = Shape { duplicates: true, ..Shape::plain() };
+    for seed in 0..cases(300, 20_000) {
+        let text = stream(seed, &shape, Framing::Lines, 12);
+        let mut profile = Profile::new(options(|options| options.schema = true));
+        let trees: Vec<Document> =
+            records(&text, Framing::Lines).into_iter().map(|record| record.outcome.unwrap()).collect();
+        for tree in &trees {
+            observe(&mut profile, &text, tree, &BTreeSet::from([tree.root()]), 0);
+        }
+        let population: Vec<_> = trees.iter().map(|tree| (tree, tree.root())).collect();
+        let found = profile.summary();
+        check_structure(&found, &population);
+        check_rows(&found, &population, 10_000);
+    }
+}
+
+/// Values that lie in each other (`$..a`), and values selected twice, count as often as they are selected.
+#[test]
+fn overlapping_values() {
+    let shape = Shape { duplicates: true, ..Shape::plain() };
+    for seed in 0..cases(600, 50_000) {
+        let text = document(seed, &shape);
+        let tree = parse(&text).unwrap();
+        let mut random = Random::new(seed);
+        let roots: BTreeSet<ValueId> = tree.ids().filter(|_| random.chance(30)).collect();
+        let population: Vec<_> = roots.iter().map(|&id| (&tree, id)).collect();
+        for per_path in [true, false] {
+            let mut profile = Profile::new(options(|options| options.per_path = per_path));
+            observe(&mut profile, &text, &tree, &roots, 0);
+            check_structure(&profile.summary(), &population);
+        }
+    }
+}
+
+fn shown(data: &Data) -> String {
+    match data {
+        Data::Null => "null".into(),
+        Data::Bool(value) => value.to_string(),
+        Data::Number(lexeme) => format!("#{:?}", trommel_testkit::decimal::Decimal::new(lexeme)),
+        Data::String(text) if text.len() > 256 => format!("{} bytes", text.len()),
+        Data::String(text) => format!("{text:?}"),
+        Data::Array(_) | Data::Object(_) => unreachable!("no scalar"),
+    }
+}
+
+fn shown_value(value: &Shown) -> String {
+    match value {
+        Shown::Null => "null".into(),
+        Shown::Bool(value) => value.to_string(),
+        Shown::Number(number) => format!("#{:?}", trommel_testkit::decimal::Decimal::new(number.as_str())),
+        Shown::String(text) => format!("{text:?}"),
+        Shown::Long { bytes } => format!("{bytes} bytes"),
+        _ => unreachable!(),
+    }
+}
+
+fn check_values(found: &ValuesSummary, expected: &PathValues) {
+    let path = &expected.path;
+    let count: u64 = expected.scalars.iter().map(|(_, count)| count).sum();
+    assert_eq!((found.count, found.distinct.count), (count, expected.distinct()), "{path}");
+    assert_eq!(
+        (found.numbers.is_some(), found.quantiles.is_some()),
+        (!expected.numbers.is_empty(), !expected.numbers.is_empty())
+    );
+    if let (Some(numbers), Some(quantiles)) = (&found.numbers, &found.quantiles) {
+        let doubles: Vec<f64> = expected.numbers.iter().map(|lexeme| lexeme.parse().unwrap()).collect();
+        let in_range = doubles.iter().all(|value| value.is_finite());
+        assert_eq!(numbers.count, doubles.len() as u64);
+        let decimal = |lexeme: &str| trommel_testkit::decimal::Decimal::new(lexeme);
+        assert_eq!(decimal(numbers.min.as_ref().unwrap().as_str()), decimal(&expected.numbers[0]));
+        assert_eq!(
+            decimal(numbers.max.as_ref().unwrap().as_str()),
+            decimal(expected.numbers.last().unwrap())
+        );
+        if in_range && !numbers.approximate {
+            assert_eq!(numbers.mean, expected.mean(), "{path} {:?}", expected.numbers);
+            assert_eq!(numbers.sum.as_ref().map(|sum| sum.to_f64()), expected.sum.to_f64());
+        } else {
+            assert_eq!(numbers.sum.is_some(), in_range);
+        }
+        let median = doubles[(doubles.len() - 1) / 2];
+        assert_eq!(quantiles.p50, Some(median).filter(|median| median.is_finite()));
+    }
+    if let Some(strings) = found.strings {
+        let lengths = expected.strings;
+        assert_eq!(
+            (strings.count, strings.min_length, strings.max_length, strings.total_length),
+            (lengths.count, lengths.min, lengths.max, lengths.total)
+        );
+    }
+    let top: Vec<_> =
+        found.frequent.values.iter().map(|value| (shown_value(&value.value), value.count)).collect();
+    let expected: Vec<_> = expected.top(10).iter().map(|(data, count)| (shown(data), *count)).collect();
+    assert_eq!(top, expected, "{path}");
+    assert!(!found.distinct.approximate && !found.frequent.approximate && found.long_strings == 0);
+}
+
+#[test]
+fn values_by_path() {
+    for seed in 0..cases(600, 50_000) {
+        let shape =
+            if seed % 2 == 0 { Shape::default() } else { Shape { values: 300, width: 50, ..Shape::plain() } };
+        let text = document(seed, &shape);
+        let tree = parse(&text).unwrap();
+        let found = summary(options(|options| options.values = true), &[&text]);
+        let expected = statistics::path_values(&[(&tree, tree.root())]);
+        let expected: Vec<_> = expected.iter().filter(|row| !row.scalars.is_empty()).collect();
+        let found = found.values.unwrap();
+        assert_eq!(found.len(), expected.len());
+        // Rows stand in the order in which the paths appear, which may be that of a container.
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!(found.path, expected.path);
+            check_values(found, expected);
+        }
+    }
+}
+
+#[test]
+fn real_documents() {
+    let Some(root) = conformance::root() else { return };
+    let all = conformance::figures(&root);
+    for figures in &all {
+        let text = std::fs::read(&figures.path).unwrap();
+        let framing = if figures.records.is_some() { Framing::Lines } else { Framing::Single };
+        let mut profile = Profile::new(options(|_| {}));
+        let trees: Vec<Document> =
+            records(&text, framing).into_iter().map(|record| record.outcome.unwrap()).collect();
+        for tree in &trees {
+            observe(&mut profile, &text, tree, &BTreeSet::from([tree.root()]), 0);
+        }
+        let found = profile.summary();
+        let name = figures.path.display();
+        assert_eq!(found.structure.total_values, figures.values, "{name}");
+        assert_eq!(found.structure.total_keys, figures.members, "{name}");
+        assert_eq!(found.structure.records, figures.records.unwrap_or(1), "{name}");
+        let counts = [
+            found.types.array,
+            found.types.boolean,
+            found.types.null,
+            found.types.number,
+            found.types.object,
+            found.types.string,
+        ];
+        for (expected, count) in naive::Kind::ALL.iter().zip(counts) {
+            assert_eq!(
+                count,
+                figures.kinds.get(expected).copied().unwrap_or(0),
+                "{name} {}",
+                kind(*expected).name()
+            );
+        }
+        let population: Vec<_> = trees.iter().map(|tree| (tree, tree.root())).collect();
+        check_structure(&found, &population);
+        if figures.bytes < 400_000 {
+            check_rows(&found, &population, 10_000);
+        }
+    }
+    assert!(all.len() > 10, "the suite's files are there");
+}

@@ -1,0 +1,204 @@
+//! What is questioned: a file, bytes, or anything that can be read.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Mutex;
+
+use trommel_reader::{Config, Cursor, Framing, Input, MapPolicy, View};
+
+use crate::Error;
+use crate::packed::{self, Codec};
+
+/// An input, and how it is divided into records.
+///
+/// Files and bytes can be questioned any number of times, a reader once. gzip and zstd are recognised by their first
+/// bytes (feature `compression`); offsets count the bytes after decompression.
+pub struct Document {
+    source: Source,
+    framing: Framing,
+    ratio: u64,
+}
+
+enum Source {
+    Input(Input),
+    Packed(Input, Codec),
+    /// Taken when it is read.
+    Reader(Mutex<Option<Box<dyn Read + Send>>>),
+}
+
+/// Largest ratio of decompressed to compressed bytes, after the first 64 MiB, unless another is set.
+const RATIO: u64 = 1000;
+
+impl Document {
+    /// Opens a file, to be read through a window. Names that end in `.jsonl` or `.ndjson` (also before `.gz`, `.zst`)
+    /// are read as [`Framing::Lines`], others as [`Framing::Auto`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_with(path, MapPolicy::never())
+    }
+
+    /// Opens a file, mapped if the policy allows it. What is no regular file (a pipe, a device) is read once.
+    #[expect(clippy::disallowed_methods, reason = "a document is opened by its name")]
+    pub fn open_with(path: impl AsRef<Path>, policy: MapPolicy) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let open = |cause| Error::Open { path: path.to_owned(), cause };
+        let file = File::open(path).map_err(open)?;
+        let metadata = file.metadata().map_err(open)?;
+        let document = if metadata.is_file() || metadata.is_dir() {
+            Self::from_input(Input::from_file(file, policy).map_err(open)?).map_err(open)?
+        } else {
+            Self::from_reader(file)
+        };
+        Ok(document.framing(framing_of(path)))
+    }
+
+    /// Questions bytes in memory.
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
+        let input = Input::from_bytes(bytes.into());
+        let packed = input.view().and_then(|view| packed::codec(view.bytes()));
+        match packed {
+            Some(codec) => Self::new(Source::Packed(input, codec)),
+            None => Self::new(Source::Input(input)),
+        }
+    }
+
+    /// Questions what can be read, once.
+    pub fn from_reader(reader: impl Read + Send + 'static) -> Self {
+        Self::new(Source::Reader(Mutex::new(Some(Box::new(reader)))))
+    }
+
+    /// Questions an opened input.
+    pub fn from_input(input: Input) -> io::Result<Self> {
+        let mut magic = [0; 4];
+        let length = packed::read_start(&mut input.reader(), &mut magic)?;
+        Ok(match packed::codec(magic.get(..length).unwrap_or_default()) {
+            Some(codec) => Self::new(Source::Packed(input, codec)),
+            None => Self::new(Source::Input(input)),
+        })
+    }
+
+    fn new(source: Source) -> Self {
+        Self { source, framing: Framing::Auto, ratio: RATIO }
+    }
+
+    /// With this framing.
+    #[must_use]
+    pub fn framing(mut self, framing: Framing) -> Self {
+        self.framing = framing;
+        self
+    }
+
+    pub(crate) fn set_framing(&mut self, framing: Framing) {
+        self.framing = framing;
+    }
+
+    /// With this limit to the ratio of decompressed to compressed bytes.
+    #[must_use]
+    pub fn ratio_limit(mut self, ratio: u64) -> Self {
+        self.ratio = ratio;
+        self
+    }
+
+    /// How the input is divided into records.
+    pub fn current_framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// Whether it can be questioned again.
+    pub fn is_repeatable(&self) -> bool {
+        !matches!(self.source, Source::Reader(_))
+    }
+
+    /// Length in bytes, where it is known in advance.
+    pub fn len(&self) -> Option<u64> {
+        match &self.source {
+            Source::Input(input) => Some(input.len()),
+            Source::Packed(..) | Source::Reader(_) => None,
+        }
+    }
+
+    /// Whether it is known to hold no byte.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// All bytes at once, where they are in memory or mapped.
+    pub fn view(&self) -> Option<View<'_>> {
+        match &self.source {
+            Source::Input(input) => input.view(),
+            Source::Packed(..) | Source::Reader(_) => None,
+        }
+    }
+
+    /// A cursor at the start.
+    pub(crate) fn cursor(&self, config: &Config) -> Result<Cursor<'_>, Error> {
+        let (framing, ratio) = (self.framing, self.ratio);
+        Ok(match &self.source {
+            Source::Input(input) => Cursor::from_input(input, framing, config),
+            Source::Packed(input, codec) => {
+                Cursor::from_reader(codec.unpack(input.reader(), ratio)?, framing, config)
+            }
+            Source::Reader(reader) => {
+                let reader = take(reader)?;
+                Cursor::from_reader(packed::unpack_if_packed(reader, ratio)?, framing, config)
+            }
+        })
+    }
+
+    /// Makes a reader repeatable: what it gives is kept in a temporary file without a name, of at most `limit` bytes.
+    pub(crate) fn keep(&mut self, limit: u64) -> Result<(), Error> {
+        if let Source::Reader(reader) = &self.source {
+            let reader = packed::unpack_if_packed(take(reader)?, self.ratio)?;
+            let mut file = tempfile::tempfile()?;
+            let copied = io::copy(&mut reader.take(limit.saturating_add(1)), &mut file)?;
+            if copied > limit {
+                let limit = trommel_reader::Limit::SpoolBytes(limit);
+                return Err(trommel_reader::Error::plain(trommel_reader::ErrorKind::Limit(limit), copied).into());
+            }
+            // Nobody else can change a file without a name, but a map of it is not worth the promise: it is read once or
+            // twice, in order.
+            self.source = Source::Input(Input::from_file(file, MapPolicy::never())?);
+        }
+        Ok(())
+    }
+
+    /// An error when the file is not what it was when it was opened. A stream of records may have grown.
+    pub(crate) fn verify(&self) -> Result<(), Error> {
+        match &self.source {
+            Source::Input(input) => Ok(input.verify(self.framing == Framing::Lines)?),
+            Source::Packed(input, _) => Ok(input.verify(false)?),
+            Source::Reader(_) => Ok(()),
+        }
+    }
+}
+
+fn take(reader: &Mutex<Option<Box<dyn Read + Send>>>) -> Result<Box<dyn Read + Send>, Error> {
+    reader.lock().ok().and_then(|mut reader| reader.take()).ok_or(Error::Consumed)
+}
+
+/// The framing that a file's name announces.
+fn framing_of(path: &Path) -> Framing {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    if name.ends_with(".jsonl") || name.ends_with(".ndjson") { Framing::Lines } else { Framing::Auto }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_announce_lines() {
+        for (name, framing) in [
+            ("a.jsonl", Framing::Lines),
+            ("dir.jsonl/a.json", Framing::Auto),
+            ("A.NDJSON", Framing::Lines),
+            ("a.jsonl.gz", Framing::Lines),
+            ("a.ndjson.zst", Framing::Lines),
+            ("a.json.gz", Framing::Auto),
+            ("jsonl", Framing::Auto),
+        ] {
+            assert_eq!(framing_of(Path::new(name)), framing, "{name}");
+        }
+    }
+}

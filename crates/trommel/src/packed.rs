@@ -1,0 +1,131 @@
+//! Compressed input: recognised by its first bytes, unpacked while it is read, within a ratio.
+
+use std::io::{self, Read};
+
+/// A compressed format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Codec {
+    Gzip,
+    Zstd,
+}
+
+/// The format that begins with these bytes.
+pub(crate) fn codec(start: &[u8]) -> Option<Codec> {
+    match start {
+        [0x1F, 0x8B, ..] => Some(Codec::Gzip),
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Codec::Zstd),
+        _ => None,
+    }
+}
+
+/// Reads until the buffer is full or the input ends.
+pub(crate) fn read_start(reader: &mut dyn Read, into: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = into.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match reader.read(rest) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// The reader, unpacked if what it gives is packed.
+pub(crate) fn unpack_if_packed(
+    mut reader: Box<dyn Read + Send>,
+    ratio: u64,
+) -> io::Result<Box<dyn Read + Send>> {
+    let mut start = [0; 4];
+    let length = read_start(&mut *reader, &mut start)?;
+    let codec = codec(start.get(..length).unwrap_or_default());
+    let whole = io::Cursor::new(start).take(length as u64).chain(reader);
+    match codec {
+        Some(codec) => codec.unpack(Box::new(whole), ratio),
+        None => Ok(Box::new(whole)),
+    }
+}
+
+#[cfg(not(feature = "compression"))]
+impl Codec {
+    pub(crate) fn unpack<'r>(
+        self,
+        _: Box<dyn Read + Send + 'r>,
+        _: u64,
+    ) -> io::Result<Box<dyn Read + Send + 'r>> {
+        let what = format!("{self:?}-compressed input needs the feature `compression`");
+        Err(io::Error::new(io::ErrorKind::Unsupported, what))
+    }
+}
+
+#[cfg(feature = "compression")]
+mod unpack {
+    use super::Codec;
+    use std::io::{self, BufReader, Read};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Decompressed bytes before the ratio is looked at.
+    const GRACE: u64 = 64 << 20;
+
+    impl Codec {
+        pub(crate) fn unpack<'r>(
+            self,
+            packed: Box<dyn Read + Send + 'r>,
+            ratio: u64,
+        ) -> io::Result<Box<dyn Read + Send + 'r>> {
+            let taken = Arc::new(AtomicU64::new(0));
+            let packed = BufReader::new(Counted { reader: packed, taken: Arc::clone(&taken) });
+            Ok(match self {
+                Self::Gzip => Box::new(Bounded::new(flate2::bufread::MultiGzDecoder::new(packed), taken, ratio)),
+                Self::Zstd => Box::new(Bounded::new(zstd::stream::read::Decoder::with_buffer(packed)?, taken, ratio)),
+            })
+        }
+    }
+
+    /// Counts the bytes taken.
+    struct Counted<R> {
+        reader: R,
+        taken: Arc<AtomicU64>,
+    }
+
+    impl<R: Read> Read for Counted<R> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let count = self.reader.read(into)?;
+            self.taken.fetch_add(count as u64, Ordering::Relaxed);
+            Ok(count)
+        }
+    }
+
+    /// Refuses to give too much for what was taken.
+    struct Bounded<R> {
+        reader: R,
+        taken: Arc<AtomicU64>,
+        given: u64,
+        ratio: u64,
+    }
+
+    impl<R> Bounded<R> {
+        fn new(reader: R, taken: Arc<AtomicU64>, ratio: u64) -> Self {
+            Self { reader, taken, given: 0, ratio }
+        }
+    }
+
+    impl<R: Read> Read for Bounded<R> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let count = self.reader.read(into)?;
+            self.given += count as u64;
+            let allowed = self.taken.load(Ordering::Relaxed).saturating_mul(self.ratio);
+            if self.given > GRACE && self.given > allowed {
+                let what = format!(
+                    "the compressed input unpacks to more than {} times its size; raise the ratio limit if it is to be \
+                     trusted",
+                    self.ratio
+                );
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
+            Ok(count)
+        }
+    }
+}

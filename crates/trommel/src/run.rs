@@ -1,0 +1,348 @@
+//! The pass: steps of the matcher go to whoever asked.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use trommel_path::{Matcher, Order, Pass, QueryId, Scratch, Step};
+use trommel_reader::{Cursor, Event, Framing, Kind, Span};
+
+use crate::analysis::{Analysis, OnBadRecord};
+use crate::document::Document;
+use crate::error::{Error, NotCountable};
+use crate::extract::Left;
+use crate::measure::{CountAs, Measure};
+use crate::report::{Answer, Coverage, Damage, Report, Sink};
+use crate::setup::{Role, Setup, Work, set_up};
+use crate::stats;
+
+/// How a record went.
+enum Recorded {
+    Done,
+    /// No later byte can change an answer.
+    Enough,
+}
+
+/// What is true of a run as a whole.
+pub(crate) struct Run<'a> {
+    pub(crate) analysis: &'a Analysis,
+    pub(crate) setup: &'a Setup,
+    pub(crate) work: &'a mut Work,
+    pub(crate) sink: &'a mut dyn Sink,
+    pub(crate) coverage: Coverage,
+    /// Whether the elements of the first record are sampled as the population of `$`.
+    pub(crate) elements: bool,
+}
+
+impl Analysis {
+    pub(crate) fn run_with_totals(&self, document: &mut Document, sink: &mut dyn Sink) -> Result<Report, Error> {
+        #[cfg(feature = "parallel")]
+        if let Some(report) = self.run_in_parallel(document, sink)? {
+            return Ok(report);
+        }
+        let report = self.run_alone(document, sink);
+        match report {
+            // What looked like one array is the first of several records: they are the population.
+            Err(Error::Read { ref error, .. }) if is_stream_of_arrays(error) && document.is_repeatable() => {
+                let framing = document.current_framing();
+                document.set_framing(Framing::Concatenated);
+                let report = self.run_alone(document, sink);
+                document.set_framing(framing);
+                report
+            }
+            report => report,
+        }
+    }
+
+    /// One thread, from the first byte to the last that matters.
+    fn run_alone(&self, document: &Document, sink: &mut dyn Sink) -> Result<Report, Error> {
+        let config = self.options.config();
+        let total = document.len();
+        let monitor = self.options.control.monitor(Arc::new(AtomicU64::new(0)), 0, total);
+        let mut cursor = document.cursor(&config)?.monitored(monitor);
+        cursor.count_chars();
+        let first = cursor.next_record();
+        let records = match &first {
+            Ok(true) => is_record_population(&mut cursor)?,
+            _ => true,
+        };
+        let (setup, mut work) = set_up(&self.measures, &self.options, records, sink.wants_location());
+        let mut run = Run {
+            analysis: self,
+            setup: &setup,
+            work: &mut work,
+            sink,
+            coverage: Coverage::new(self.options.validation, total),
+            elements: !records && samples_root(&self.measures),
+        };
+        let framing = run.records(&mut cursor, first)?;
+        let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
+        let characters = cursor.chars(cursor.offset());
+        document.verify()?;
+        self.report(work, coverage, (framing, characters), document)
+    }
+
+    /// Puts the answers together.
+    pub(crate) fn report(
+        &self,
+        work: Work,
+        coverage: Coverage,
+        (framing, characters): (Framing, u64),
+        document: &Document,
+    ) -> Result<Report, Error> {
+        let Work { outgoing, counting, drawings, describing, .. } = work;
+        let (mut outgoing, mut counting) = (outgoing.into_iter(), counting.into_iter());
+        let (mut drawings, mut describing) = (drawings.into_iter(), describing.into_iter());
+        let stream = matches!(framing, Framing::Lines | Framing::JsonSeq | Framing::Concatenated) || coverage.records > 1;
+        let mut answers = Vec::with_capacity(self.measures.len());
+        for measure in &self.measures {
+            answers.push(match measure {
+                Measure::Extract(_) => Answer::Extracted(outgoing.next().map_or(0, |outgoing| outgoing.given)),
+                Measure::Count(_) => {
+                    Answer::Count(counting.next().map_or(0, |counting| counting.total.min(counting.limit)))
+                }
+                Measure::Sample(_) => {
+                    let drawing = drawings.next();
+                    let answer = drawing.map(|drawing| drawing.finish(document.view())).transpose()?;
+                    Answer::Sample(answer.unwrap_or_default())
+                }
+                Measure::Stats(asked) => {
+                    let parts = describing.by_ref().take(asked.queries.len().max(1)).collect();
+                    let whole = asked.queries.is_empty().then_some((coverage.bytes_read, characters));
+                    Answer::Stats(Box::new(stats::answer(parts, whole, stream.then_some(coverage.records))))
+                }
+            });
+        }
+        Ok(Report { answers, coverage })
+    }
+}
+
+/// Whether the population of `$` is the records: they are in a stream of records, and so they are when the first value is
+/// no array.
+fn is_record_population(cursor: &mut Cursor<'_>) -> Result<bool, Error> {
+    let one = matches!(cursor.framing(), Framing::Single | Framing::Auto);
+    Ok(!one || cursor.peek()? != Some(Kind::Array) && cursor.framing() == Framing::Auto)
+}
+
+fn samples_root(measures: &[Measure]) -> bool {
+    measures.iter().any(|measure| {
+        matches!(measure, Measure::Sample(sample) if sample.query.segments().iter().len() == 0)
+    })
+}
+
+const STREAM_OF_ARRAYS: trommel_reader::ErrorKind = trommel_reader::ErrorKind::Limit(trommel_reader::Limit::Other(
+    "a sample of `$` took the first value, an array, for the whole input (say with the framing that it is a stream): \
+     the number of values",
+    1,
+));
+
+fn is_stream_of_arrays(error: &trommel_reader::Error) -> bool {
+    error.kind() == STREAM_OF_ARRAYS
+}
+
+impl Run<'_> {
+    /// Questions all records. Returns the framing that was found.
+    pub(crate) fn records(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        first: trommel_reader::Result<bool>,
+    ) -> Result<Framing, Error> {
+        let mut scratch = Scratch::new();
+        let mut matcher = self.setup.plan.matcher(&mut scratch, cursor, &self.setup.wants);
+        let mut next = first;
+        loop {
+            let recorded = match next {
+                Ok(false) => {
+                    self.coverage.complete = matcher.cursor().is_at_end() || self.coverage.records == 0
+                        || matcher.cursor().framing() != Framing::Single;
+                    return Ok(matcher.cursor().framing());
+                }
+                Ok(true) => self.record(&mut matcher),
+                Err(error) => Err(error.into()),
+            };
+            match recorded {
+                Ok(Recorded::Done) => {}
+                Ok(Recorded::Enough) => return Ok(matcher.cursor().framing()),
+                Err(error) => self.bad_record(error, matcher.cursor())?,
+            }
+            next = matcher.cursor_mut().next_record();
+        }
+    }
+
+    /// Goes on after a bad record where that is wanted and possible.
+    fn bad_record(&mut self, error: Error, cursor: &Cursor<'_>) -> Result<(), Error> {
+        let Error::Read { error, .. } = error else { return Err(error) };
+        let record = cursor.record();
+        let streams = !matches!(cursor.framing(), Framing::Single) && (record > 0 || cursor.can_recover());
+        let OnBadRecord::Skip { at_most } = self.analysis.options.on_bad_record else {
+            return Err(Error::Read { error, record: streams.then_some(record) });
+        };
+        if !error.is_syntax() || !cursor.can_recover() {
+            return Err(Error::Read { error, record: streams.then_some(record) });
+        }
+        self.coverage.bad_records += 1;
+        self.sink.damaged(&Damage { record, error })?;
+        if self.coverage.bad_records > at_most {
+            return Err(Error::TooManyBadRecords { at_most });
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Recorded, Error> {
+        let skips = matches!(self.analysis.options.on_bad_record, OnBadRecord::Skip { .. });
+        if skips && matcher.cursor().can_recover() {
+            check_first(matcher.cursor_mut())?;
+        }
+        if self.elements && matcher.cursor().record() > 0 {
+            return Err(trommel_reader::Error::plain(STREAM_OF_ARRAYS, matcher.cursor().offset()).into());
+        }
+        if matcher.cursor().is_stream() && self.setup.plan.pass() == Pass::Rescan {
+            // Values are read again when their order is known.
+            matcher.cursor_mut().hold();
+        }
+        matcher.this_record()?;
+        while let Some(step) = matcher.advance()? {
+            self.step(step, matcher)?;
+            if !matches!(step, Step::Event(_)) && self.work.is_done(self.setup) {
+                return Ok(Recorded::Enough);
+            }
+        }
+        self.end_record(matcher)?;
+        self.coverage.records += 1;
+        Ok(if self.work.is_done(self.setup) { Recorded::Enough } else { Recorded::Done })
+    }
+
+    fn end_record(&mut self, matcher: &Matcher<'_, '_>) -> io::Result<()> {
+        for outbox in &mut self.work.outboxes {
+            outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
+        }
+        self.work.open_values = 0;
+        self.work.drawings.iter_mut().for_each(crate::sample::Drawing::end_record);
+        Ok(())
+    }
+
+    #[inline]
+    fn step(&mut self, step: Step, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        match step {
+            Step::Event(event) => {
+                self.event(event, matcher);
+                Ok(())
+            }
+            Step::Enter { query, times } => self.enter(query, times, matcher),
+            Step::Leave { query, times, span } => self.leave(query, times, span, matcher),
+            Step::Settled(query) => self.settled(query, matcher),
+        }
+    }
+
+    fn event(&mut self, event: Event, matcher: &Matcher<'_, '_>) {
+        for describing in &mut self.work.describing {
+            describing.event(event, matcher);
+        }
+    }
+
+    fn role(&self, query: QueryId) -> Option<Role> {
+        self.setup.roles.get(query.index()).copied()
+    }
+
+    fn enter(&mut self, query: QueryId, times: u64, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        match self.role(query) {
+            Some(Role::Extract(_)) => self.work.open_values += 1,
+            Some(Role::Count(number)) => {
+                if let Some(counting) = self.work.counting.get_mut(number) {
+                    counting.total = counting.total.saturating_add(times);
+                }
+            }
+            Some(Role::Counted(number)) => self.check_countable(number, matcher)?,
+            Some(Role::Population(number)) => {
+                if let Some(drawing) = self.work.drawings.get_mut(number) {
+                    drawing.enter(times, matcher)?;
+                }
+            }
+            Some(Role::Sampled(number)) => self.check_array(number, matcher)?,
+            Some(Role::Describe(number)) => {
+                if let Some(describing) = self.work.describing.get_mut(number) {
+                    describing.enter(matcher.start(), matcher);
+                }
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, query: QueryId, times: u64, span: Span, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        match self.role(query) {
+            Some(Role::Extract(number)) => self.take(Left { query, times, span, settled: false }, number, matcher)?,
+            Some(Role::Population(number)) => {
+                if let Some(drawing) = self.work.drawings.get_mut(number) {
+                    drawing.leave(span, matcher)?;
+                }
+            }
+            Some(Role::Describe(number)) => {
+                if let Some(describing) = self.work.describing.get_mut(number) {
+                    describing.leave(span, times, matcher);
+                }
+            }
+            Some(Role::Count(_) | Role::Counted(_) | Role::Sampled(_)) | None => {}
+        }
+        Ok(())
+    }
+
+    /// A value to hand out has ended.
+    fn take(&mut self, mut left: Left, number: usize, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        self.work.open_values = self.work.open_values.saturating_sub(1);
+        let document_order = self.analysis.options.order == Order::Document;
+        left.settled = if document_order { self.work.open_values == 0 } else { matcher.is_settled(left.query) };
+        let outbox = self.work.outboxes.get_mut(if document_order { 0 } else { number });
+        let (Some(outbox), Some(outgoing)) = (outbox, self.work.outgoing.get_mut(number)) else { return Ok(()) };
+        outbox.take(left, matcher, outgoing, self.sink)?;
+        if document_order && left.settled {
+            outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
+        }
+        Ok(())
+    }
+
+    fn settled(&mut self, query: QueryId, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        if self.analysis.options.order == Order::Document {
+            return Ok(());
+        }
+        if let Some(Role::Extract(number)) = self.role(query)
+            && let Some(outbox) = self.work.outboxes.get_mut(number)
+        {
+            outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
+        }
+        Ok(())
+    }
+
+    fn check_array(&self, number: usize, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        let Some(kind) = matcher.kind().filter(|kind| *kind != Kind::Array) else { return Ok(()) };
+        let measure = self.work.drawn_for.get(number).and_then(|&measure| self.analysis.measures.get(measure));
+        let Some(Measure::Sample(sample)) = measure else { return Ok(()) };
+        Err(Error::NotAnArray { query: sample.query.shorthand(), kind })
+    }
+
+    fn check_countable(&self, number: usize, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        let Some(counting) = self.work.counting.get(number) else { return Ok(()) };
+        let (Some(kind), Some(wanted)) = (matcher.kind(), counting.wanted_kind()) else { return Ok(()) };
+        let Some(Measure::Count(count)) = self.analysis.measures.get(counting.measure) else { return Ok(()) };
+        if kind == wanted {
+            return Ok(());
+        }
+        let wanted = if counting.count_as == CountAs::ArrayLength { "array_length" } else { "object_keys" };
+        let instead = match kind {
+            Kind::Array => "array_length",
+            Kind::Object => "object_keys",
+            _ => "matches",
+        };
+        let location = matcher.location().to_string();
+        Err(Error::NotCountable(Box::new(NotCountable { name: count.name.clone(), wanted, location, kind, instead })))
+    }
+}
+
+/// Reads a record to its end, checking it in full, and comes back.
+fn check_first(cursor: &mut Cursor<'_>) -> trommel_reader::Result<()> {
+    let mark = cursor.hold();
+    while cursor.advance()?.is_some() {}
+    cursor.rewind(&mark);
+    cursor.release();
+    Ok(())
+}

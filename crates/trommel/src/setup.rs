@@ -1,0 +1,193 @@
+//! From questions to a plan: which queries answer them, and what each query's matches are for.
+
+use trommel_path::{Order, Plan, PlanOptions, Query, Selector, Slice, Wants};
+use trommel_reader::Kind;
+
+use crate::analysis::Options;
+use crate::extract::{Outbox, Outgoing};
+use crate::measure::{Count, CountAs, Measure, Sample};
+use crate::sample::Drawing;
+use crate::stats::Describing;
+
+/// What the matches of a query are for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Role {
+    /// Values to hand out.
+    Extract(usize),
+    /// Matches to count.
+    Count(usize),
+    /// Containers whose children another query counts: they must be of the right type.
+    Counted(usize),
+    /// Candidates of a sample.
+    Population(usize),
+    /// What a sample's candidates are the elements of: it must be an array.
+    Sampled(usize),
+    /// Values to describe.
+    Describe(usize),
+}
+
+/// What is being counted.
+#[derive(Clone, Debug)]
+pub(crate) struct Counting {
+    pub(crate) measure: usize,
+    pub(crate) count_as: CountAs,
+    pub(crate) limit: u64,
+    pub(crate) total: u64,
+}
+
+/// Everything a run changes.
+pub(crate) struct Work {
+    pub(crate) outgoing: Vec<Outgoing>,
+    /// One for each query, or one for all.
+    pub(crate) outboxes: Vec<Outbox>,
+    /// Values to hand out that were entered and not yet left.
+    pub(crate) open_values: usize,
+    pub(crate) counting: Vec<Counting>,
+    pub(crate) drawings: Vec<Drawing>,
+    /// Number of the measure of each drawing.
+    pub(crate) drawn_for: Vec<usize>,
+    pub(crate) describing: Vec<Describing>,
+}
+
+/// The plan of an analysis.
+pub(crate) struct Setup {
+    pub(crate) plan: Plan,
+    pub(crate) roles: Vec<Role>,
+    pub(crate) wants: Wants,
+    /// Whether something can only be answered by reading everything.
+    pub(crate) needs_all: bool,
+}
+
+/// Queries and roles, while they are collected.
+struct Builder<'a> {
+    options: &'a Options,
+    queries: Vec<(Query, Order)>,
+    roles: Vec<Role>,
+    conditions: Vec<(usize, trommel_path::Logical)>,
+}
+
+impl Builder<'_> {
+    fn push(&mut self, query: Query, order: Order, role: Role) {
+        self.queries.push((query, order));
+        self.roles.push(role);
+    }
+
+    fn push_count(&mut self, count: &Count, number: usize) {
+        let query = count.query.clone();
+        let children = |query: Query| match &count.filter {
+            Some(filter) => query.with_filter(filter.clone()),
+            None => query.with_wildcard(),
+        };
+        match count.count_as {
+            CountAs::Matches => {
+                if let Some(filter) = &count.filter {
+                    self.conditions.push((self.queries.len(), filter.clone()));
+                }
+                self.push(query, Order::Any, Role::Count(number));
+            }
+            CountAs::ArrayLength | CountAs::ObjectKeys => {
+                self.push(query.clone(), Order::Any, Role::Counted(number));
+                self.push(children(query), Order::Any, Role::Count(number));
+            }
+            CountAs::NestedTotal => self.push(children(query), Order::Any, Role::Count(number)),
+        }
+    }
+
+    fn push_sample(&mut self, sample: &Sample, number: usize, records: bool) {
+        let query = sample.query.clone();
+        if !query.is_singular() || records && query.segments().iter().len() == 0 {
+            self.push(query, Order::Any, Role::Population(number));
+            return;
+        }
+        self.push(query.clone(), Order::Any, Role::Sampled(number));
+        self.push(elements(query), Order::Any, Role::Population(number));
+    }
+
+    fn finish(self, located: bool, needs_all: bool) -> Setup {
+        let options = PlanOptions::new().duplicates(self.options.duplicates);
+        let mut plan = Plan::with_orders(&self.queries, options);
+        let ids: Vec<_> = plan.ids().collect();
+        for (query, condition) in &self.conditions {
+            if let Some(&id) = ids.get(*query) {
+                plan = plan.only_where(id, condition);
+            }
+        }
+        let mut wants = Wants::default();
+        wants.events = self.roles.iter().map(|role| matches!(role, Role::Describe(_))).collect();
+        wants.bytes = self.roles.iter().map(|role| matches!(role, Role::Extract(_) | Role::Population(_))).collect();
+        wants.location = located || self.roles.iter().any(|role| matches!(role, Role::Counted(_)));
+        Setup { plan, roles: self.roles, wants, needs_all }
+    }
+}
+
+/// All elements of what a query selects; members of objects are none.
+fn elements(query: Query) -> Query {
+    query.with_child(Selector::Slice(Slice { start: None, end: None, step: 1 }))
+}
+
+/// Plans an analysis. With `records`, the population of `$` is the records themselves.
+pub(crate) fn set_up(measures: &[Measure], options: &Options, records: bool, located: bool) -> (Setup, Work) {
+    let mut builder =
+        Builder { options, queries: Vec::new(), roles: Vec::new(), conditions: Vec::new() };
+    let mut work = Work {
+        outgoing: Vec::new(),
+        outboxes: Vec::new(),
+        open_values: 0,
+        counting: Vec::new(),
+        drawings: Vec::new(),
+        drawn_for: Vec::new(),
+        describing: Vec::new(),
+    };
+    for (measure, question) in measures.iter().enumerate() {
+        match question {
+            Measure::Extract(extract) => {
+                builder.push(extract.query.clone(), options.order, Role::Extract(work.outgoing.len()));
+                let limit = extract.limit.unwrap_or(u64::MAX);
+                work.outgoing.push(Outgoing { measure, limit, given: 0 });
+                if options.order == Order::Rfc || work.outboxes.is_empty() {
+                    work.outboxes.push(Outbox::new());
+                }
+            }
+            Measure::Count(count) => {
+                builder.push_count(count, work.counting.len());
+                let limit = count.limit.unwrap_or(u64::MAX);
+                work.counting.push(Counting { measure, count_as: count.count_as, limit, total: 0 });
+            }
+            Measure::Sample(sample) => {
+                builder.push_sample(sample, work.drawings.len(), records);
+                work.drawings.push(Drawing::new(sample, options.totals.get(work.drawings.len()).copied().flatten()));
+                work.drawn_for.push(measure);
+            }
+            Measure::Stats(stats) => {
+                let root = Query::root();
+                let queries = if stats.queries.is_empty() { std::slice::from_ref(&root) } else { &stats.queries };
+                for query in queries {
+                    builder.push(query.clone(), Order::Any, Role::Describe(work.describing.len()));
+                    work.describing.push(Describing::new(stats, query.shorthand()));
+                }
+            }
+        }
+    }
+    let needs_all = !work.drawings.is_empty() || !work.describing.is_empty();
+    (builder.finish(located, needs_all), work)
+}
+
+impl Counting {
+    /// The type its containers must have.
+    pub(crate) fn wanted_kind(&self) -> Option<Kind> {
+        match self.count_as {
+            CountAs::ArrayLength => Some(Kind::Array),
+            CountAs::ObjectKeys => Some(Kind::Object),
+            CountAs::Matches | CountAs::NestedTotal => None,
+        }
+    }
+}
+
+impl Work {
+    /// Whether no later byte can change an answer.
+    pub(crate) fn is_done(&self, setup: &Setup) -> bool {
+        !setup.needs_all
+            && self.outgoing.iter().all(Outgoing::is_done)
+            && self.counting.iter().all(|counting| counting.total >= counting.limit)
+    }
+}
