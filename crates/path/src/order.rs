@@ -1,8 +1,8 @@
 //! Matches held back until their order is known: spans, not values.
 //!
-//! A row is a key, a span and a tag of the caller's. Rows are collected, sorted a few thousand at a time, delta-coded (a
-//! few bytes a row) and kept as runs; the runs stay in memory up to a limit and then go to a temporary file without a
-//! name. Taking the rows out merges the runs. Rows of equal keys keep the order in which they came.
+//! A row is a key, a span and a tag of the caller's. Rows are collected up to 1 MiB, then sorted, delta-coded (a few bytes a
+//! row) and kept as a run; the runs stay in memory up to a limit and then go to a temporary file without a name. Taking the
+//! rows out merges the runs. Rows of equal keys keep the order in which they came.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -60,33 +60,33 @@ impl Held {
         self.collected.is_empty() && self.runs.is_empty()
     }
 
-    /// Holds a match. All keys must be of the same length.
+    /// Holds a match. All keys must be of the same length; later ones are cut or filled with zeros to that of the first.
+    ///
+    /// Fails when the temporary file cannot be made or written to; what was held is lost then.
     pub fn push(&mut self, key: &[u64], span: Span, tag: u64) -> io::Result<()> {
         if self.is_empty() {
             self.width = key.len();
         }
-        self.collected.extend_from_slice(key.get(..self.width).unwrap_or(key));
+        self.collected.extend(key.iter().copied().chain(std::iter::repeat(0)).take(self.width));
         self.collected.extend_from_slice(&[span.start, span.len(), tag]);
         if self.collected.len() >= COLLECTED { self.seal() } else { Ok(()) }
     }
 
-    /// Hands out everything held, sorted by key, and holds nothing afterwards.
+    /// Hands out everything held, sorted by key, and holds nothing afterwards, also when `take` or reading the temporary
+    /// file fails.
     pub fn drain<E: From<io::Error>>(
         &mut self,
         mut take: impl FnMut(HeldMatch) -> Result<(), E>,
     ) -> Result<(), E> {
-        if self.runs.is_empty() {
-            for row in self.sorted() {
-                take(self.row(self.collected.get(row..).unwrap_or_default()))?;
-            }
-            self.collected.clear();
-            return Ok(());
-        }
-        self.seal()?;
-        self.merge(&mut take)?;
+        let taken = if self.runs.is_empty() {
+            let mut rows = self.sorted().into_iter();
+            rows.try_for_each(|row| take(self.row(self.collected.get(row..).unwrap_or_default())))
+        } else {
+            self.seal().map_err(E::from).and_then(|()| self.merge(&mut take))
+        };
+        self.collected.clear();
         self.runs.clear();
-        self.store.clear()?;
-        Ok(())
+        taken.and(self.store.clear().map_err(E::from))
     }
 
     fn stride(&self) -> usize {

@@ -52,13 +52,26 @@ pub enum Pass {
 }
 
 /// How the queries are to be matched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanOptions {
     /// Order of each query's nodes.
     pub order: Order,
     /// Names that an object has several times.
     pub duplicates: Duplicates,
+    /// Ways to select the nodes around a place that are kept apart at once, for each query, beyond one for each container
+    /// around it. Default: 1,048,576, which take about 100 MiB.
+    ///
+    /// In the order of the RFC, `$..*..*..*` selects one node at a depth of 1,000 in 166 million ways, each a place of its
+    /// own in the node list: this is where such a query is refused. With [`Order::Document`] and [`Order::Any`] they are
+    /// one node with a number of times, and take nothing.
+    pub derivations: usize,
+}
+
+impl Default for PlanOptions {
+    fn default() -> Self {
+        Self { order: Order::default(), duplicates: Duplicates::default(), derivations: 1 << 20 }
+    }
 }
 
 impl PlanOptions {
@@ -78,6 +91,13 @@ impl PlanOptions {
     #[must_use]
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.duplicates = duplicates;
+        self
+    }
+
+    /// With this bound on the ways to select nodes that are kept apart.
+    #[must_use]
+    pub fn derivations(mut self, derivations: usize) -> Self {
+        self.derivations = derivations;
         self
     }
 }
@@ -158,7 +178,8 @@ impl Plan {
         plan
     }
 
-    /// Narrows a query: of its nodes only those count for which the condition holds, the node itself being `@`.
+    /// Narrows a query: of its nodes only those count for which the condition holds, the node itself being `@`. Of several
+    /// conditions all must hold. A query that is not in the plan is left alone.
     #[must_use]
     pub fn only_where(mut self, query: QueryId, condition: &Logical) -> Self {
         let mut absolutes = std::mem::take(&mut self.absolutes);
@@ -166,12 +187,24 @@ impl Plan {
         self.absolutes = absolutes;
         self.look_back_for_absolutes();
         self.pass = self.pass.max(Pass::Lookahead);
+        if let Some(condition) = self.condition_of(query)
+            && let Some(before) = self.filters.get_mut(condition as usize)
+        {
+            let first = std::mem::replace(before, Test::And(Vec::new()));
+            *before = Test::And(vec![first, test]);
+            return self;
+        }
         self.filters.push(test);
         self.conditions.resize(self.starts.len(), None);
         if let Some(place) = self.conditions.get_mut(query.index()) {
             *place = Some(self.filters.len() as u32 - 1);
         }
         self
+    }
+
+    /// The number of the filter that a query's nodes themselves must pass.
+    pub(crate) fn condition_of(&self, query: QueryId) -> Option<u32> {
+        self.conditions.get(query.index()).copied().flatten()
     }
 
     fn look_back_for_absolutes(&mut self) {
@@ -228,7 +261,7 @@ impl Plan {
         let names = selectors.iter().filter(|selector| matches!(selector, Select::Name(_))).count();
         let everywhere = selectors.iter().any(|selector| matches!(selector, Select::All | Select::Filter(_)));
         let reverse = selectors.iter().any(Select::is_reverse);
-        let reorders = segment.descendant || selectors.len() > 1 || reverse;
+        let reorders = segment.descendant || reverse || selectors.len() > 1 && !are_ascending(&selectors);
         *keyed = keyed.map(|keyed| keyed || reorders);
         SegmentPlan {
             descendant: segment.descendant,
@@ -331,6 +364,22 @@ impl Select {
             Self::All | Self::Filter(_) => u64::MAX,
         }
     }
+}
+
+/// Whether what each of several selectors can select stands behind all that those before it can: `[0,2,5:]`.
+fn are_ascending(selectors: &[Select]) -> bool {
+    let mut free = 0;
+    selectors.iter().all(|select| {
+        let (start, end) = match *select {
+            Select::Index(index) => (index, index.saturating_add(1)),
+            Select::Slice(slice) if slice.step > 0 => (slice.start.unwrap_or(0), slice.end.unwrap_or(i64::MAX)),
+            Select::Slice(_) | Select::Name(_) | Select::All | Select::Filter(_) => return false,
+        };
+        // Negative ones count from the end, so that nothing is known of them here.
+        let behind = start >= free && end >= 0;
+        free = free.max(end);
+        behind
+    })
 }
 
 /// The index that a possibly negative one stands for.

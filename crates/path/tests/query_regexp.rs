@@ -358,7 +358,7 @@ fn pattern() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(20_000, 1_000_000) as u32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(10_000, 200_000) as u32, ..ProptestConfig::default() })]
 
     /// What we take is what the grammar derives, but for bounds and ranges that run backwards, which it cannot say.
     #[test]

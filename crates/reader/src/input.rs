@@ -215,11 +215,11 @@ impl<'a> View<'a> {
         self.bytes.get(start..end)
     }
 
-    /// Gives the pages of a map that lie wholly between the offsets back to the system, which reads them again when
-    /// they are touched.
-    pub(crate) fn release(&self, from: u64, to: u64) {
+    /// Gives the pages of a map that lie wholly inside of a span back to the system, which reads them again when they are
+    /// touched. On bytes that are not mapped, nothing happens.
+    pub fn release(&self, span: crate::Span) {
         if let Some(map) = self.map {
-            map.release(from, to);
+            map.release(span.start, span.end);
         }
     }
 

@@ -141,6 +141,17 @@ impl<'a> Source<'a> {
         matches!(self.storage, Storage::Stream(_))
     }
 
+    /// Gives back the memory of a span, which stays readable.
+    pub(crate) fn forget(&self, span: crate::Span) {
+        match &self.storage {
+            Storage::Slice(view) => view.release(span),
+            Storage::Stream(Stream { held: Held::Spool(spool), .. }) => {
+                spool.release(span.start.saturating_sub(self.base), span.end.saturating_sub(self.base));
+            }
+            Storage::Stream(_) => {}
+        }
+    }
+
     /// Shows a new record that begins at index `at`.
     pub(crate) fn start_record(&mut self, at: usize) {
         if self.delimiter.is_some() {
@@ -193,7 +204,7 @@ impl<'a> Source<'a> {
         if let Storage::Slice(view) = &self.storage {
             let behind = keep.saturating_sub(BEHIND);
             if behind >= self.released + BEHIND {
-                view.release(self.released - view.base(), behind - view.base());
+                view.release(crate::Span::new(self.released, behind));
                 self.released = behind;
             }
         }

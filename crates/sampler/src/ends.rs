@@ -22,9 +22,9 @@ use crate::{Item, Sample};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct First<T> {
-    size: NonZeroUsize,
-    seen: u64,
-    items: Vec<Item<T>>,
+    pub(crate) size: NonZeroUsize,
+    pub(crate) seen: u64,
+    pub(crate) items: Vec<Item<T>>,
 }
 
 impl<T> First<T> {
@@ -114,11 +114,11 @@ impl<T> First<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Last<T> {
-    size: NonZeroUsize,
-    seen: u64,
+    pub(crate) size: NonZeroUsize,
+    pub(crate) seen: u64,
     /// Index of the first candidate that can be among the last.
-    from: u64,
-    items: VecDeque<Item<T>>,
+    pub(crate) from: u64,
+    pub(crate) items: VecDeque<Item<T>>,
 }
 
 impl<T> Last<T> {

@@ -94,6 +94,7 @@
 mod draws;
 mod ends;
 mod error;
+mod map;
 mod reservoir;
 mod sample;
 mod schedule;

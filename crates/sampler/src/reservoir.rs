@@ -41,6 +41,14 @@ pub struct Reservoir<T> {
 }
 
 impl<T> Reservoir<T> {
+    pub(crate) fn into_parts(self) -> (Schedule, Vec<Item<T>>) {
+        (self.schedule, self.items)
+    }
+
+    pub(crate) const fn from_parts(schedule: Schedule, items: Vec<Item<T>>) -> Self {
+        Self { schedule, items }
+    }
+
     /// An empty reservoir.
     pub fn new(capacity: NonZeroUsize, seed: Seed) -> Self {
         Self { schedule: Schedule::new(capacity, seed), items: Vec::new() }

@@ -155,6 +155,20 @@ impl<K, T> Strata<K, T> {
         Ok(taken)
     }
 
+    /// The same strata with every value exchanged.
+    ///
+    /// # Errors
+    /// The first error of `f`.
+    pub fn try_map<U, E>(self, mut f: impl FnMut(T) -> Result<U, E>) -> Result<Strata<K, U>, E> {
+        let Self { size, seed, limit, seen, groups } = self;
+        let exchange = |(key, group): Entry<K, T>| {
+            let Group { ordinal, label, reservoir } = group;
+            Ok((key, Group { ordinal, label, reservoir: reservoir.try_map(&mut f)? }))
+        };
+        let groups = groups.into_iter().map(exchange).collect::<Result<_, E>>()?;
+        Ok(Strata { size, seed, limit, seen, groups })
+    }
+
     /// The strata of this one's candidates followed by `later`'s, whose indices move up by [`seen`](Self::seen).
     ///
     /// Strata of one key are merged as [`Reservoir::merge`] does, with the same conditions and laws; totals and the

@@ -27,8 +27,7 @@ pub struct Schema {
 impl Schema {
     /// The schema of a settled trie, whose nodes go down to `depth`.
     pub(crate) fn of(trie: &Trie, options: &ProfileOptions, depth: u32) -> Self {
-        let mut trie = trie.skeleton();
-        trie.regroup(Policy::Maps);
+        let trie = trie.regrouped(Policy::Maps);
         Self { json: write::write(&trie, options.limits.schema_nodes, depth.min(options.max_depth)) }
     }
 

@@ -34,7 +34,7 @@ impl Outgoing {
     }
 
     /// Hands one value out, unless there were enough.
-    fn give(&mut self, found: &Found<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+    pub(crate) fn give(&mut self, found: &Found<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         if self.is_done() {
             return Ok(());
         }
@@ -106,7 +106,9 @@ impl Outbox {
         }
         let located = sink.wants_location();
         let (notes, text) = (&mut self.notes, &mut self.text);
+        let mut touched = Touched::default();
         self.held.drain(|HeldMatch { span, tag, .. }| {
+            touched.add(span, matcher);
             let measure = (tag & 0xFFFF) as usize;
             let Some(outgoing) = outgoing.iter_mut().find(|outgoing| outgoing.measure == measure) else {
                 return Ok(());
@@ -124,7 +126,36 @@ impl Outbox {
             };
             outgoing.give(&found, sink)
         })?;
+        touched.forget(matcher);
         self.notes.clear()
+    }
+}
+
+/// The part of the input that was read again since its memory was given back.
+#[derive(Default)]
+struct Touched {
+    spans: u32,
+    range: Option<Span>,
+}
+
+impl Touched {
+    /// Spans read before their memory is given back.
+    const SPANS: u32 = 1024;
+
+    fn add(&mut self, span: Span, matcher: &Matcher<'_, '_>) {
+        if self.spans == Self::SPANS {
+            self.forget(matcher);
+        }
+        self.spans += 1;
+        let range = self.range.get_or_insert(span);
+        *range = Span::new(range.start.min(span.start), range.end.max(span.end));
+    }
+
+    fn forget(&mut self, matcher: &Matcher<'_, '_>) {
+        self.spans = 0;
+        if let Some(range) = self.range.take() {
+            matcher.cursor().forget(range);
+        }
     }
 }
 

@@ -16,6 +16,14 @@ use crate::report::{Answer, Coverage, Damage, Report, Sink};
 use crate::setup::{Role, Setup, Work, set_up};
 use crate::stats;
 
+/// What a run found out about its input.
+pub(crate) struct Seen {
+    /// Whether it is a stream of records.
+    pub(crate) stream: bool,
+    /// Unicode scalar values.
+    pub(crate) characters: u64,
+}
+
 /// How a record went.
 enum Recorded {
     Done,
@@ -40,22 +48,30 @@ impl Analysis {
         if let Some(report) = self.run_in_parallel(document, sink)? {
             return Ok(report);
         }
-        let report = self.run_alone(document, sink);
-        match report {
-            // What looked like one array is the first of several records: they are the population.
+        let (work, coverage, seen) = self.run_as_stream_if_needed(document, sink)?;
+        self.report(work, coverage, seen, document)
+    }
+
+    /// One thread; what looked like one array and is the first of several records is read again as such.
+    pub(crate) fn run_as_stream_if_needed(
+        &self,
+        document: &mut Document,
+        sink: &mut dyn Sink,
+    ) -> Result<(Work, Coverage, Seen), Error> {
+        match self.run_alone(document, sink) {
             Err(Error::Read { ref error, .. }) if is_stream_of_arrays(error) && document.is_repeatable() => {
                 let framing = document.current_framing();
                 document.set_framing(Framing::Concatenated);
-                let report = self.run_alone(document, sink);
+                let ran = self.run_alone(document, sink);
                 document.set_framing(framing);
-                report
+                ran
             }
-            report => report,
+            ran => ran,
         }
     }
 
     /// One thread, from the first byte to the last that matters.
-    fn run_alone(&self, document: &Document, sink: &mut dyn Sink) -> Result<Report, Error> {
+    fn run_alone(&self, document: &Document, sink: &mut dyn Sink) -> Result<(Work, Coverage, Seen), Error> {
         let config = self.options.config();
         let total = document.len();
         let monitor = self.options.control.monitor(Arc::new(AtomicU64::new(0)), 0, total);
@@ -78,8 +94,18 @@ impl Analysis {
         let framing = run.records(&mut cursor, first)?;
         let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
         let characters = cursor.chars(cursor.offset());
+        drop(cursor);
         document.verify()?;
-        self.report(work, coverage, (framing, characters), document)
+        let stream = matches!(framing, Framing::Lines | Framing::JsonSeq | Framing::Concatenated) || coverage.records > 1;
+        Ok((work, coverage, Seen { stream, characters }))
+    }
+
+    /// An error when there were more bad records than are to be skipped.
+    pub(crate) fn check_bad_records(&self, bad: u64) -> Result<(), Error> {
+        match self.options.on_bad_record {
+            OnBadRecord::Skip { at_most } if bad > at_most => Err(Error::TooManyBadRecords { at_most }),
+            _ => Ok(()),
+        }
     }
 
     /// Puts the answers together.
@@ -87,13 +113,12 @@ impl Analysis {
         &self,
         work: Work,
         coverage: Coverage,
-        (framing, characters): (Framing, u64),
+        Seen { stream, characters }: Seen,
         document: &Document,
     ) -> Result<Report, Error> {
         let Work { outgoing, counting, drawings, describing, .. } = work;
         let (mut outgoing, mut counting) = (outgoing.into_iter(), counting.into_iter());
         let (mut drawings, mut describing) = (drawings.into_iter(), describing.into_iter());
-        let stream = matches!(framing, Framing::Lines | Framing::JsonSeq | Framing::Concatenated) || coverage.records > 1;
         let mut answers = Vec::with_capacity(self.measures.len());
         for measure in &self.measures {
             answers.push(match measure {
@@ -174,7 +199,7 @@ impl Run<'_> {
         let Error::Read { error, .. } = error else { return Err(error) };
         let record = cursor.record();
         let streams = !matches!(cursor.framing(), Framing::Single) && (record > 0 || cursor.can_recover());
-        let OnBadRecord::Skip { at_most } = self.analysis.options.on_bad_record else {
+        let OnBadRecord::Skip { .. } = self.analysis.options.on_bad_record else {
             return Err(Error::Read { error, record: streams.then_some(record) });
         };
         if !error.is_syntax() || !cursor.can_recover() {
@@ -182,10 +207,7 @@ impl Run<'_> {
         }
         self.coverage.bad_records += 1;
         self.sink.damaged(&Damage { record, error })?;
-        if self.coverage.bad_records > at_most {
-            return Err(Error::TooManyBadRecords { at_most });
-        }
-        Ok(())
+        self.analysis.check_bad_records(self.coverage.bad_records)
     }
 
     fn record(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Recorded, Error> {

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use trommel_path::{Matcher, Order, Plan, PlanOptions, Scratch};
 use trommel_reader::{Span, View, compact};
-use trommel_sampler::{First, Last, Reservoir, Sample as Drawn, Strata, Systematic};
+use trommel_sampler::{First, Item, Last, Reservoir, Sample as Drawn, Strata, Stratum, Systematic};
 
 use crate::Error;
 use crate::measure::{Sample, Strategy};
 use crate::notes::Notes;
+#[cfg(feature = "serde")]
+use crate::partial::PartialSample;
 use crate::report::{SampleAnswer, SampleItem, StratumAnswer};
 
 /// Bytes of candidates of one sample kept in memory, where they cannot be read again.
@@ -30,8 +32,11 @@ enum Drawer {
     First(First<Slot>),
     Last(Last<Slot>),
     Systematic(Systematic<Slot>),
-    Stratified { strata: Strata<Option<Vec<u8>>, Slot>, plan: Plan, scratch: Box<Scratch> },
+    Stratified { strata: Strata<Option<Value>, Slot>, plan: Plan, scratch: Box<Scratch> },
 }
+
+/// The bytes of a value, which are UTF-8: stored partials are read by people too.
+pub(crate) type Value = String;
 
 /// A candidate's value, filled in when its end is seen.
 type Slot = Arc<Mutex<Stored>>;
@@ -117,35 +122,61 @@ impl Drawing {
     }
 
     /// The sample.
-    pub(crate) fn finish(mut self, view: Option<View<'_>>) -> Result<SampleAnswer, Error> {
-        let (drawn, strata) = match self.drawer {
-            Drawer::Random(drawer) => (drawer.into_sample(), None),
-            Drawer::First(drawer) => (drawer.into_sample(), None),
-            Drawer::Last(drawer) => (drawer.into_sample(), None),
-            Drawer::Systematic(drawer) => (drawer.into_sample(), None),
-            Drawer::Stratified { strata, .. } => {
-                let drawn = strata.into_sample();
-                let strata = drawn.strata.into_iter().map(|stratum| StratumAnswer {
-                    value: stratum.label,
-                    total: stratum.total,
-                    sampled: stratum.sampled,
-                });
-                (drawn.sample, Some(strata.collect()))
+    pub(crate) fn finish(self, view: Option<View<'_>>) -> Result<SampleAnswer, Error> {
+        let Self { drawer, mut spilled, .. } = self;
+        let mut read = |slot: Slot| value(&slot, &mut spilled, view);
+        Ok(match drawer {
+            Drawer::Random(drawer) => answer(drawer.try_map(&mut read)?.into_sample(), None),
+            Drawer::First(drawer) => answer(drawer.try_map(&mut read)?.into_sample(), None),
+            Drawer::Last(drawer) => answer(drawer.try_map(&mut read)?.into_sample(), None),
+            Drawer::Systematic(drawer) => {
+                let Drawn { items, seen, .. } = drawer.into_sample();
+                let read = |Item { index, value }: Item<Slot>| Ok(SampleItem { index, value: read(value)?.into_bytes() });
+                let items = items.into_iter().map(read).collect::<io::Result<_>>()?;
+                SampleAnswer { items, total: seen, strata: None }
             }
-        };
-        let Drawn { items, seen, .. } = drawn;
-        let items = items
-            .into_iter()
-            .map(|item| Ok(SampleItem { index: item.index, value: value(&item.value, &mut self.spilled, view)? }))
-            .collect::<io::Result<_>>()?;
-        Ok(SampleAnswer { items, total: seen, strata })
+            Drawer::Stratified { strata, .. } => {
+                let drawn = strata.try_map(&mut read)?.into_sample();
+                answer(drawn.sample, Some(drawn.strata))
+            }
+        })
+    }
+
+    /// The sample with its values, to be stored and merged.
+    #[cfg(feature = "serde")]
+    pub(crate) fn into_partial(self, view: Option<View<'_>>) -> Result<PartialSample, Error> {
+        let Self { drawer, mut spilled, .. } = self;
+        let read = |slot: Slot| value(&slot, &mut spilled, view);
+        Ok(match drawer {
+            Drawer::Random(drawer) => PartialSample::Random(drawer.try_map(read)?),
+            Drawer::First(drawer) => PartialSample::First(drawer.try_map(read)?),
+            Drawer::Last(drawer) => PartialSample::Last(drawer.try_map(read)?),
+            Drawer::Stratified { strata, .. } => PartialSample::Stratified(strata.try_map(read)?),
+            Drawer::Systematic(_) => {
+                return Err(Error::Partial("a systematic sample cannot be drawn from parts: ask for a random one".into()));
+            }
+        })
     }
 }
 
+/// The answer from what was drawn.
+pub(crate) fn answer(drawn: Drawn<Value>, strata: Option<Vec<Stratum<Option<Value>>>>) -> SampleAnswer {
+    let items = drawn.items.into_iter().map(|item| SampleItem { index: item.index, value: item.value.into_bytes() });
+    let strata = strata.map(|strata| {
+        let stratum = |stratum: Stratum<Option<Value>>| StratumAnswer {
+            value: stratum.label.map(Value::into_bytes),
+            total: stratum.total,
+            sampled: stratum.sampled,
+        };
+        strata.into_iter().map(stratum).collect()
+    });
+    SampleAnswer { items: items.collect(), total: drawn.seen, strata }
+}
+
 /// The bytes of a stored candidate.
-fn value(slot: &Slot, spilled: &mut Notes, view: Option<View<'_>>) -> io::Result<Vec<u8>> {
-    let Ok(stored) = slot.lock() else { return Ok(Vec::new()) };
-    Ok(match &*stored {
+fn value(slot: &Slot, spilled: &mut Notes, view: Option<View<'_>>) -> io::Result<Value> {
+    let Ok(stored) = slot.lock() else { return Ok(Value::new()) };
+    text(match &*stored {
         Stored::Open => Vec::new(),
         Stored::Span(span) => view.and_then(|view| view.get(*span)).unwrap_or_default().to_vec(),
         Stored::Memory(counted) => counted.bytes.clone(),
@@ -155,6 +186,12 @@ fn value(slot: &Slot, spilled: &mut Notes, view: Option<View<'_>>) -> io::Result
             bytes
         }
     })
+}
+
+/// A value of which strings were passed over by masks may hold bytes that are no UTF-8: then it is no JSON either.
+fn text(bytes: Vec<u8>) -> io::Result<Value> {
+    let no_text = |error| io::Error::new(io::ErrorKind::InvalidData, format!("a sampled value is not UTF-8: {error}"));
+    String::from_utf8(bytes).map_err(no_text)
 }
 
 impl Drawer {
@@ -172,7 +209,7 @@ impl Drawer {
                 if let Some(bytes) = span.and_then(|span| matcher.cursor().bytes(span)) {
                     compact(bytes, &mut key);
                 }
-                let label = span.map(|_| key.clone());
+                let label = span.map(|_| String::from_utf8_lossy(&key).into_owned());
                 strata.offer_with(&key, || label, slot)?
             }
         })

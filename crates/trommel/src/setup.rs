@@ -184,6 +184,17 @@ impl Counting {
 }
 
 impl Work {
+    /// Takes in what a later part of the input has added. Values were handed out by then.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn merge(&mut self, later: Self) {
+        for (counting, later) in self.counting.iter_mut().zip(later.counting) {
+            counting.total = counting.total.saturating_add(later.total);
+        }
+        for (describing, later) in self.describing.iter_mut().zip(later.describing) {
+            describing.merge(later);
+        }
+    }
+
     /// Whether no later byte can change an answer.
     pub(crate) fn is_done(&self, setup: &Setup) -> bool {
         !setup.needs_all

@@ -57,15 +57,11 @@ impl Describing {
     }
 
     /// Takes in what another part has described.
+    #[cfg(any(feature = "parallel", feature = "serde"))]
     pub(crate) fn merge(&mut self, later: Self) {
         self.profile.merge(later.profile);
         self.bytes += later.bytes;
         self.characters += later.characters;
-    }
-
-    /// Whether both describe the same.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.path == other.path
     }
 }
 

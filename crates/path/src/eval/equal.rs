@@ -1,21 +1,102 @@
 //! Whether two containers are equal, read side by side.
+//!
+//! Arrays are read once, however they nest in each other; the members of an object are put in the order of their names
+//! first, so that an object inside of objects is passed over once for each of them.
 
-use trommel_reader::{Config, Cursor, Event, Kind, Payload, Result};
+use std::borrow::Cow;
+
+use trommel_reader::{Config, Cursor, Framing, Kind, Limits, Result, Text, View};
 
 use super::operand::Item;
 
 /// Pairs of values still to be compared.
 enum Pending<'e> {
     /// The elements that follow in two arrays.
-    Arrays(Box<(Cursor<'e>, &'e [u8], Cursor<'e>, &'e [u8])>),
+    Arrays(Box<Arrays<'e>>),
     /// Values of equal names.
-    Members(Vec<(&'e [u8], &'e [u8])>),
+    Members(Vec<[View<'e>; 2]>),
+}
+
+/// A container that is being read.
+struct Inside<'e> {
+    cursor: Cursor<'e>,
+    view: View<'e>,
+}
+
+/// Two arrays, read in step.
+struct Arrays<'e> {
+    left: Inside<'e>,
+    right: Inside<'e>,
+}
+
+/// What comes next in two arrays.
+enum Elements<'e> {
+    /// An element in each, not both of them arrays.
+    Both([View<'e>; 2]),
+    /// Both are at their end.
+    Neither,
+    /// One is at its end.
+    One,
+}
+
+impl<'e> Inside<'e> {
+    /// Enters the container whose bytes these are. They were passed over once, so that no limit is needed.
+    fn enter(view: View<'e>) -> Result<Self> {
+        let mut limits = Limits::default();
+        limits.depth = Limits::MAX_DEPTH;
+        let mut cursor = Cursor::from_view(view, Framing::Concatenated, &Config::new().limits(limits));
+        cursor.begin_value()?;
+        Ok(Self { cursor, view })
+    }
+
+    /// The bytes of the value that comes next.
+    fn value(&mut self) -> Result<View<'e>> {
+        let span = self.cursor.skip_value()?;
+        Ok(self.view.narrow(span).unwrap_or(self.view))
+    }
+
+    /// The members of an object, sorted by name, the first of each name.
+    fn members(mut self) -> Result<Vec<(Cow<'e, str>, View<'e>)>> {
+        let mut members = Vec::new();
+        while self.cursor.next_member()? {
+            let escaped = self.cursor.name().is_some_and(|name| name.is_escaped());
+            let quoted = self.view.get(self.cursor.span()).unwrap_or_default();
+            let inside = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+            members.push((Text::from_raw(inside, escaped).decode(), self.value()?));
+        }
+        // A stable sort: of equal names the first stays in front.
+        members.sort_by(|left, right| left.0.cmp(&right.0));
+        members.dedup_by(|later, first| later.0 == first.0);
+        Ok(members)
+    }
+}
+
+impl<'e> Arrays<'e> {
+    /// Goes on to the next elements; where both are arrays, into them.
+    fn next(&mut self) -> Result<Elements<'e>> {
+        let (left, right) = (&mut self.left, &mut self.right);
+        loop {
+            match (left.cursor.next_element()?, right.cursor.next_element()?) {
+                (false, false) if left.cursor.depth() == 0 => return Ok(Elements::Neither),
+                (false, false) => {}
+                (true, true) => {
+                    let kinds = (left.cursor.peek()?, right.cursor.peek()?);
+                    if kinds != (Some(Kind::Array), Some(Kind::Array)) {
+                        return Ok(Elements::Both([left.value()?, right.value()?]));
+                    }
+                    left.cursor.begin_value()?;
+                    right.cursor.begin_value()?;
+                }
+                _ => return Ok(Elements::One),
+            }
+        }
+    }
 }
 
 /// Members or elements of a container.
-pub(super) fn children(bytes: &[u8]) -> Result<u64> {
-    let mut cursor = Cursor::new(bytes, &Config::new());
-    let object = cursor.begin_value()? == Event::Begin(Kind::Object);
+pub(super) fn children(view: View<'_>) -> Result<u64> {
+    let object = is_object(view);
+    let Inside { mut cursor, .. } = Inside::enter(view)?;
     let mut count = 0;
     while if object { cursor.next_member()? } else { cursor.next_element()? } {
         cursor.skip_value()?;
@@ -26,7 +107,7 @@ pub(super) fn children(bytes: &[u8]) -> Result<u64> {
 
 /// Deep equality: arrays element by element, objects by name whatever the order; of repeated names the first counts.
 /// Memory is bounded by the depth and the number of members of the objects on the way.
-pub(super) fn containers(left: &[u8], right: &[u8]) -> Result<bool> {
+pub(super) fn containers(left: View<'_>, right: View<'_>) -> Result<bool> {
     let mut pending = Vec::new();
     if !begin(left, right, &mut pending)? {
         return Ok(false);
@@ -34,17 +115,17 @@ pub(super) fn containers(left: &[u8], right: &[u8]) -> Result<bool> {
     while let Some(last) = pending.last_mut() {
         let next = match last {
             Pending::Members(values) => values.pop(),
-            Pending::Arrays(arrays) => match next_elements(arrays)? {
-                Elements::Both(left, right) => Some((left, right)),
+            Pending::Arrays(arrays) => match arrays.next()? {
+                Elements::Both(elements) => Some(elements),
                 Elements::Neither => None,
                 Elements::One => return Ok(false),
             },
         };
-        let Some((left, right)) = next else {
+        let Some([left, right]) = next else {
             pending.pop();
             continue;
         };
-        let equal = match (Item::read(left)?, Item::read(right)?) {
+        let equal = match (Item::of(left), Item::of(right)) {
             (Item::Container(left), Item::Container(right)) => begin(left, right, &mut pending)?,
             (left, right) => left.equals(&right)?,
         };
@@ -56,59 +137,25 @@ pub(super) fn containers(left: &[u8], right: &[u8]) -> Result<bool> {
 }
 
 /// Sets out to compare two containers; `false` when they are seen to differ at once.
-fn begin<'e>(left: &'e [u8], right: &'e [u8], pending: &mut Vec<Pending<'e>>) -> Result<bool> {
-    if left.first() != right.first() {
+fn begin<'e>(left: View<'e>, right: View<'e>, pending: &mut Vec<Pending<'e>>) -> Result<bool> {
+    if is_object(left) != is_object(right) {
         return Ok(false);
     }
-    if left.first() == Some(&b'[') {
-        let mut cursors = (Cursor::new(left, &Config::new()), Cursor::new(right, &Config::new()));
-        cursors.0.begin_value()?;
-        cursors.1.begin_value()?;
-        pending.push(Pending::Arrays(Box::new((cursors.0, left, cursors.1, right))));
+    let inside = (Inside::enter(left)?, Inside::enter(right)?);
+    if !is_object(left) {
+        let (left, right) = inside;
+        pending.push(Pending::Arrays(Box::new(Arrays { left, right })));
         return Ok(true);
     }
-    let (left, right) = (members(left)?, members(right)?);
+    let (left, right) = (inside.0.members()?, inside.1.members()?);
     let same = left.len() == right.len() && left.iter().zip(&right).all(|(left, right)| left.0 == right.0);
     if same {
-        pending
-            .push(Pending::Members(left.iter().zip(&right).map(|(left, right)| (left.1, right.1)).collect()));
+        let values = left.iter().zip(&right).map(|(left, right)| [left.1, right.1]);
+        pending.push(Pending::Members(values.collect()));
     }
     Ok(same)
 }
 
-enum Elements<'e> {
-    Both(&'e [u8], &'e [u8]),
-    Neither,
-    One,
-}
-
-fn next_elements<'e>(arrays: &mut (Cursor<'e>, &'e [u8], Cursor<'e>, &'e [u8])) -> Result<Elements<'e>> {
-    let (left, left_bytes, right, right_bytes) = arrays;
-    Ok(match (left.next_element()?, right.next_element()?) {
-        (true, true) => Elements::Both(value(left, left_bytes)?, value(right, right_bytes)?),
-        (false, false) => Elements::Neither,
-        _ => Elements::One,
-    })
-}
-
-/// The bytes of the value that comes next.
-fn value<'e>(cursor: &mut Cursor<'e>, bytes: &'e [u8]) -> Result<&'e [u8]> {
-    let span = cursor.skip_value()?;
-    Ok(bytes.get(span.start as usize..span.end as usize).unwrap_or_default())
-}
-
-/// The members of an object, sorted by name, the first of each name.
-fn members(bytes: &[u8]) -> Result<Vec<(String, &[u8])>> {
-    let mut cursor = Cursor::new(bytes, &Config::new());
-    cursor.begin_value()?;
-    let mut members = Vec::new();
-    while cursor.next_member()? {
-        let Payload::Name(name) = cursor.payload() else { continue };
-        let name = name.decode().into_owned();
-        members.push((name, value(&mut cursor, bytes)?));
-    }
-    // A stable sort: of equal names the first stays in front.
-    members.sort_by(|left, right| left.0.cmp(&right.0));
-    members.dedup_by(|later, first| later.0 == first.0);
-    Ok(members)
+fn is_object(view: View<'_>) -> bool {
+    view.bytes().first() == Some(&b'{')
 }

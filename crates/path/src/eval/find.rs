@@ -1,6 +1,6 @@
 //! Queries inside filters: nodes below the candidate.
 
-use trommel_reader::{Cursor, Kind, Result, Span};
+use trommel_reader::{Cursor, Kind, Result};
 
 use super::{Context, Operand, Wanted};
 use crate::matcher::{Matched, Scratch};
@@ -94,11 +94,11 @@ fn run(
     context: &mut Context<'_, '_>,
 ) -> Result<Operand<'static>> {
     let mut matcher = plan.matcher_within(scratch, context.cursor, context.answers);
-    let (mut count, mut only) = (0, None);
+    let (mut count, mut only) = (0_u64, None);
     while let Some(matched) = matcher.next_match()? {
         match matched {
-            Matched::Enter { times, .. } => count += times,
-            Matched::Leave { span, .. } => only = only.or(Some(span)),
+            Matched::Enter { times } => count = times.saturating_add(count),
+            Matched::Leave { span } => only = only.or(Some(span)),
         }
         let enough = match wanted {
             Wanted::Existence => true,
@@ -113,6 +113,6 @@ fn run(
     Ok(match wanted {
         Wanted::Existence | Wanted::Count => Operand::Count(count),
         Wanted::Only if count != 1 => Operand::Nothing,
-        Wanted::First | Wanted::Only => only.map_or(Operand::Nothing, |span: Span| Operand::Node(span)),
+        Wanted::First | Wanted::Only => only.map_or(Operand::Nothing, Operand::Node),
     })
 }

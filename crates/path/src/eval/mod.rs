@@ -8,7 +8,7 @@ mod equal;
 mod find;
 mod operand;
 
-use trommel_reader::{Cursor, Mark, Result};
+use trommel_reader::{Cursor, Error, Mark, Result};
 
 use crate::matcher::Scratch;
 use crate::plan::Plan;
@@ -114,11 +114,15 @@ impl Test {
                 Ok(true)
             }
             Self::Not(test) => Ok(!test.holds(context)?),
-            Self::Exists(nodes) => Ok(nodes.answer(Wanted::Existence, context)? != Operand::Count(0)),
+            Self::Exists(nodes) => {
+                let answer = nodes.answer(Wanted::Existence, context)?;
+                Ok(!matches!(answer, Operand::Nothing | Operand::Count(0)))
+            }
             Self::Compare { left, op, right } => {
                 let left = left.value(context)?;
                 let right = right.value(context)?;
-                operand::compare(&left, *op, &right, context.cursor)
+                let outcome = operand::compare(&left, *op, &right, context.cursor);
+                outcome.map_err(|error| placed(&error, context.cursor))
             }
             Self::Matches { whole, subject, pattern } => matches(*whole, subject, pattern, context),
         }
@@ -141,6 +145,12 @@ fn matches(whole: bool, subject: &Value, pattern: &Regexp, context: &mut Context
     Ok(context.memory.patterns.is_match(&pattern, &text, whole))
 }
 
+/// An error from inside a value that was skipped and is looked at now: its offset is right, its line and column are those
+/// of the value alone.
+fn placed(error: &Error, cursor: &mut Cursor<'_>) -> Error {
+    cursor.place(error.offset()).map_or_else(|| error.clone(), |place| error.at_place(place))
+}
+
 impl Value {
     fn value<'e>(&'e self, context: &mut Context<'_, '_>) -> Result<Operand<'e>> {
         match self {
@@ -150,7 +160,7 @@ impl Value {
             Self::Count(nodes) => nodes.answer(Wanted::Count, context),
             Self::Length(value) => {
                 let value = value.value(context)?;
-                value.length(context.cursor)
+                value.length(context.cursor).map_err(|error| placed(&error, context.cursor))
             }
         }
     }

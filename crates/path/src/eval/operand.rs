@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use trommel_reader::{Config, Cursor, Event, Kind, Payload, Result, Scalar, Span};
+use trommel_reader::{Cursor, Result, Span, Text, View};
 
 use super::equal;
-use crate::compare::compare_numbers;
+use crate::compare::{compare_numbers, compare_strings};
 use crate::query::{Comparison, Literal};
 
 /// A value, by where it stands.
@@ -25,25 +25,36 @@ pub(crate) enum Operand<'e> {
 pub(super) enum Item<'e> {
     Null,
     Bool(bool),
-    Number(Cow<'e, str>),
+    Number(Lexeme<'e>),
     String(Cow<'e, str>),
-    Container(&'e [u8]),
+    Container(View<'e>),
 }
 
+/// A number as it is written.
+#[derive(Debug)]
+pub(super) enum Lexeme<'e> {
+    Text(&'e str),
+    /// The last so many of the bytes are the digits of a count.
+    Count([u8; COUNT_DIGITS], usize),
+}
+
+/// Digits of the largest count.
+const COUNT_DIGITS: usize = 20;
+
 impl<'e> Operand<'e> {
-    fn item<'b>(&self, cursor: &'b Cursor<'_>) -> Result<Option<Item<'b>>>
+    fn item<'b>(&self, cursor: &'b Cursor<'_>) -> Option<Item<'b>>
     where
         'e: 'b,
     {
-        Ok(Some(match *self {
-            Self::Nothing => return Ok(None),
-            Self::Count(count) => Item::Number(Cow::Owned(count.to_string())),
+        Some(match *self {
+            Self::Nothing => return None,
+            Self::Count(count) => Item::Number(Lexeme::of_count(count)),
             Self::Literal(Literal::Null) => Item::Null,
             Self::Literal(Literal::Bool(value)) => Item::Bool(*value),
-            Self::Literal(Literal::Number(lexeme)) => Item::Number(Cow::Borrowed(lexeme)),
+            Self::Literal(Literal::Number(lexeme)) => Item::Number(Lexeme::Text(lexeme)),
             Self::Literal(Literal::String(text)) => Item::String(Cow::Borrowed(text)),
-            Self::Node(span) => Item::read(cursor.bytes(span).unwrap_or_default())?,
-        }))
+            Self::Node(span) => Item::of(View::at(cursor.bytes(span).unwrap_or_default(), span.start)),
+        })
     }
 
     /// The text, if it is a string.
@@ -52,47 +63,43 @@ impl<'e> Operand<'e> {
         'e: 'b,
     {
         match self.item(cursor) {
-            Ok(Some(Item::String(text))) => Some(text),
+            Some(Item::String(text)) => Some(text),
             _ => None,
         }
     }
 
     /// `length(…)` (section 2.4.4): characters, elements or members; Nothing for what has no length.
     pub(super) fn length(&self, cursor: &Cursor<'_>) -> Result<Self> {
-        Ok(match self.item(cursor)? {
+        Ok(match self.item(cursor) {
             Some(Item::String(text)) => Self::Count(text.chars().count() as u64),
-            Some(Item::Container(bytes)) => Self::Count(equal::children(bytes)?),
+            Some(Item::Container(view)) => Self::Count(equal::children(view)?),
             _ => Self::Nothing,
         })
     }
 }
 
 impl<'e> Item<'e> {
-    /// Reads the value whose bytes these are.
-    pub(super) fn read(bytes: &'e [u8]) -> Result<Self> {
-        if matches!(bytes.first(), Some(b'{' | b'[')) {
-            return Ok(Self::Container(bytes));
-        }
-        let mut cursor = Cursor::new(bytes, &Config::new());
-        let event = cursor.begin_value()?;
-        Ok(match (event, cursor.payload()) {
-            (_, Payload::Scalar(Scalar::Bool(value))) => Self::Bool(value),
-            (_, Payload::Scalar(Scalar::Number(number))) => {
-                Self::Number(Cow::Owned(number.lexeme().to_owned()))
+    /// The value whose bytes these are. A scalar's have passed the grammar: no scalar is skipped unseen.
+    pub(super) fn of(view: View<'e>) -> Self {
+        let bytes = view.bytes();
+        match bytes {
+            [b'{' | b'[', ..] => Self::Container(view),
+            [b'"', inside @ .., b'"'] => {
+                Self::String(Text::from_raw(inside, memchr::memchr(b'\\', inside).is_some()).decode())
             }
-            (_, Payload::Scalar(Scalar::String(text))) => {
-                Self::String(Cow::Owned(text.decode().into_owned()))
+            [b't' | b'f', ..] => Self::Bool(bytes == b"true"),
+            [b'-' | b'0'..=b'9', ..] => {
+                Self::Number(Lexeme::Text(std::str::from_utf8(bytes).unwrap_or_default()))
             }
-            (Event::Begin(Kind::Array | Kind::Object), _) => Self::Container(bytes),
             _ => Self::Null,
-        })
+        }
     }
 
     /// Order, for numbers and for strings; no others have one.
     fn order(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
-            (Self::Number(left), Self::Number(right)) => Some(compare_numbers(left, right)),
-            (Self::String(left), Self::String(right)) => Some(left.as_bytes().cmp(right.as_bytes())),
+            (Self::Number(left), Self::Number(right)) => Some(compare_numbers(left.as_str(), right.as_str())),
+            (Self::String(left), Self::String(right)) => Some(compare_strings(left, right)),
             _ => None,
         }
     }
@@ -101,9 +108,34 @@ impl<'e> Item<'e> {
         Ok(match (self, other) {
             (Self::Null, Self::Null) => true,
             (Self::Bool(left), Self::Bool(right)) => left == right,
-            (Self::Container(left), Self::Container(right)) => equal::containers(left, right)?,
+            (Self::Container(left), Self::Container(right)) => equal::containers(*left, *right)?,
             _ => self.order(other) == Some(Ordering::Equal),
         })
+    }
+}
+
+impl Lexeme<'_> {
+    fn of_count(mut count: u64) -> Self {
+        let mut digits = [b'0'; COUNT_DIGITS];
+        let mut length = 1;
+        for (at, digit) in digits.iter_mut().rev().enumerate() {
+            *digit = b'0' + (count % 10) as u8;
+            count /= 10;
+            if *digit != b'0' {
+                length = at + 1;
+            }
+        }
+        Self::Count(digits, length)
+    }
+
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Count(digits, length) => {
+                let digits = digits.get(COUNT_DIGITS - length..).unwrap_or_default();
+                std::str::from_utf8(digits).unwrap_or_default()
+            }
+        }
     }
 }
 
@@ -114,7 +146,7 @@ pub(super) fn compare(
     right: &Operand<'_>,
     cursor: &Cursor<'_>,
 ) -> Result<bool> {
-    let (left, right) = (left.item(cursor)?, right.item(cursor)?);
+    let (left, right) = (left.item(cursor), right.item(cursor));
     let equal = || match (&left, &right) {
         (None, None) => Ok(true),
         (Some(left), Some(right)) => left.equals(right),
@@ -132,4 +164,16 @@ pub(super) fn compare(
         Comparison::LessOrEqual => less(&left, &right) || equal()?,
         Comparison::GreaterOrEqual => less(&right, &left) || equal()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_written_as_numbers() {
+        for count in [0, 1, 9, 10, 100, 90_210, u64::MAX] {
+            assert_eq!(Lexeme::of_count(count).as_str(), count.to_string());
+        }
+    }
 }

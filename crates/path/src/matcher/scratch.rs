@@ -15,11 +15,15 @@ pub struct Scratch {
     pub(super) active: Vec<Active>,
     /// The states at the value that comes next.
     pub(super) next: Vec<Active>,
+    /// For each state of the plan, where in `next` it stands without a key, if the round is the current one.
+    places: Vec<(u64, u32)>,
+    round: u64,
     /// Which name selectors have found their member, for each active state of each frame.
     pub(super) found: Vec<bool>,
     /// The words of keys.
     pub(super) words: Vec<u64>,
     pub(super) regions: Vec<Region>,
+    /// Steps that are due, and the first of them that was not yet taken.
     pub(super) pending: Vec<Step>,
     pub(super) pending_at: usize,
     /// For each query, the open frames that may still put something before what was already found.
@@ -88,9 +92,37 @@ pub(super) struct Region {
     pub(super) held: bool,
 }
 
+/// Regions that end with the value that has just ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Leaving {
+    /// The first of them, and the next to be left.
+    pub(super) first: usize,
+    pub(super) next: usize,
+    /// Whether one of them holds the value's bytes.
+    pub(super) held: bool,
+}
+
+impl Leaving {
+    /// Regions that were left and are not yet gone.
+    pub(super) const fn count(&self) -> usize {
+        self.next - self.first
+    }
+}
+
 impl Active {
     pub(super) const fn new(state: u32, times: u64, key: Key) -> Self {
         Self { state, times, key, found: 0, left: 0, exhausted: false, blocking: false }
+    }
+
+    /// Whether its own selectors have selected all that they can in the container of this frame.
+    pub(super) const fn is_used_up(&self, frame: &Frame) -> bool {
+        if frame.object { self.left == 0 } else { frame.index >= self.left }
+    }
+}
+
+impl Key {
+    const fn is_empty(&self) -> bool {
+        self.start == self.end
     }
 }
 
@@ -114,24 +146,38 @@ impl Scratch {
         self.unsettled.clear();
         self.unsettled.resize(plan.starts.len(), false);
         self.location.truncate(0);
-        self.next.clear();
+        self.places.resize(plan.states.len(), (0, 0));
+        self.clear_next();
         self.next.extend(plan.starts.iter().map(|&state| Active::new(state, 1, Key::default())));
+    }
+
+    /// Forgets the states at the value that was to come next.
+    pub(super) fn clear_next(&mut self) {
+        self.next.clear();
+        self.round += 1;
     }
 
     pub(super) fn states_of(&self, frame: &Frame) -> std::ops::Range<usize> {
         frame.active..self.active.len()
     }
 
-    /// Adds a state at the value that comes next; one that cannot be told from another is counted with it.
-    pub(super) fn push_next(&mut self, active: Active) {
-        if active.key.start == active.key.end
-            && let Some(same) =
-                self.next.iter_mut().find(|same| same.state == active.state && same.key.start == same.key.end)
+    /// Adds a state at the value that comes next; one that cannot be told from another is counted with it. `false` when
+    /// there are more than `limit` beyond one a level.
+    #[must_use]
+    pub(super) fn push_next(&mut self, active: Active, limit: usize) -> bool {
+        if active.key.is_empty()
+            && let Some(place) = self.places.get_mut(active.state as usize)
         {
-            same.times = same.times.saturating_add(active.times);
-            return;
+            if place.0 == self.round
+                && let Some(same) = self.next.get_mut(place.1 as usize)
+            {
+                same.times = same.times.saturating_add(active.times);
+                return true;
+            }
+            *place = (self.round, self.next.len() as u32);
         }
         self.next.push(active);
+        self.next.len() + self.active.len() + self.regions.len() <= limit.saturating_add(self.frames.len())
     }
 
     pub(super) fn unblock(&mut self, query: QueryId) {

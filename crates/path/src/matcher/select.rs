@@ -1,23 +1,26 @@
 //! Which states a child gets from those of its container.
 
-use trommel_reader::Result;
+use trommel_reader::{Error, ErrorKind, Limit, Result};
 
 use super::Matcher;
 use super::scratch::{Active, Frame, Key};
 use crate::eval::Context;
 use crate::plan::{Duplicates, SegmentPlan, Select};
 
+const TOO_MANY: &str =
+    "the number of ways to select the nodes around this place, which the order of RFC 9535 keeps apart,";
+
 impl Matcher<'_, '_> {
     /// The states of the member whose name the cursor stands behind.
     pub(super) fn select_member(&mut self, frame: &mut Frame) -> Result<()> {
         let unique = self.plan.options.duplicates == Duplicates::First;
-        self.scratch.next.clear();
+        self.scratch.clear_next();
         let mut filters = false;
         for at in self.scratch.states_of(frame) {
             let active = self.scratch.active[at];
             let Some(segment) = self.plan.segment_of(active.state) else { continue };
             if segment.descendant {
-                self.scratch.push_next(Active::new(active.state, active.times, active.key));
+                self.add(Active::new(active.state, active.times, active.key))?;
             }
             for (number, select) in segment.selectors.iter().enumerate() {
                 match select {
@@ -44,13 +47,13 @@ impl Matcher<'_, '_> {
 
     /// The states of the element that comes next.
     pub(super) fn select_element(&mut self, frame: &mut Frame) -> Result<()> {
-        self.scratch.next.clear();
+        self.scratch.clear_next();
         let mut filters = false;
         for at in self.scratch.states_of(frame) {
             let active = self.scratch.active[at];
             let Some(segment) = self.plan.segment_of(active.state) else { continue };
             if segment.descendant {
-                self.scratch.push_next(Active::new(active.state, active.times, active.key));
+                self.add(Active::new(active.state, active.times, active.key))?;
             }
             for (number, select) in segment.selectors.iter().enumerate() {
                 if matches!(select, Select::Filter(_)) {
@@ -118,7 +121,15 @@ impl Matcher<'_, '_> {
             words.push(if reverse { !start } else { start });
             key = Key { start: at, end: words.len() };
         }
-        self.scratch.push_next(Active::new(from.state + 1, from.times, key));
-        Ok(())
+        self.add(Active::new(from.state + 1, from.times, key))
+    }
+
+    fn add(&mut self, active: Active) -> Result<()> {
+        let limit = self.plan.options.derivations.saturating_mul(self.plan.starts.len().max(1));
+        if self.scratch.push_next(active, limit) {
+            return Ok(());
+        }
+        let limit = Limit::Other(TOO_MANY, limit as u64);
+        Err(Error::plain(ErrorKind::Limit(limit), self.cursor.offset()))
     }
 }

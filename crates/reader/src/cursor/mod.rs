@@ -251,6 +251,12 @@ impl<'a> Cursor<'a> {
         self.source.loaded().get(start..end)
     }
 
+    /// Gives back the memory of a span that was read and can be read again: of a mapped file, or of what is held in a
+    /// temporary file.
+    pub fn forget(&self, span: Span) {
+        self.source.forget(span);
+    }
+
     /// The whole input, when it is in memory or mapped: its bytes outlive the cursor.
     pub fn view(&self) -> Option<View<'a>> {
         self.source.view()

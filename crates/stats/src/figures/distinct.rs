@@ -10,13 +10,16 @@ use trommel_reader::Scalar;
 const DEFAULT_CAP: usize = 4096;
 const DEFAULT_PRECISION: u8 = 14;
 const MIN_CAP: usize = 16;
+/// What a set takes at least, and what a fingerprint takes in it.
+const EMPTY_BYTES: usize = 110;
+const VALUE_BYTES: usize = 18;
 /// Standard errors in the bound that is stated.
 const SURE: f64 = 3.0;
 
 /// Counts different scalars: exactly (by 64-bit fingerprints) up to a cap, then with a HyperLogLog of 16 KiB, whose
 /// standard error is 0.8 %.
 ///
-/// Strings spelt in more than 4,096 bytes are not looked at. Memory: about 12 bytes a value up to the cap, then 16 KiB.
+/// Strings spelt in more than 4,096 bytes are not looked at. Memory: about 18 bytes a value up to the cap, then 16 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Distinct {
@@ -70,11 +73,11 @@ impl Distinct {
 
     /// Bytes to account for: grows with what is observed, never shrinks unless the cap is lowered.
     pub(crate) fn charge(&self) -> usize {
-        size_of::<Self>()
-            + match &self.values {
-                Values::Exact(values) => 12 * values.len(),
-                Values::Sketch(sketch) => sketch.bytes().max(12 * self.cap),
-            }
+        let values = match &self.values {
+            Values::Exact(values) => VALUE_BYTES * values.len(),
+            Values::Sketch(sketch) => sketch.bytes().max(VALUE_BYTES.saturating_mul(self.cap)),
+        };
+        size_of::<Self>() + EMPTY_BYTES + values
     }
 
     fn fit(&mut self) {

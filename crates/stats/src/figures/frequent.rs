@@ -16,10 +16,11 @@ const MIN_CAP: usize = 16;
 const LONGEST_KEPT: usize = 256;
 /// Values shown.
 const SHOWN: usize = 10;
-/// What an entry takes besides its text.
-const ENTRY_BYTES: usize = 96;
+/// What the trees take at least, and what an entry takes besides its text.
+const EMPTY_BYTES: usize = 850;
+const ENTRY_BYTES: usize = 115;
 /// What an occurrence takes in the sample.
-const SAMPLED_BYTES: usize = 24;
+const SAMPLED_BYTES: usize = 30;
 
 /// The most frequent scalars, counted exactly while there are few different ones.
 ///
@@ -164,7 +165,7 @@ impl Frequent {
 
     /// Bytes to account for: grows with what is observed, never shrinks unless the cap is lowered.
     pub(crate) fn charge(&self) -> usize {
-        let fixed = size_of::<Self>() + SAMPLED_BYTES * self.sample.len();
+        let fixed = size_of::<Self>() + EMPTY_BYTES + SAMPLED_BYTES * self.sample.len();
         fixed
             + match &self.sketch {
                 None => ENTRY_BYTES * self.values.len() + self.text_bytes,

@@ -10,6 +10,9 @@ use trommel_reader::Number;
 /// Doubles up to this hold every integer, and so do their spellings of up to 15 digits.
 const SAFE_DIGITS: usize = 15;
 
+/// What the texts of the smallest and the largest number take, very long ones aside.
+const EXTREMES_BYTES: usize = 80;
+
 /// Count, sum, mean, minimum and maximum of numbers, from what is spelt, not from doubles. Exact; about 200 bytes.
 ///
 /// ```
@@ -52,6 +55,11 @@ impl Numeric {
         }
         Extreme::keep(&mut self.min, number, value, Ordering::Less);
         Extreme::keep(&mut self.max, number, value, Ordering::Greater);
+    }
+
+    /// Bytes to account for.
+    pub(crate) fn charge(&self) -> usize {
+        size_of::<Self>() + self.sum.charge() + EXTREMES_BYTES
     }
 
     /// How many numbers were observed.

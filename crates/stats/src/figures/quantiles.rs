@@ -7,6 +7,9 @@ use trommel_reader::Number;
 /// Bins kept unless told otherwise.
 const DEFAULT_CAP: usize = 4096;
 const MIN_CAP: usize = 16;
+/// What a tree takes at least, and what a bin takes in it.
+const EMPTY_BYTES: usize = 200;
+const BIN_BYTES: usize = 30;
 const SIGN: u64 = 1 << 63;
 /// Bits of a double's fraction.
 const FRACTION_BITS: u32 = 52;
@@ -17,7 +20,7 @@ const FRACTION_BITS: u32 = 52;
 /// the cap, the lowest bit that tells bins apart is dropped everywhere, which joins neighbours and doubles the relative
 /// width. This is the log-linear histogram of HdrHistogram with the uniform collapse of `UDDSketch` (Epicoco et al. 2020),
 /// on the bits of the double instead of logarithms: which bins there are depends on the set of values alone. Memory: about
-/// 24 bytes a bin; time: logarithmic in the bins.
+/// 30 bytes a bin; time: logarithmic in the bins.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Quantiles {
@@ -71,7 +74,8 @@ impl Quantiles {
 
     /// Bytes to account for: grows with what is observed, never shrinks unless the cap is lowered.
     pub(crate) fn charge(&self) -> usize {
-        size_of::<Self>() + 24 * if self.shift == 0 { self.bins.len() } else { self.cap }
+        let bins = if self.shift == 0 { self.bins.len() } else { self.cap };
+        size_of::<Self>() + EMPTY_BYTES + BIN_BYTES * bins
     }
 
     /// Drops low bits until the bins fit.

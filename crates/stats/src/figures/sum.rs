@@ -60,6 +60,11 @@ impl ExactSum {
         !self.cut
     }
 
+    /// Bytes to account for.
+    pub(super) fn charge(&self) -> usize {
+        64.max(self.limbs.len() * size_of::<i128>())
+    }
+
     fn add(&mut self, place: i64, value: i128) {
         if self.limbs.is_empty() {
             self.low = place;

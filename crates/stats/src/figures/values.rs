@@ -59,8 +59,8 @@ impl Values {
 
     /// Bytes to account for: grows with what is observed, never shrinks unless caps are lowered.
     pub(crate) fn charge(&self) -> u64 {
-        let parts = self.quantiles.charge() + self.distinct.charge() + self.frequent.charge();
-        (size_of::<Numeric>() + parts) as u64
+        let sketches = self.quantiles.charge() + self.distinct.charge() + self.frequent.charge();
+        (size_of::<Self>() + self.numeric.charge() + sketches) as u64
     }
 
     pub(crate) fn merge(&mut self, other: Self) {

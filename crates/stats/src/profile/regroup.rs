@@ -5,6 +5,7 @@
 //! the whole group, so that the result depends on what was observed alone, not on parts or order.
 
 use super::trie::{Label, NONE, Node, Objects, Trie};
+use crate::figures::Values;
 use std::ops::Range;
 
 /// Objects whose values are looked up by name rather than members of a record have more names than this.
@@ -92,7 +93,9 @@ impl Children {
 }
 
 struct Regrouping<'a> {
-    old: &'a mut Trie,
+    old: &'a Trie,
+    /// Figures about values of the old nodes, by id.
+    values: Vec<Option<Box<Values>>>,
     children: Children,
     policy: Policy,
     new: Trie,
@@ -110,24 +113,35 @@ impl Trie {
     ///
     /// Takes time in proportion to the nodes (and the logarithm of the names of one path), and twice the memory.
     pub(crate) fn regroup(&mut self, policy: Policy) -> Vec<u32> {
-        let mut regrouping = Regrouping {
-            children: Children::of(&self.nodes),
-            policy,
-            new: Self::default(),
-            pool: Vec::with_capacity(self.nodes.len()),
-            groups: Vec::new(),
-            new_ids: vec![NONE; self.nodes.len()],
-            old: self,
-        };
-        regrouping.run();
-        let Regrouping { new, new_ids, .. } = regrouping;
+        let values = self.nodes.iter_mut().map(|node| node.values.take()).collect();
+        let (new, new_ids) = Regrouping::run(self, values, policy);
         *self = new;
         new_ids
     }
+
+    /// A copy rebuilt in the same way, without the figures about values.
+    pub(crate) fn regrouped(&self, policy: Policy) -> Self {
+        Regrouping::run(self, Vec::new(), policy).0
+    }
 }
 
-impl Regrouping<'_> {
-    fn run(&mut self) {
+impl<'a> Regrouping<'a> {
+    fn run(old: &'a Trie, values: Vec<Option<Box<Values>>>, policy: Policy) -> (Trie, Vec<u32>) {
+        let mut regrouping = Self {
+            old,
+            values,
+            children: Children::of(&old.nodes),
+            policy,
+            new: Trie::with_room_for(old),
+            pool: Vec::with_capacity(old.nodes.len()),
+            groups: Vec::with_capacity(old.nodes.len()),
+            new_ids: vec![NONE; old.nodes.len()],
+        };
+        regrouping.found_everything();
+        (regrouping.new, regrouping.new_ids)
+    }
+
+    fn found_everything(&mut self) {
         let roots = (0..).zip(&self.old.nodes).filter(|(_, node)| node.parent == NONE).map(|(id, _)| id);
         self.pool.extend(roots);
         if !self.pool.is_empty() {
@@ -164,7 +178,8 @@ impl Regrouping<'_> {
         let node = &mut self.new.nodes[id];
         for &old in &self.pool[nodes] {
             self.new_ids[old as usize] = id as u32;
-            node.merge(&mut self.old.nodes[old as usize]);
+            node.merge(&self.old.nodes[old as usize]);
+            node.merge_values(self.values.get_mut(old as usize).and_then(Option::take));
         }
         self.new.charge += node.values.as_ref().map_or(0, |values| values.charge());
     }

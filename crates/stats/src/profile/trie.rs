@@ -162,8 +162,8 @@ impl Node {
         }
     }
 
-    /// Adds what another node has counted; children and the place in the trie are left as they are.
-    pub(crate) fn merge(&mut self, other: &mut Self) {
+    /// Adds what another node has counted, figures about values aside; the place in the trie is left as it is.
+    pub(crate) fn merge(&mut self, other: &Self) {
         crate::Accumulator::merge(&mut self.kinds, other.kinds);
         self.first = self.first.min(other.first);
         self.present = self.present.saturating_add(other.present);
@@ -179,16 +179,20 @@ impl Node {
             objects.sizes.merge(other.sizes);
             objects.folded |= other.folded;
         }
-        match (&mut self.values, other.values.take()) {
+    }
+
+    pub(crate) fn merge_values(&mut self, other: Option<Box<Values>>) {
+        match (&mut self.values, other) {
             (Some(values), Some(other)) => values.merge(*other),
             (values @ None, other) => *values = other,
             (Some(_), None) => {}
         }
     }
 
-    /// Bytes to account for, name and values aside. Nodes count twice, for the time when the trie is rebuilt.
+    /// Bytes to account for, name and values aside. Nodes count twice, for the time when the trie is rebuilt; besides there
+    /// are the table, room for growth, and what rebuilding needs.
     pub(crate) const fn charge() -> u64 {
-        2 * (size_of::<Self>() + size_of::<Objects>() + 16) as u64
+        (2 * (size_of::<Self>() + size_of::<Objects>() + 16) + size_of::<Self>() / 8 + 64) as u64
     }
 }
 
@@ -205,6 +209,11 @@ pub(crate) struct Trie {
 }
 
 impl Trie {
+    /// An empty trie with room for as many nodes as another has.
+    pub(crate) fn with_room_for(other: &Self) -> Self {
+        Self { nodes: Vec::with_capacity(other.nodes.len()), ..Self::default() }
+    }
+
     /// The node of all roots, the first of the trie.
     pub(crate) fn root(&mut self) -> u32 {
         if self.nodes.is_empty() { self.push(Node::new(NONE, Label::Root, 1)) } else { 0 }
@@ -212,6 +221,10 @@ impl Trie {
 
     pub(crate) fn push(&mut self, node: Node) -> u32 {
         self.charge += Node::charge() + node.values.as_ref().map_or(0, |values| values.charge());
+        if self.nodes.len() == self.nodes.capacity() {
+            // Doubling would take more than is accounted for.
+            self.nodes.reserve_exact(self.nodes.len() / 8 + 16);
+        }
         self.nodes.push(node);
         self.nodes.len() as u32 - 1
     }
@@ -325,16 +338,6 @@ impl Trie {
         fold
     }
 
-    /// A copy without the figures about values.
-    pub(crate) fn skeleton(&self) -> Self {
-        let copy = |node: &Node| {
-            let (arrays, objects) = (node.arrays.clone(), node.objects.clone());
-            Node { arrays, objects, values: None, ..*node }
-        };
-        let nodes = self.nodes.iter().map(copy).collect();
-        Self { nodes, names: self.names.clone(), ..Self::default() }
-    }
-
     /// Adds all nodes of another trie, whose root becomes a second root.
     pub(crate) fn append(&mut self, other: Self) {
         let (nodes, names) = (self.nodes.len() as u32, self.names.len() as u32);
@@ -356,4 +359,60 @@ impl Trie {
 /// Keyed at random, so that nobody can make names collide.
 fn slot(keys: &RandomState, parent: u32, name: &[u8]) -> u64 {
     keys.hash_one((parent, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trie_with(names: &[&str], cap: u32) -> (Trie, Vec<u32>) {
+        let mut trie = Trie::default();
+        let root = trie.root();
+        let mut last = NONE;
+        let ids = names.iter().map(|name| {
+            last = trie.member(root, last, name.as_bytes(), cap);
+            last
+        });
+        let ids = ids.collect();
+        (trie, ids)
+    }
+
+    #[test]
+    fn known_names_are_predicted_without_hashing() {
+        let (mut trie, ids) = trie_with(&["a", "b", "c", "d"], 10);
+        assert!(trie.table.take().is_some());
+        let mut follow = |last: u32, name: &str| trie.member(0, last, name.as_bytes(), 10);
+        // In order, and with an optional member left out.
+        assert_eq!([follow(NONE, "a"), follow(ids[0], "b"), follow(ids[1], "d")], [ids[0], ids[1], ids[3]]);
+        assert!(trie.table.is_none(), "nothing was looked up");
+        assert_eq!(trie.member(0, ids[3], b"a", 10), ids[0]);
+        assert!(trie.table.is_some());
+        trie.table = None;
+        assert_eq!(
+            trie.member(0, ids[3], b"a", 10),
+            ids[0],
+            "what followed once is predicted to follow again"
+        );
+        assert!(trie.table.is_none());
+    }
+
+    #[test]
+    fn names_beyond_the_cap_share_a_node() {
+        let (trie, ids) = trie_with(&["a", "b", "c", "d", "a", "c"], 2);
+        assert_eq!((ids[2], ids[3], ids[4], ids[5]), (ids[3], ids[3], ids[0], ids[2]));
+        assert_eq!(trie.nodes[ids[2] as usize].label, Label::Fold);
+        assert_eq!(trie.nodes.len(), 4);
+    }
+
+    /// R12: names made to collide under one key are spread under another, and no two tries have the same.
+    #[test]
+    fn collisions_cannot_be_prepared() {
+        let (ours, theirs) = (Trie::default(), Trie::default());
+        let place = |trie: &Trie, name: u32| slot(&trie.keys, 0, &name.to_le_bytes()) % 1024;
+        let colliding: Vec<u32> = (0..).filter(|&name| place(&theirs, name) == 0).take(1024).collect();
+        let places: std::collections::BTreeSet<u64> =
+            colliding.iter().map(|&name| place(&ours, name)).collect();
+        // Of 1,024 random places about 647 are different.
+        assert!(places.len() > 500, "{}", places.len());
+    }
 }

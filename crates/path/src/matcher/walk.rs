@@ -1,0 +1,176 @@
+//! From child to child of a container, and out of it.
+
+use trommel_reader::{Cursor, Event, Kind, Result};
+
+use super::scratch::Frame;
+use super::{Matcher, Phase};
+
+/// What came of looking for the next child that matters.
+pub(super) enum Walked {
+    /// The value that comes next matters.
+    Child(Option<Event>),
+    /// The frame's container was left.
+    Out,
+    /// Nothing that follows in the record can matter.
+    Decided,
+}
+
+/// Elements of the array that the cursor has just entered; the cursor stays.
+pub(crate) fn remaining_elements(cursor: &mut Cursor<'_>) -> Result<u64> {
+    let mark = cursor.hold();
+    let mut count = 0;
+    while cursor.next_element()? {
+        cursor.skip_value()?;
+        count += 1;
+    }
+    cursor.rewind(&mark);
+    cursor.release();
+    Ok(count)
+}
+
+impl Matcher<'_, '_> {
+    /// A frame for the container that was just begun.
+    pub(super) fn push_frame(&mut self, object: bool) -> Result<()> {
+        let needs_length = |active| self.plan.segment_of(active).is_some_and(|segment| segment.needs_length);
+        let counted = !object && self.scratch.next.iter().any(|active| needs_length(active.state));
+        let length = if counted { remaining_elements(self.cursor)? } else { 0 };
+        let mut frame = Frame {
+            start: self.start,
+            object,
+            index: 0,
+            length,
+            active: self.scratch.active.len(),
+            found: self.scratch.found.len(),
+            words: self.scratch.words.len(),
+            live: 0,
+            check_at: u64::MAX,
+            dirty: false,
+        };
+        self.scratch.adopt(self.plan, &mut frame);
+        self.scratch.frames.push(frame);
+        Ok(())
+    }
+
+    /// To the next child of the innermost frame that matters, or out of the frame.
+    pub(super) fn walk(&mut self) -> Result<Option<Event>> {
+        let Some(mut frame) = self.scratch.frames.pop() else {
+            self.phase = Phase::Done;
+            return Ok(None);
+        };
+        match self.walk_in(&mut frame)? {
+            Walked::Child(event) => {
+                self.scratch.frames.push(frame);
+                self.phase = Phase::Value;
+                Ok(event)
+            }
+            Walked::Out => {
+                self.start = frame.start;
+                self.drop_frame(&frame);
+                self.phase = Phase::Close(self.cursor.offset());
+                let end = Event::End(if frame.object { Kind::Object } else { Kind::Array });
+                Ok((self.listening > 0).then_some(end))
+            }
+            Walked::Decided => {
+                self.phase = Phase::Done;
+                Ok(None)
+            }
+        }
+    }
+
+    fn walk_in(&mut self, frame: &mut Frame) -> Result<Walked> {
+        loop {
+            self.scratch.words.truncate(frame.words);
+            if frame.dirty || frame.index >= frame.check_at {
+                self.refresh(frame);
+            }
+            if frame.live == 0 && self.listening == 0 {
+                if self.is_decided(frame) {
+                    return Ok(Walked::Decided);
+                }
+                self.cursor.leave()?;
+                return Ok(Walked::Out);
+            }
+            let more = if frame.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
+            if !more {
+                return Ok(Walked::Out);
+            }
+            if frame.object {
+                self.select_member(frame)?;
+            } else {
+                self.select_element(frame)?;
+                frame.index += 1;
+            }
+            if !self.scratch.next.is_empty() || self.listening > 0 {
+                self.note_location(frame);
+                return Ok(Walked::Child((frame.object && self.listening > 0).then_some(Event::Name)));
+            }
+        }
+    }
+
+    /// Whether nothing in the rest of the record can matter, when nothing in the rest of the innermost frame can.
+    fn is_decided(&self, innermost: &Frame) -> bool {
+        let mut below = innermost.active;
+        self.scratch.regions.is_empty()
+            && self.scratch.frames.iter().rev().all(|frame| {
+                let states = self.scratch.active.get(frame.active..below).unwrap_or_default();
+                below = frame.active;
+                // Of the frames around, some are inside of what was their last child to matter: they were not refreshed.
+                !states.iter().any(|active| {
+                    let can_select = !active.exhausted && !active.is_used_up(frame);
+                    can_select || self.plan.segment_of(active.state).is_some_and(|segment| segment.descendant)
+                })
+            })
+    }
+
+    /// Looks again at which states can still select something.
+    fn refresh(&mut self, frame: &mut Frame) {
+        frame.dirty = false;
+        frame.check_at = u64::MAX;
+        for at in self.scratch.states_of(frame) {
+            let active = self.scratch.active[at];
+            if active.exhausted {
+                continue;
+            }
+            if !active.is_used_up(frame) {
+                if !frame.object {
+                    frame.check_at = frame.check_at.min(active.left);
+                }
+                continue;
+            }
+            self.scratch.active[at].exhausted = true;
+            if active.blocking {
+                self.scratch.active[at].blocking = false;
+                self.scratch.unblock(self.plan.query_of(active.state));
+            }
+            if self.plan.segment_of(active.state).is_some_and(|segment| !segment.descendant) {
+                frame.live -= 1;
+            }
+        }
+    }
+
+    fn drop_frame(&mut self, frame: &Frame) {
+        for at in self.scratch.states_of(frame) {
+            let active = self.scratch.active[at];
+            if active.blocking {
+                self.scratch.unblock(self.plan.query_of(active.state));
+            }
+        }
+        self.scratch.active.truncate(frame.active);
+        self.scratch.found.truncate(frame.found);
+        self.scratch.words.truncate(frame.words);
+    }
+
+    fn note_location(&mut self, frame: &Frame) {
+        if !self.wants.location {
+            return;
+        }
+        self.scratch.location.truncate(self.scratch.frames.len());
+        if frame.object {
+            if let Some(name) = self.cursor.name() {
+                self.scratch.location.push_name(&name.decode());
+            }
+        } else {
+            self.scratch.location.push_index(frame.index - 1);
+        }
+    }
+}

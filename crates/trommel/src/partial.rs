@@ -1,0 +1,206 @@
+//! Answers to part of an input, to be stored, sent and merged.
+
+use serde::{Deserialize, Serialize};
+use trommel_sampler::{First, Last, Reservoir, Strata};
+
+use crate::analysis::Analysis;
+use crate::document::Document;
+use crate::error::Error;
+use crate::measure::{Measure, Strategy};
+use crate::report::{Answer, Coverage, Report, SampleAnswer, Sink};
+use crate::sample;
+use crate::stats::{self, Describing};
+
+/// The version of the stored form. A reader refuses versions it does not know.
+const VERSION: u32 = 1;
+
+/// The answers to one part of an input, or to several that were merged.
+///
+/// Parts can be answered by other threads, processes or machines, stored as bytes, and merged in the order of the input;
+/// what comes out is what one run over the whole would have answered, byte for byte. Only a random or stratified sample is
+/// another one than that of a single run, equally uniform.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Partial {
+    trommel_partial: u32,
+    /// The questions, as a text that must be the same.
+    questions: String,
+    answers: Vec<PartialAnswer>,
+    coverage: Coverage,
+    characters: u64,
+    stream: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum PartialAnswer {
+    Number(u64),
+    Sample(Box<PartialSample>),
+    Stats(Vec<Describing>),
+}
+
+/// A sample whose values stand for themselves.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum PartialSample {
+    Random(Reservoir<String>),
+    First(First<String>),
+    Last(Last<String>),
+    Stratified(Strata<Option<String>, String>),
+}
+
+impl Analysis {
+    /// Answers the questions about one part of an input: number `part` of those that will be merged, which its random
+    /// choices depend on. Values to be extracted are handed out as they are found.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and for a systematic sample, which only a whole input has.
+    pub fn run_part(&self, document: &mut Document, part: u64, sink: &mut dyn Sink) -> Result<Partial, Error> {
+        let mut analysis = self.clone();
+        for measure in &mut analysis.measures {
+            let Measure::Sample(sample) = measure else { continue };
+            if matches!(sample.strategy, Strategy::Systematic(_)) {
+                return Err(Error::Partial("a systematic sample cannot be drawn from parts: ask for a random one".into()));
+            }
+            sample.seed = sample.seed.for_stream(part);
+        }
+        let (work, coverage, seen) = analysis.run_as_stream_if_needed(document, sink)?;
+        let mut answers = Vec::with_capacity(self.measures.len());
+        let (mut outgoing, mut counting) = (work.outgoing.into_iter(), work.counting.into_iter());
+        let (mut drawings, mut describing) = (work.drawings.into_iter(), work.describing.into_iter());
+        for measure in &self.measures {
+            answers.push(match measure {
+                Measure::Extract(_) => PartialAnswer::Number(outgoing.next().map_or(0, |outgoing| outgoing.given)),
+                Measure::Count(_) => PartialAnswer::Number(counting.next().map_or(0, |counting| counting.total)),
+                Measure::Sample(_) => {
+                    let drawing = drawings.next().ok_or_else(|| Error::Partial("no sample".into()))?;
+                    PartialAnswer::Sample(Box::new(drawing.into_partial(document.view())?))
+                }
+                Measure::Stats(asked) => {
+                    PartialAnswer::Stats(describing.by_ref().take(asked.queries.len().max(1)).collect())
+                }
+            });
+        }
+        let questions = self.questions();
+        let (characters, stream) = (seen.characters, seen.stream);
+        Ok(Partial { trommel_partial: VERSION, questions, answers, coverage, characters, stream })
+    }
+
+    /// Puts the answers of merged parts together.
+    ///
+    /// # Errors
+    /// When the partial was made by other questions.
+    pub fn finish(&self, partial: Partial) -> Result<Report, Error> {
+        if partial.questions != self.questions() {
+            return Err(Error::Partial("the partial answers other questions".into()));
+        }
+        let Partial { answers, coverage, characters, stream, .. } = partial;
+        let answers = self.measures.iter().zip(answers).map(|(measure, answer)| match (measure, answer) {
+            (Measure::Extract(_), PartialAnswer::Number(given)) => Answer::Extracted(given),
+            (Measure::Count(count), PartialAnswer::Number(total)) => {
+                Answer::Count(total.min(count.limit.unwrap_or(u64::MAX)))
+            }
+            (Measure::Stats(asked), PartialAnswer::Stats(parts)) => {
+                let whole = asked.queries.is_empty().then_some((coverage.bytes_read, characters));
+                Answer::Stats(Box::new(stats::answer(parts, whole, stream.then_some(coverage.records))))
+            }
+            (_, PartialAnswer::Sample(sample)) => Answer::Sample(sample.finish()),
+            (_, PartialAnswer::Number(number)) => Answer::Count(number),
+            (_, PartialAnswer::Stats(parts)) => Answer::Stats(Box::new(stats::answer(parts, None, None))),
+        });
+        Ok(Report { answers: answers.collect(), coverage })
+    }
+
+    /// The questions as a text: equal texts ask the same.
+    fn questions(&self) -> String {
+        format!("{:?} {:?} {:?}", self.measures, self.options.duplicates, self.options.validation)
+    }
+}
+
+impl Partial {
+    /// Takes in the answers to the part that follows this one.
+    ///
+    /// # Errors
+    /// When the parts answer different questions.
+    pub fn merge(mut self, later: Self) -> Result<Self, Error> {
+        if self.questions != later.questions || self.answers.len() != later.answers.len() {
+            return Err(Error::Partial("the partials answer different questions".into()));
+        }
+        let pairs = self.answers.into_iter().zip(later.answers);
+        self.answers = pairs.map(|(answer, later)| answer.merge(later)).collect::<Result<_, _>>()?;
+        let (coverage, later_coverage) = (&mut self.coverage, later.coverage);
+        coverage.bytes_read += later_coverage.bytes_read;
+        coverage.bytes_total = coverage.bytes_total.zip(later_coverage.bytes_total).map(|(a, b)| a + b);
+        coverage.records += later_coverage.records;
+        coverage.bad_records += later_coverage.bad_records;
+        coverage.complete &= later_coverage.complete;
+        coverage.strict &= later_coverage.strict;
+        self.characters += later.characters;
+        self.stream = true;
+        Ok(self)
+    }
+
+    /// The stored form: JSON, the same bytes for the same answers.
+    ///
+    /// # Errors
+    /// [`Error::Partial`], when something cannot be stored.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        serde_json::to_vec(self).map_err(|error| Error::Partial(format!("cannot store a partial: {error}")))
+    }
+
+    /// Reads the stored form.
+    ///
+    /// # Errors
+    /// When it is damaged, or of a version that is not known.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        #[derive(Deserialize)]
+        struct Head {
+            trommel_partial: u32,
+        }
+        let damaged = |error: serde_json::Error| Error::Partial(format!("this is no partial: {error}"));
+        let head: Head = serde_json::from_slice(bytes).map_err(damaged)?;
+        if head.trommel_partial != VERSION {
+            let version = head.trommel_partial;
+            let what = format!("the partial has version {version}, and this release reads version {VERSION}");
+            return Err(Error::Partial(what));
+        }
+        serde_json::from_slice(bytes).map_err(damaged)
+    }
+}
+
+impl PartialAnswer {
+    fn merge(self, later: Self) -> Result<Self, Error> {
+        match (self, later) {
+            (Self::Number(count), Self::Number(later)) => Ok(Self::Number(count.saturating_add(later))),
+            (Self::Sample(sample), Self::Sample(later)) => Ok(Self::Sample(Box::new(sample.merge(*later)?))),
+            (Self::Stats(mut parts), Self::Stats(later)) if parts.len() == later.len() => {
+                for (part, later) in parts.iter_mut().zip(later) {
+                    part.merge(later);
+                }
+                Ok(Self::Stats(parts))
+            }
+            _ => Err(Error::Partial("the partials answer different questions".into())),
+        }
+    }
+}
+
+impl PartialSample {
+    fn merge(self, later: Self) -> Result<Self, Error> {
+        Ok(match (self, later) {
+            (Self::Random(sample), Self::Random(later)) => Self::Random(sample.merge(later)),
+            (Self::First(sample), Self::First(later)) => Self::First(sample.merge(later)),
+            (Self::Last(sample), Self::Last(later)) => Self::Last(sample.merge(later)),
+            (Self::Stratified(sample), Self::Stratified(later)) => Self::Stratified(sample.merge(later)?),
+            _ => return Err(Error::Partial("the partials hold samples of different kinds".into())),
+        })
+    }
+
+    fn finish(self) -> SampleAnswer {
+        match self {
+            Self::Random(sample) => sample::answer(sample.into_sample(), None),
+            Self::First(sample) => sample::answer(sample.into_sample(), None),
+            Self::Last(sample) => sample::answer(sample.into_sample(), None),
+            Self::Stratified(strata) => {
+                let drawn = strata.into_sample();
+                sample::answer(drawn.sample, Some(drawn.strata))
+            }
+        }
+    }
+}
