@@ -1,2 +1,44 @@
-//! Placeholder.
-fn main() {}
+//! The command line: asks the library, prints answers, and ends with a status.
+//!
+//! `main` reads the arguments and hands over to one of [`commands`]; a [`job`] is one run over one input; [`output`]
+//! holds what is printed, [`errors`] what is said when something goes wrong. Answers go to standard output and nothing
+//! else does. `unsafe` stands in [`sigbus`] only.
+
+mod args;
+mod commands;
+mod errors;
+mod job;
+mod output;
+mod progress;
+mod sigbus;
+mod signals;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Cli;
+use crate::errors::Failure;
+
+fn main() -> ExitCode {
+    let done = match Cli::try_parse() {
+        Ok(cli) => commands::run(&cli),
+        Err(error) => return explain(&error),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.report();
+            ExitCode::from(failure.status())
+        }
+    }
+}
+
+/// Prints help, the version, or what is wrong with the arguments.
+fn explain(error: &clap::Error) -> ExitCode {
+    match error.print() {
+        Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(Failure::Output(cause).status()),
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+    }
+}

@@ -1,7 +1,7 @@
 //! Queries compiled for matching: an automaton over all of them together.
 
 use crate::eval::{Absolute, Test};
-use crate::query::{Logical, Query, Segment, Segments, Selector, Slice};
+use trommel_query::{Logical, Query, Segment, Segments, Selector, Slice};
 
 /// The number of a query in its plan, counted from 0 in the order given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,26 +52,13 @@ pub enum Pass {
 }
 
 /// How the queries are to be matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanOptions {
     /// Order of each query's nodes.
     pub order: Order,
     /// Names that an object has several times.
     pub duplicates: Duplicates,
-    /// Ways to select the nodes around a place that are kept apart at once, for each query, beyond one for each container
-    /// around it. Default: 1,048,576, which take about 100 MiB.
-    ///
-    /// In the order of the RFC, `$..*..*..*` selects one node at a depth of 1,000 in 166 million ways, each a place of its
-    /// own in the node list: this is where such a query is refused. With [`Order::Document`] and [`Order::Any`] they are
-    /// one node with a number of times, and take nothing.
-    pub derivations: usize,
-}
-
-impl Default for PlanOptions {
-    fn default() -> Self {
-        Self { order: Order::default(), duplicates: Duplicates::default(), derivations: 1 << 20 }
-    }
 }
 
 impl PlanOptions {
@@ -91,13 +78,6 @@ impl PlanOptions {
     #[must_use]
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.duplicates = duplicates;
-        self
-    }
-
-    /// With this bound on the ways to select nodes that are kept apart.
-    #[must_use]
-    pub fn derivations(mut self, derivations: usize) -> Self {
-        self.derivations = derivations;
         self
     }
 }
@@ -255,7 +235,12 @@ impl Plan {
         self.states.push(State { query, segment: None });
     }
 
-    fn segment(&mut self, segment: &Segment, keyed: &mut Option<bool>, absolutes: &mut Vec<Absolute>) -> SegmentPlan {
+    fn segment(
+        &mut self,
+        segment: &Segment,
+        keyed: &mut Option<bool>,
+        absolutes: &mut Vec<Absolute>,
+    ) -> SegmentPlan {
         let selectors: Vec<Select> =
             segment.selectors.iter().map(|selector| self.selector(selector, absolutes)).collect();
         let names = selectors.iter().filter(|selector| matches!(selector, Select::Name(_))).count();
@@ -350,7 +335,7 @@ impl Select {
         match self {
             Self::All => true,
             Self::Index(wanted) => at(*wanted, length) == Some(index),
-            Self::Slice(slice) => slice.selects(index, length),
+            Self::Slice(slice) => slice_selects(*slice, index, length),
             Self::Name(_) | Self::Filter(_) => false,
         }
     }
@@ -360,7 +345,7 @@ impl Select {
         match self {
             Self::Name(_) => 0,
             Self::Index(wanted) => at(*wanted, length).map_or(0, |index| index + 1),
-            Self::Slice(slice) => slice.bounds(length).map_or(0, |(_, upper)| upper),
+            Self::Slice(slice) => slice_bounds(*slice, length).map_or(0, |(_, upper)| upper),
             Self::All | Self::Filter(_) => u64::MAX,
         }
     }
@@ -372,7 +357,9 @@ fn are_ascending(selectors: &[Select]) -> bool {
     selectors.iter().all(|select| {
         let (start, end) = match *select {
             Select::Index(index) => (index, index.saturating_add(1)),
-            Select::Slice(slice) if slice.step > 0 => (slice.start.unwrap_or(0), slice.end.unwrap_or(i64::MAX)),
+            Select::Slice(slice) if slice.step > 0 => {
+                (slice.start.unwrap_or(0), slice.end.unwrap_or(i64::MAX))
+            }
             Select::Slice(_) | Select::Name(_) | Select::All | Select::Filter(_) => return false,
         };
         // Negative ones count from the end, so that nothing is known of them here.
@@ -387,29 +374,27 @@ fn at(index: i64, length: u64) -> Option<u64> {
     if index >= 0 { Some(index.unsigned_abs()) } else { length.checked_sub(index.unsigned_abs()) }
 }
 
-impl Slice {
-    /// Lowest index and one past the highest that can be selected (section 2.3.4.2.2), or `None` for nothing.
-    fn bounds(&self, length: u64) -> Option<(u64, u64)> {
-        let normal = |index: i64| at(index, length).unwrap_or(0);
-        let (lower, upper) = if self.step >= 0 {
-            (self.start.map_or(0, normal), self.end.map_or(u64::MAX, normal))
-        } else {
-            // From `start` down to one above `end`; a `start` below the array selects nothing.
-            let upper = match self.start {
-                Some(start) => at(start, length)?.saturating_add(1).min(length),
-                None => length,
-            };
-            (self.end.map_or(0, |end| at(end, length).map_or(0, |end| end + 1)), upper)
+/// Lowest index and one past the highest that a slice can select (section 2.3.4.2.2), or `None` for nothing.
+fn slice_bounds(slice: Slice, length: u64) -> Option<(u64, u64)> {
+    let normal = |index: i64| at(index, length).unwrap_or(0);
+    let (lower, upper) = if slice.step >= 0 {
+        (slice.start.map_or(0, normal), slice.end.map_or(u64::MAX, normal))
+    } else {
+        // From `start` down to one above `end`; a `start` below the array selects nothing.
+        let upper = match slice.start {
+            Some(start) => at(start, length)?.saturating_add(1).min(length),
+            None => length,
         };
-        (self.step != 0 && lower < upper).then_some((lower, upper))
-    }
+        (slice.end.map_or(0, |end| at(end, length).map_or(0, |end| end + 1)), upper)
+    };
+    (slice.step != 0 && lower < upper).then_some((lower, upper))
+}
 
-    fn selects(&self, index: u64, length: u64) -> bool {
-        let Some((lower, upper)) = self.bounds(length) else { return false };
-        if index < lower || index >= upper {
-            return false;
-        }
-        let distance = if self.step > 0 { index - lower } else { upper - 1 - index };
-        distance % self.step.unsigned_abs() == 0
+fn slice_selects(slice: Slice, index: u64, length: u64) -> bool {
+    let Some((lower, upper)) = slice_bounds(slice, length) else { return false };
+    if index < lower || index >= upper {
+        return false;
     }
+    let distance = if slice.step > 0 { index - lower } else { upper - 1 - index };
+    distance % slice.step.unsigned_abs() == 0
 }

@@ -53,7 +53,12 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { limits: Limits::default(), validation: Validation::Strict, backend: Backend::detect(), window: WINDOW }
+        Self {
+            limits: Limits::default(),
+            validation: Validation::Strict,
+            backend: Backend::detect(),
+            window: WINDOW,
+        }
     }
 }
 

@@ -1,10 +1,34 @@
 //! What can go wrong while reading, and where.
+//!
+//! One error type serves the whole crate. It is one pointer wide, so that results stay small on the hot path, and it is
+//! made complete at the place where the bytes are still there: the offset, the line and column, and the bytes around. An
+//! error that the input caused always says at which byte; the first byte that cannot stand where it stands, going from
+//! left to right, whatever the source, the window and the backend.
 
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// An error of reading: what happened, at which byte, and what stood there. One pointer wide.
+use crate::input::Shrunk;
+
+/// An error of reading: what happened, at which byte, and what stood there. One pointer wide, and cheap to clone.
+///
+/// [`kind`](Self::kind) is for programs. For people, [`Display`](fmt::Display) is one line with the place and, where
+/// there is something to do about it, what to do; [`excerpt`](Self::excerpt) has the bytes to draw the place in.
+///
+/// ```
+/// use trommel_reader::{Cursor, Config, ErrorKind, Place, Syntax};
+///
+/// let mut cursor = Cursor::new(b"{\"ids\": [1, 2,]}", &Config::new());
+/// let error = cursor.skip_value().unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Syntax(Syntax::TrailingComma));
+/// assert_eq!((error.offset(), error.place()), (14, Some(Place::new(1, 15))));
+/// assert_eq!(
+///     error.to_string(),
+///     "a comma before the closing bracket at byte 14 (line 1, column 15); JSON has no trailing commas: remove it",
+/// );
+/// assert_eq!(error.excerpt().bytes()[error.excerpt().at()], b']');
+/// ```
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 
@@ -17,14 +41,14 @@ struct Inner {
     offset: u64,
     place: Option<Place>,
     excerpt: Excerpt,
-    cause: Option<io::Error>,
+    cause: Option<Arc<io::Error>>,
 }
 
 /// What kind of error it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Reading the input, or writing the temporary file behind it, failed.
+    /// Reading the input, or writing the temporary file behind it, failed. The offset is how far the input was read.
     Io(io::ErrorKind),
     /// The input is not what RFC 8259 (or the framing) allows.
     Syntax(Syntax),
@@ -36,61 +60,73 @@ pub enum ErrorKind {
     Cancelled,
 }
 
-/// What is wrong with the input.
+/// What is wrong with the input, and at which byte the error stands for it.
+///
+/// Under [`Validation::Structural`](crate::Validation::Structural) what is skipped can only give
+/// [`UnexpectedEnd`](Self::UnexpectedEnd), [`UnterminatedString`](Self::UnterminatedString) and
+/// [`MismatchedBracket`](Self::MismatchedBracket).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Syntax {
-    /// The input holds no value at all.
+    /// The input holds no value at all: at its end.
     Empty,
-    /// The input ends inside a value.
+    /// The input or record ends inside a value: at its end.
     UnexpectedEnd,
-    /// The input ends inside a string.
+    /// The input or record ends inside a string: at its end, even where the end cuts an escape or a character.
     UnterminatedString,
-    /// Something else stands where a value must begin.
+    /// Something else stands where a value must begin: at that byte.
     ExpectedValue,
-    /// Something else stands where a member's name must begin.
+    /// Something else stands where a member's name must begin: at that byte.
     ExpectedName,
-    /// Something else stands where the colon after a name must stand.
+    /// Something else stands where the colon after a name must stand: at that byte.
     ExpectedColon,
-    /// Something else stands where a comma or the closing bracket must stand.
+    /// Something else stands where a comma or the closing bracket must stand: at that byte.
     ExpectedCommaOrEnd,
-    /// A comma stands before the closing bracket.
+    /// A comma stands before the closing bracket: at the bracket.
     TrailingComma,
-    /// The closing bracket does not fit the open container.
+    /// The closing bracket does not fit what is open: at the bracket. In what is skipped under structural validation, at
+    /// the bracket with which the depth returns to that of the container, when there are too many or too few of a kind.
     MismatchedBracket,
-    /// A word that is not `true`, `false` or `null`.
+    /// A word that is not `true`, `false` or `null`: at its first byte.
     Literal,
-    /// Not a number of JSON: a leading zero, a missing digit, a plus sign.
+    /// Not a number of JSON: at the byte with which it ceases to be one, such as a digit after a leading zero, or what
+    /// stands where a digit is missing.
     Number,
-    /// A character below U+0020 in a string, which must be escaped.
+    /// A character below U+0020 in a string, which must be escaped: at that byte.
     ControlCharacter,
-    /// A backslash followed by something that is no escape.
+    /// A backslash followed by something that is no escape: at the backslash.
     Escape,
-    /// An escape that is half of a surrogate pair.
+    /// An escape that is half of a surrogate pair: at its backslash.
     LoneSurrogate,
-    /// The bytes are not UTF-8.
+    /// The bytes of a string are not UTF-8: at the first byte of the first sequence that is none. Outside of strings such
+    /// bytes are like any other that cannot stand there.
     Utf8,
-    /// The bytes are UTF-16 or UTF-32.
+    /// The bytes are UTF-16 or UTF-32: at the first byte.
     Encoding,
-    /// Something follows the only value of the input.
+    /// Something that is no value follows the value, or anything at all where one value is all there may be: at its first
+    /// byte.
     TrailingData,
-    /// Two values on one line, or touching each other.
+    /// Another value follows on the same line, or without anything between: at its first byte.
     ValuesTouch,
-    /// A record of a text sequence (RFC 7464) was cut off.
+    /// A record of a text sequence (RFC 7464) may have been cut off: a number or word without white space after it. At the
+    /// end of the record.
     TruncatedRecord,
-    /// A text sequence (RFC 7464) does not begin with its record separator.
+    /// A text sequence (RFC 7464) does not begin with its record separator: at the first byte that is not blank.
     ExpectedSeparator,
 }
 
-/// Which limit was reached.
+/// Which limit was reached, with its value.
+///
+/// The reader itself refuses by the first three; the others are there for what stands on it, which has one error type
+/// with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// [`Limits::depth`](crate::Limits::depth)
+    /// [`Limits::depth`](crate::Limits::depth), at the bracket that opens one level too many.
     Depth(u64),
-    /// [`Limits::token_bytes`](crate::Limits::token_bytes)
+    /// [`Limits::token_bytes`](crate::Limits::token_bytes), at the first byte of the name or number.
     TokenBytes(u64),
-    /// [`Limits::spool_bytes`](crate::Limits::spool_bytes)
+    /// [`Limits::spool_bytes`](crate::Limits::spool_bytes), at the byte that no longer fits.
     SpoolBytes(u64),
     /// Ratio of decompressed to compressed bytes.
     Ratio(u64),
@@ -115,7 +151,10 @@ impl Place {
     }
 }
 
-/// Up to 160 bytes around the place of an error.
+/// Up to 160 bytes around the place of an error: 80 before it and 80 from it on, as far as there are any.
+///
+/// The 80 bytes before the place are kept on a stream, too; of those after it only what has been read by then. The
+/// bytes may begin or end within a character, and are as untrusted as the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
     bytes: Vec<u8>,
@@ -124,7 +163,7 @@ pub struct Excerpt {
 
 impl Excerpt {
     /// Bytes kept on each side.
-    const SIDE: usize = 80;
+    pub(crate) const SIDE: usize = 80;
 
     pub(crate) fn around(window: &[u8], at: usize) -> Self {
         let at = at.min(window.len());
@@ -149,11 +188,13 @@ impl Error {
         Self(Arc::new(Inner { kind, offset, place, excerpt, cause: None }))
     }
 
-    /// An error of the operating system, after `offset` bytes.
+    /// An error of the operating system, after `offset` bytes. What a reader of an [`Input`](crate::Input) reports when
+    /// its file became shorter is [`ErrorKind::SourceChanged`].
     pub fn io(cause: io::Error, offset: u64) -> Self {
-        let kind = ErrorKind::Io(cause.kind());
-        let inner = Inner { kind, offset, place: None, excerpt: Excerpt::default(), cause: Some(cause) };
-        Self(Arc::new(inner))
+        let shrunk = cause.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Shrunk>);
+        let kind = if shrunk { ErrorKind::SourceChanged } else { ErrorKind::Io(cause.kind()) };
+        let cause = Some(Arc::new(cause));
+        Self(Arc::new(Inner { kind, offset, place: None, excerpt: Excerpt::default(), cause }))
     }
 
     /// An error that has no place in the text: a limit, a cancellation, a change of the source.
@@ -171,20 +212,23 @@ impl Error {
         self.0.offset
     }
 
-    /// Line and column, where known.
+    /// Line and column, where known: for everything that is wrong with the input itself.
+    ///
+    /// On a [`View`](crate::View) that begins later in the input they count from the view's first byte. A byte order mark
+    /// is no column.
     pub fn place(&self) -> Option<Place> {
         self.0.place
     }
 
-    /// The same error with line and column.
+    /// The same error with line and column, for who knows what stood before the bytes that were read.
     #[must_use]
     pub fn at_place(&self, place: Place) -> Self {
         let Inner { kind, offset, ref excerpt, ref cause, .. } = *self.0;
-        let cause = cause.as_ref().map(|cause| io::Error::new(cause.kind(), cause.to_string()));
-        Self(Arc::new(Inner { kind, offset, place: Some(place), excerpt: excerpt.clone(), cause }))
+        let (excerpt, cause) = (excerpt.clone(), cause.clone());
+        Self(Arc::new(Inner { kind, offset, place: Some(place), excerpt, cause }))
     }
 
-    /// What stands around the place.
+    /// What stands around the place; empty for an error that has none in the text.
     pub fn excerpt(&self) -> &Excerpt {
         &self.0.excerpt
     }
@@ -212,7 +256,8 @@ impl Error {
         matches!(self.0.kind, ErrorKind::Limit(_))
     }
 
-    /// Whether the input's content was the reason, so that a later record may still be good.
+    /// Whether the input's content was the reason, so that a later record may still be good: wrong syntax, and names,
+    /// numbers or nesting beyond their limit.
     pub fn is_syntax(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Syntax(_) | ErrorKind::Limit(Limit::Depth(_) | Limit::TokenBytes(_)))
     }
@@ -247,7 +292,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.cause.as_ref().map(|cause| cause as _)
+        self.0.cause.as_deref().map(|cause| cause as _)
     }
 }
 
@@ -302,12 +347,12 @@ syntax_table! {
     Empty, "empty", "the input holds no value", Some("an empty stream of records is read with the framing `jsonl` or `concatenated`");
     UnexpectedEnd, "unexpected_end", "the input ends inside a value", Some("it may have been cut off");
     UnterminatedString, "unterminated_string", "the input ends inside a string", Some("a closing quote is missing, or it was cut off");
-    ExpectedValue, "expected_value", "expected a value", None;
-    ExpectedName, "expected_name", "expected a member's name in double quotes", None;
-    ExpectedColon, "expected_colon", "expected a colon after the name", None;
-    ExpectedCommaOrEnd, "expected_comma_or_end", "expected a comma or the closing bracket", None;
+    ExpectedValue, "expected_value", "expected a value", Some("a value is an object, an array, a string in double quotes, a number, true, false or null");
+    ExpectedName, "expected_name", "expected a member's name", Some("names stand in double quotes");
+    ExpectedColon, "expected_colon", "expected a colon after the name", Some("a member is its name, a colon and its value");
+    ExpectedCommaOrEnd, "expected_comma_or_end", "expected a comma or the closing bracket", Some("elements and members are separated by commas");
     TrailingComma, "trailing_comma", "a comma before the closing bracket", Some("JSON has no trailing commas: remove it");
-    MismatchedBracket, "mismatched_bracket", "the bracket does not close what is open", None;
+    MismatchedBracket, "mismatched_bracket", "the bracket does not close what is open", Some("one before it may be missing: `{` is closed by `}`, `[` by `]`");
     Literal, "literal", "not a word of JSON", Some("the words are true, false and null, in lower case");
     Number, "number", "not a number of JSON", Some("no plus sign, no leading zeros, digits on both sides of the point");
     ControlCharacter, "control_character", "a control character in a string", Some("write it as an escape, such as \\n or \\u0000");
@@ -315,9 +360,9 @@ syntax_table! {
     LoneSurrogate, "lone_surrogate", "half of a surrogate pair", Some("characters beyond U+FFFF take two \\u escapes, first D800-DBFF, then DC00-DFFF");
     Utf8, "utf8", "not UTF-8", Some("convert the input to UTF-8 first");
     Encoding, "encoding", "the input is UTF-16 or UTF-32", Some("convert it to UTF-8 first, for instance with iconv");
-    TrailingData, "trailing_data", "something follows the value", Some("to read a stream of values, use the framing `concatenated` or `jsonl`");
+    TrailingData, "trailing_data", "something follows the value", Some("a document is one value; streams of values have the framings `jsonl` and `concatenated`");
     ValuesTouch, "values_touch", "another value without a line break between", Some("to read such a stream, use the framing `concatenated`");
-    TruncatedRecord, "truncated_record", "the record was cut off", None;
+    TruncatedRecord, "truncated_record", "the record may have been cut off", Some("in a text sequence (RFC 7464) white space ends a number or a word");
     ExpectedSeparator, "expected_separator", "expected the record separator 0x1E", Some("a text sequence (RFC 7464) has one before each value");
 }
 
@@ -326,7 +371,9 @@ impl fmt::Display for Limit {
         match self {
             Self::Depth(limit) => write!(f, "nested deeper than the limit of {limit} levels"),
             Self::TokenBytes(limit) => write!(f, "a name or number longer than the limit of {limit} bytes"),
-            Self::SpoolBytes(limit) => write!(f, "the query must look back further than the spool limit of {limit} bytes"),
+            Self::SpoolBytes(limit) => {
+                write!(f, "looking back takes more than the spool limit of {limit} bytes")
+            }
             Self::Ratio(limit) => write!(f, "decompresses to more than {limit} times its size"),
             Self::Other(name, limit) => write!(f, "{name} is over its limit of {limit}"),
         }
@@ -338,7 +385,7 @@ impl Limit {
         match self {
             Self::Depth(_) => "raise the depth limit if the input is to be trusted (at most 1048576)",
             Self::TokenBytes(_) => "raise the token limit if the input is to be trusted",
-            Self::SpoolBytes(_) => "raise the spool limit, read from a file, or use document order",
+            Self::SpoolBytes(_) => "raise the spool limit, or read from a file instead of a stream",
             Self::Ratio(_) => "raise the ratio limit if the input is to be trusted",
             Self::Other(..) => "raise the limit, or ask for less",
         }

@@ -46,7 +46,10 @@ impl Kind {
 
 /// One step of a cursor. Small and `Copy`; the text stands in [`Payload`] and is looked at only when asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "the grammar of JSON is closed, and consumers match on all of it")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "the grammar of JSON is closed, and consumers match on all of it"
+)]
 pub enum Event {
     /// An array or object begins.
     Begin(Kind),

@@ -1,36 +1,269 @@
-//! The lexical grammar of RFC 8259 on plain bytes: white space, numbers, literals.
+//! The lexical grammar of RFC 8259 on plain bytes: white space, numbers, escapes.
+
+use crate::error::Syntax;
+use crate::text::hex4;
 
 /// Whether `byte` is insignificant white space (RFC 8259, section 2).
 pub(crate) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Whether a number could go on with `byte`; a number token ends at the first byte for which this is false.
-pub(crate) const fn continues_number(byte: u8) -> bool {
+/// Whether `byte` can stand in a number at all: one that does, right behind a number, was meant to belong to it.
+pub(crate) const fn is_numeric(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
 }
 
-/// Length of the longest prefix of `bytes` that is a number (RFC 8259, section 6), or `None` when none is.
-pub(crate) fn number_length(bytes: &[u8]) -> Option<usize> {
-    let digits = |from: usize| bytes.get(from..).unwrap_or_default().iter().take_while(|b| b.is_ascii_digit()).count();
-    let mut at = usize::from(bytes.first() == Some(&b'-'));
-    at += match digits(at) {
-        0 => return None,
-        _ if bytes.get(at) == Some(&b'0') => 1,
-        count => count,
-    };
-    if bytes.get(at) == Some(&b'.') {
-        match digits(at + 1) {
-            0 => return Some(at),
-            count => at += 1 + count,
+/// How far a number (RFC 8259, section 6) has been read: what its last byte was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Numeral {
+    #[default]
+    Start,
+    Minus,
+    /// A zero that begins the number, which no digit may follow.
+    Zero,
+    Whole,
+    Point,
+    Fraction,
+    Exponent,
+    ExponentSign,
+    ExponentDigits,
+}
+
+impl Numeral {
+    /// Passes the bytes that continue the number and returns how many they are. Linear in that count.
+    #[inline]
+    pub(crate) fn pass(&mut self, bytes: &[u8]) -> usize {
+        let mut at = 0;
+        loop {
+            if matches!(self, Self::Whole | Self::Fraction | Self::ExponentDigits) {
+                let rest = bytes.get(at..).unwrap_or_default();
+                at += rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            }
+            let Some(next) = bytes.get(at).and_then(|&byte| self.after(byte)) else { return at };
+            *self = next;
+            at += 1;
         }
     }
-    if matches!(bytes.get(at), Some(b'e' | b'E')) {
-        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
-        match digits(at + 1 + sign) {
-            0 => return Some(at),
-            count => at += 1 + sign + count,
+
+    /// Whether the bytes passed are a number.
+    pub(crate) const fn is_whole(self) -> bool {
+        matches!(self, Self::Zero | Self::Whole | Self::Fraction | Self::ExponentDigits)
+    }
+
+    const fn after(self, byte: u8) -> Option<Self> {
+        match (self, byte) {
+            (Self::Start, b'-') => Some(Self::Minus),
+            (Self::Start | Self::Minus, b'0') => Some(Self::Zero),
+            (Self::Start | Self::Minus, b'1'..=b'9') => Some(Self::Whole),
+            (Self::Zero | Self::Whole, b'.') => Some(Self::Point),
+            (Self::Point, b'0'..=b'9') => Some(Self::Fraction),
+            (Self::Zero | Self::Whole | Self::Fraction, b'e' | b'E') => Some(Self::Exponent),
+            (Self::Exponent, b'+' | b'-') => Some(Self::ExponentSign),
+            (Self::Exponent | Self::ExponentSign, b'0'..=b'9') => Some(Self::ExponentDigits),
+            _ => None,
         }
     }
-    Some(at)
+}
+
+/// What the bytes from a backslash on are (RFC 8259, section 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Escape {
+    /// An escape of this length, or the two that make a surrogate pair.
+    Whole(usize),
+    /// The beginning of an escape: more bytes are needed to tell.
+    Cut,
+    /// No escape: what is wrong, and the index of the backslash of the wrong one.
+    Bad(Syntax, usize),
+}
+
+/// Judges the escape that `bytes`, which begin with a backslash, begin with.
+pub(crate) fn escape(bytes: &[u8]) -> Escape {
+    match bytes.get(1) {
+        None => Escape::Cut,
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Escape::Whole(2),
+        Some(b'u') => unicode_escape(bytes),
+        Some(_) => Escape::Bad(Syntax::Escape, 0),
+    }
+}
+
+/// `\uXXXX`, which for half of a surrogate pair must be followed by the other half.
+fn unicode_escape(bytes: &[u8]) -> Escape {
+    match hex4(bytes, 2) {
+        Some(0xD800..=0xDBFF) => {}
+        Some(0xDC00..=0xDFFF) => return Escape::Bad(Syntax::LoneSurrogate, 0),
+        Some(_) => return Escape::Whole(6),
+        None => return unfinished(bytes, 0),
+    }
+    match bytes.get(6..8) {
+        Some(br"\u") => {}
+        None if matches!(bytes.get(6), None | Some(b'\\')) => return Escape::Cut,
+        _ => return Escape::Bad(Syntax::LoneSurrogate, 0),
+    }
+    match hex4(bytes, 8) {
+        Some(0xDC00..=0xDFFF) => Escape::Whole(12),
+        Some(_) => Escape::Bad(Syntax::LoneSurrogate, 0),
+        None => unfinished(bytes, 6),
+    }
+}
+
+/// An escape `\u` at an index that lacks its four digits: cut off as long as what is there are digits.
+fn unfinished(bytes: &[u8], at: usize) -> Escape {
+    let digits = bytes.get(at + 2..).unwrap_or_default();
+    if digits.len() < 4 && digits.iter().all(u8::is_ascii_hexdigit) {
+        Escape::Cut
+    } else {
+        Escape::Bad(Syntax::Escape, at)
+    }
+}
+
+/// Length of the longest prefix of `bytes`, the inside of a string, that cuts neither an escape nor a character.
+pub(crate) fn whole_characters(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let length = match byte {
+            b'\\' => match escape(bytes.get(at..).unwrap_or_default()) {
+                Escape::Whole(length) => length,
+                Escape::Cut | Escape::Bad(..) => return at,
+            },
+            _ => sequence_length(byte),
+        };
+        if at + length > bytes.len() {
+            return at;
+        }
+        at += length;
+    }
+    at
+}
+
+/// Bytes at the end of `bytes` that begin a UTF-8 sequence and are not all of it: 0 to 3.
+pub(crate) fn incomplete_tail(bytes: &[u8]) -> usize {
+    let lead = bytes.iter().rev().take(3).position(|&byte| byte >= 0xC0);
+    let tail = lead.and_then(|back| bytes.get(bytes.len() - back - 1..)).unwrap_or_default();
+    let is_begun =
+        std::str::from_utf8(tail).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none());
+    if is_begun { tail.len() } else { 0 }
+}
+
+/// Length of the UTF-8 sequence that `lead` begins (RFC 3629, section 3); 1 for what begins none.
+const fn sequence_length(lead: u8) -> usize {
+    match lead {
+        0xF0.. => 4,
+        0xE0.. => 3,
+        0xC0.. => 2,
+        _ => 1,
+    }
+}
+
+/// Whether the first bytes of an input are those of UTF-16 or UTF-32: a byte order mark, or ASCII characters with zero
+/// bytes where only those encodings have them (RFC 4627, section 3). Looks at four bytes at most.
+pub(crate) fn is_wide(first: &[u8]) -> bool {
+    let ascii = |bytes: &[u8]| bytes.iter().all(|byte| (b'\t'..=b'~').contains(byte));
+    match *first {
+        [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..] | [0, 0, 0xFE, 0xFF, ..] => true,
+        // Three bytes are a line of UTF-16, cut behind the zero byte before its line feed.
+        [0, 0, 0, a, ..] | [a, 0, 0, 0, ..] | [0, a, 0] => ascii(&[a]),
+        [0, a, 0, b, ..] | [a, 0, b, 0, ..] => ascii(&[a, b]),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_end_where_the_grammar_ends() {
+        for (text, passed, whole) in [
+            ("0", 1, true),
+            ("01", 1, true),
+            ("-", 1, false),
+            ("-0.5e+10x", 8, true),
+            ("1.", 2, false),
+            ("1.e", 2, false),
+            ("1e", 2, false),
+            ("1e-", 3, false),
+            ("1.5.3", 3, true),
+            ("1-2", 1, true),
+            ("+1", 0, false),
+            (".5", 0, false),
+            ("", 0, false),
+        ] {
+            let mut numeral = Numeral::default();
+            assert_eq!((numeral.pass(text.as_bytes()), numeral.is_whole()), (passed, whole), "{text}");
+            // Byte by byte it is the same.
+            let mut numeral = Numeral::default();
+            let count = text.bytes().take_while(|&byte| numeral.pass(&[byte]) == 1).count();
+            assert_eq!((count, numeral.is_whole()), (passed, whole), "{text}");
+        }
+    }
+
+    #[test]
+    fn escapes_are_whole_cut_or_bad() {
+        let bad = |at| Escape::Bad(Syntax::Escape, at);
+        let lone = Escape::Bad(Syntax::LoneSurrogate, 0);
+        for (text, expected) in [
+            (r"\n", Escape::Whole(2)),
+            (r"\u00e9z", Escape::Whole(6)),
+            (r"\ud83d\ude00z", Escape::Whole(12)),
+            (r"\", Escape::Cut),
+            (r"\u00", Escape::Cut),
+            (r"\ud83d", Escape::Cut),
+            (r"\ud83d\", Escape::Cut),
+            (r"\ud83d\ude", Escape::Cut),
+            (r"\x", bad(0)),
+            (r"\u00g0", bad(0)),
+            (r"\u0g", bad(0)),
+            (r"\ud83d\u00g0", bad(6)),
+            (r"\ud83dz", lone),
+            (r"\ud83d\n", lone),
+            (r"\ud83d\u0041", lone),
+            (r"\ude00", lone),
+        ] {
+            assert_eq!(escape(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_cuts_nothing_in_two() {
+        for text in [r"ab\\\\\n", r"a\ud83d\ude00b", "aé€😀b", r"\u0041\\u"] {
+            for end in 0..=text.len() {
+                let length = whole_characters(&text.as_bytes()[..end]);
+                let kept = str::from_utf8(&text.as_bytes()[..length]).unwrap();
+                let quoted = format!("\"{kept}\"");
+                assert!(serde_json::from_str::<String>(&quoted).is_ok(), "{text} {end} {kept}");
+                assert!(end - length < 12);
+            }
+        }
+        assert_eq!(whole_characters("aé€😀b".as_bytes()), 11);
+    }
+
+    #[test]
+    fn tails_are_what_lacks_bytes() {
+        for character in ["a", "é", "€", "😀"] {
+            let bytes = format!("é{character}").into_bytes();
+            for end in 2..bytes.len() {
+                assert_eq!(incomplete_tail(&bytes[..end]), end - 2, "{character}");
+            }
+            assert_eq!(incomplete_tail(&bytes), 0);
+        }
+        for wrong in [&b"\x80\x80\x80\x80"[..], b"\xF8\x80", b"\xE0\x80", b"\xC0", b"\xED\xA0"] {
+            assert_eq!(incomplete_tail(wrong), 0, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn wide_encodings_are_known_by_their_zero_bytes() {
+        let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+        for text in ["{}", "[1]", " {", "\u{FEFF}1"] {
+            let little = utf16(text);
+            let big: Vec<u8> = little.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
+            assert!(is_wide(&little) && is_wide(&big), "{text}");
+        }
+        for wide in [&b"\0\0\0{"[..], b"{\0\0\0", b"\0\0\xFE\xFF", b"\xFF\xFE\0\0"] {
+            assert!(is_wide(wide));
+        }
+        for narrow in [&b"{}"[..], b"\"\0ab", b"\0\0\0\0", b"1\0", b"", b"\xEF\xBB\xBF1"] {
+            assert!(!is_wide(narrow), "{narrow:?}");
+        }
+    }
 }

@@ -1,5 +1,10 @@
 //! Where bytes come from: a file, mapped or read, or bytes in memory.
+//!
+//! An [`Input`] can be read more than once, and remembers what its file was when it was opened. A [`View`] is what a
+//! cursor reads without a stream: borrowed bytes that know where they stand. What can be read only once, such as a pipe
+//! or a decompressor, is no input but a reader, for [`Cursor::from_reader`](crate::Cursor::from_reader).
 
+use std::fmt;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
@@ -35,6 +40,18 @@ impl MapPolicy {
 }
 
 /// An input that can be read more than once: a file, or bytes.
+///
+/// ```
+/// use trommel_reader::{Config, Cursor, Framing, Input};
+///
+/// let input = Input::from_bytes(br#"{"a":1}"#.to_vec());
+/// for _ in 0..2 {
+///     let mut cursor = Cursor::from_input(&input, Framing::Single, &Config::new());
+///     assert_eq!(cursor.skip_value()?.len(), input.len());
+/// }
+/// input.verify(false)?;
+/// # Ok::<(), trommel_reader::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Input(Storage);
 
@@ -48,46 +65,43 @@ enum Storage {
 /// What tells a file that changed from one that did not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fingerprint {
-    file: Option<(u64, u64)>,
     length: u64,
     modified: Option<SystemTime>,
+    /// When the file itself last changed, where the system knows: by a write, and by the loss of its name to another.
+    changed: Option<(i64, i64)>,
 }
 
 impl Fingerprint {
     fn of(metadata: &Metadata) -> Self {
-        Self { file: identity(metadata), length: metadata.len(), modified: metadata.modified().ok() }
+        Self { length: metadata.len(), modified: metadata.modified().ok(), changed: change_time(metadata) }
     }
 }
 
 #[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "other platforms have no such numbers")]
-fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+#[expect(clippy::unnecessary_wraps, reason = "other platforms have no such time")]
+fn change_time(metadata: &Metadata) -> Option<(i64, i64)> {
     use std::os::unix::fs::MetadataExt;
-    Some((metadata.dev(), metadata.ino()))
+    Some((metadata.ctime(), metadata.ctime_nsec()))
 }
 
 #[cfg(not(unix))]
-fn identity(_: &Metadata) -> Option<(u64, u64)> {
+fn change_time(_: &Metadata) -> Option<(i64, i64)> {
     None
 }
 
 impl Input {
     /// Opens a file. A directory is an error; what is no regular file (a pipe, a device) is for
-    /// [`Cursor::from_reader`](crate::Cursor::from_reader) and refused here.
-    #[expect(clippy::disallowed_methods, reason = "the reader is where files are opened")]
+    /// [`Cursor::from_reader`](crate::Cursor::from_reader) and refused here, without waiting for its other end.
     pub fn open(path: impl AsRef<Path>, policy: MapPolicy) -> io::Result<Self> {
+        // Looked at before it is opened: to open a pipe is to wait for somebody who writes to it.
+        check_regular(&std::fs::metadata(&path)?)?;
         Self::from_file(File::open(path)?, policy)
     }
 
-    /// Takes an open regular file, from its first byte.
+    /// Takes an open regular file, from its first byte, wherever its own position is.
     pub fn from_file(file: File, policy: MapPolicy) -> io::Result<Self> {
         let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
-        }
-        if !metadata.is_file() {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "it is no regular file"));
-        }
+        check_regular(&metadata)?;
         let print = Fingerprint::of(&metadata);
         // An empty file cannot be mapped, and needs no map.
         if policy.trusted && metadata.len() > 0 {
@@ -124,7 +138,9 @@ impl Input {
         }
     }
 
-    /// A reader of the bytes from the start, up to the length when it was opened. Readers do not disturb each other.
+    /// A reader of the bytes from the start, up to the length when it was opened: what is appended later is not seen.
+    /// Readers do not disturb each other. A file that has become shorter is an error, which is
+    /// [`ErrorKind::SourceChanged`] when it comes out of a cursor.
     pub fn reader(&self) -> Box<dyn Read + Send + '_> {
         match &self.0 {
             Storage::Bytes(bytes) => Box::new(bytes.as_slice()),
@@ -134,13 +150,29 @@ impl Input {
         }
     }
 
-    /// An error when the file is not what it was when it was opened. With `grown`, bytes appended since are no change.
+    /// An error when the file is not what it was when it was opened: truncated, appended to, overwritten, or replaced by
+    /// another of its name. With `grown`, bytes appended since are no change.
+    ///
+    /// To be called when all was read. It compares length and times; what is written within the resolution of
+    /// the file system's clock after the file was opened, to the same length, goes unnoticed.
     pub fn verify(&self, grown: bool) -> Result<()> {
-        let (Storage::Mapped { file, print, .. } | Storage::File { file, print }) = &self.0 else { return Ok(()) };
+        let (Storage::Mapped { file, print, .. } | Storage::File { file, print }) = &self.0 else {
+            return Ok(());
+        };
         let now = Fingerprint::of(&file.metadata().map_err(|cause| Error::io(cause, 0))?);
-        let same = now == *print || grown && now.file == print.file && now.length > print.length;
+        let same = now == *print || grown && now.length > print.length;
         if same { Ok(()) } else { Err(Error::plain(ErrorKind::SourceChanged, print.length.min(now.length))) }
     }
+}
+
+fn check_regular(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+    }
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "it is no regular file"));
+    }
+    Ok(())
 }
 
 /// Reads a file by position, so that its own offset stays where it is.
@@ -156,12 +188,24 @@ impl Read for Positioned<'_> {
         let into = into.get_mut(..wanted).unwrap_or_default();
         let read = read_at(self.file, into, self.at)?;
         if read == 0 && !into.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, Shrunk));
         }
         self.at += read as u64;
         Ok(read)
     }
 }
+
+/// Why a reader of a file ends before the length that the file had.
+#[derive(Debug)]
+pub(crate) struct Shrunk;
+
+impl fmt::Display for Shrunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the file became shorter while it was read")
+    }
+}
+
+impl std::error::Error for Shrunk {}
 
 #[cfg(unix)]
 fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
@@ -174,6 +218,14 @@ fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
 }
 
 /// Borrowed bytes, and where they stand in the input as a whole.
+///
+/// ```
+/// use trommel_reader::{Span, View};
+///
+/// let view = View::at(b"[1,22]", 1_000_000);
+/// let element = view.narrow(Span::new(1_000_003, 1_000_005)).unwrap();
+/// assert_eq!((element.bytes(), element.base()), (&b"22"[..], 1_000_003));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     bytes: &'a [u8],
@@ -184,7 +236,7 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// A whole input.
     pub const fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, base: 0, map: None }
+        Self::at(bytes, 0)
     }
 
     /// A part of an input: its bytes, and the offset of the first one.
@@ -215,20 +267,24 @@ impl<'a> View<'a> {
         self.bytes.get(start..end)
     }
 
-    /// Gives the pages of a map that lie wholly inside of a span back to the system, which reads them again when they are
-    /// touched. On bytes that are not mapped, nothing happens.
+    /// Gives the memory of the bytes of `span` back to the system, if this is a view of a mapped file: touched again, they
+    /// are read from the file again. A cursor does so by itself; this is for bytes that were copied out of the view.
     pub fn release(&self, span: crate::Span) {
         if let Some(map) = self.map {
-            map.release(span.start, span.end);
+            // A map always begins at the input's first byte.
+            map.give_back(span.start, span.end);
         }
     }
 
-    /// Cuts the view at line ends into parts of about `target` bytes, for workers. The parts joined are the view.
+    /// Cuts the view at line ends into parts of at least `target` bytes, the last one aside, for workers. The parts joined
+    /// are the view; none is empty.
     pub fn partitions(&self, target: usize) -> Vec<Self> {
         let mut parts = Vec::with_capacity(self.bytes.len() / target.max(1) + 1);
         let mut rest = *self;
         while rest.bytes.len() > target {
-            let Some(end) = memchr::memchr(b'\n', rest.bytes.get(target..).unwrap_or_default()) else { break };
+            let Some(end) = memchr::memchr(b'\n', rest.bytes.get(target..).unwrap_or_default()) else {
+                break;
+            };
             let (part, after) = rest.bytes.split_at(target + end + 1);
             parts.push(Self { bytes: part, ..rest });
             rest = Self { bytes: after, base: rest.base + part.len() as u64, map: rest.map };

@@ -18,6 +18,7 @@ mod source;
 mod span;
 mod spool;
 mod stack;
+mod stream;
 mod text;
 
 pub use config::{Config, Limits, Validation};

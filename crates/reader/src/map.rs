@@ -1,4 +1,4 @@
-//! Files in memory: inputs the caller trusts, and our own temporary files.
+//! Files in memory: inputs the caller trusts, and our own temporary files. All of the crate's maps are made here.
 
 use std::fs::File;
 use std::io;
@@ -6,6 +6,11 @@ use std::io;
 use memmap2::{Mmap, MmapOptions};
 
 use crate::input::MapPolicy;
+
+/// Pages are of this size, or a power of two larger: then the system refuses a part that does not begin at one, and the
+/// memory is kept a little longer.
+#[cfg(unix)]
+const PAGE: u64 = 4096;
 
 /// A file mapped for reading.
 #[derive(Debug)]
@@ -42,8 +47,7 @@ impl Map {
 
     /// Gives back the whole pages between two offsets. Touched again, they are read from the file again.
     #[cfg(unix)]
-    pub(crate) fn release(&self, from: u64, to: u64) {
-        const PAGE: u64 = 4096;
+    pub(crate) fn give_back(&self, from: u64, to: u64) {
         let to = to.min(self.0.len() as u64) / PAGE * PAGE;
         let from = from.next_multiple_of(PAGE);
         if from < to {
@@ -60,9 +64,9 @@ impl Map {
     }
 
     #[cfg(not(unix))]
-    pub(crate) fn release(&self, _: u64, _: u64) {}
+    pub(crate) fn give_back(&self, _: u64, _: u64) {}
 }
 
 fn usize_of(length: u64) -> io::Result<usize> {
-    usize::try_from(length).map_err(|_| io::Error::new(io::ErrorKind::FileTooLarge, "too large to map on this platform"))
+    usize::try_from(length).map_err(|cause| io::Error::new(io::ErrorKind::FileTooLarge, cause))
 }

@@ -1,5 +1,7 @@
 //! A number as it stands in the input.
 
+use crate::grammar::Numeral;
+
 /// A number: its lexeme, valid by RFC 8259 section 6, and ways to read it that say when they would round.
 ///
 /// No big integer is ever built from input; whoever wants one has the lexeme.
@@ -16,9 +18,9 @@ impl<'a> Number<'a> {
 
     /// Reads a lexeme, or `None` when the text is not a JSON number. Time is linear in its length.
     pub fn parse(text: &'a str) -> Option<Self> {
-        crate::grammar::number_length(text.as_bytes())
-            .is_some_and(|length| length == text.len())
-            .then_some(Self { lexeme: text })
+        let mut numeral = Numeral::default();
+        let length = numeral.pass(text.as_bytes());
+        (length == text.len() && numeral.is_whole()).then_some(Self { lexeme: text })
     }
 
     /// The number as it is spelt.

@@ -6,19 +6,23 @@
 use std::io::Read;
 
 use crate::config::Config;
-use crate::error::{Error, Place, Result};
+use crate::error::{Excerpt, Place, Result};
 use crate::input::View;
 use crate::meter::{CharMeter, Meter};
-use crate::spool::Spool;
+use crate::span::Span;
+use crate::stream::Stream;
 
-/// Called as bytes pass, at least once in a [`CHECK`] of a slice and once a read of a stream, with the offset reached.
-/// An error ends the reading.
+/// Called as bytes pass: at least once a MiB of them (bytes that are gone over again after a
+/// [rewind](crate::Cursor::rewind) count again), once a read on a stream, and at the end of the input. It is told the
+/// highest offset that was reached so far, which never decreases.
+///
+/// An error it returns ends the reading: every further move of the cursor returns it.
 pub type Monitor<'a> = Box<dyn FnMut(u64) -> Result<()> + Send + 'a>;
 
-/// Bytes of a slice shown at a time; pages behind them are given back, and the monitor is called.
-const CHECK: usize = 1 << 20;
+/// Bytes shown at a time, and so half of what passes at most without a call of the monitor.
+const STEP: usize = 512 << 10;
 
-/// Bytes behind the cursor whose pages are kept.
+/// Bytes behind the cursor whose pages are kept, and pages are given back by so many bytes at least.
 const BEHIND: u64 = 1 << 20;
 
 pub(crate) struct Source<'a> {
@@ -32,10 +36,16 @@ pub(crate) struct Source<'a> {
     /// Whether nothing can be added to what is shown of this record.
     closed: bool,
     /// Pages before this offset were given back.
-    released: u64,
+    given_back: u64,
+    /// Absolute offset where the first line begins.
+    origin: u64,
     meter: Meter,
     chars: Option<CharMeter>,
     monitor: Option<Monitor<'a>>,
+    /// The offset that the monitor was told last.
+    reached: u64,
+    /// Bytes that passed since.
+    passed: usize,
 }
 
 enum Storage<'a> {
@@ -43,27 +53,15 @@ enum Storage<'a> {
     Stream(Stream<'a>),
 }
 
-struct Stream<'a> {
-    reader: Box<dyn Read + Send + 'a>,
-    held: Held,
-    window: usize,
-    held_limit: usize,
-    spool_limit: u64,
-    ended: bool,
-}
-
-enum Held {
-    Heap { buffer: Vec<u8>, filled: usize },
-    Spool(Spool),
-}
-
-/// What came of asking for more.
+/// What a cursor that asks for more has to say.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Growth {
-    /// Bytes by which what was shown before moved towards the window's start.
-    pub(crate) shift: usize,
-    /// Whether more is shown now.
-    pub(crate) more: bool,
+pub(crate) struct Needs {
+    /// Bytes from this offset on must stay.
+    pub(crate) keep: u64,
+    /// Offset of the next byte it looks at.
+    pub(crate) at: u64,
+    /// Whether it keeps them to come back to them, and not as part of a token.
+    pub(crate) is_held: bool,
 }
 
 impl<'a> Source<'a> {
@@ -72,29 +70,23 @@ impl<'a> Source<'a> {
     }
 
     pub(crate) fn stream(reader: Box<dyn Read + Send + 'a>, config: &Config) -> Self {
-        let stream = Stream {
-            reader,
-            held: Held::Heap { buffer: vec![0; config.window], filled: 0 },
-            window: config.window,
-            held_limit: usize::try_from(config.limits.held_bytes).unwrap_or(usize::MAX).max(config.window),
-            spool_limit: config.limits.spool_bytes,
-            ended: false,
-        };
-        Self::new(Storage::Stream(stream), 0)
+        Self::new(Storage::Stream(Stream::new(reader, config)), 0)
     }
 
     fn new(storage: Storage<'a>, base: u64) -> Self {
-        let meter = Meter::new(base);
         Self {
             storage,
             base,
             shown: 0,
             delimiter: None,
             closed: false,
-            released: base,
-            meter,
+            given_back: base,
+            origin: base,
+            meter: Meter::new(base),
             chars: None,
             monitor: None,
+            reached: base,
+            passed: 0,
         }
     }
 
@@ -108,6 +100,12 @@ impl<'a> Source<'a> {
 
     pub(crate) fn count_chars_from(&mut self, offset: u64) {
         self.chars = Some(CharMeter::new(offset));
+    }
+
+    /// Makes the first line begin behind a byte order mark of so many bytes.
+    pub(crate) fn pass_mark(&mut self, length: usize) {
+        self.origin = self.base + length as u64;
+        self.meter = Meter::new(self.origin);
     }
 
     pub(crate) fn base(&self) -> u64 {
@@ -125,7 +123,7 @@ impl<'a> Source<'a> {
     pub(crate) fn loaded(&self) -> &[u8] {
         match &self.storage {
             Storage::Slice(view) => view.bytes(),
-            Storage::Stream(stream) => stream.held.bytes(),
+            Storage::Stream(stream) => stream.bytes(),
         }
     }
 
@@ -141,112 +139,128 @@ impl<'a> Source<'a> {
         matches!(self.storage, Storage::Stream(_))
     }
 
-    /// Gives back the memory of a span, which stays readable.
-    pub(crate) fn forget(&self, span: crate::Span) {
-        match &self.storage {
-            Storage::Slice(view) => view.release(span),
-            Storage::Stream(Stream { held: Held::Spool(spool), .. }) => {
-                spool.release(span.start.saturating_sub(self.base), span.end.saturating_sub(self.base));
-            }
-            Storage::Stream(_) => {}
-        }
-    }
-
     /// Shows a new record that begins at index `at`.
     pub(crate) fn start_record(&mut self, at: usize) {
-        if self.delimiter.is_some() {
-            self.shown = at;
-            self.closed = false;
-        }
+        self.shown = at;
+        self.closed = false;
     }
 
     /// Whether the record shown ended at the delimiter, which stands behind the window.
     pub(crate) fn at_delimiter(&self) -> bool {
-        self.closed && self.loaded().get(self.shown).copied() == self.delimiter && self.delimiter.is_some()
+        self.closed && self.delimiter.is_some() && self.loaded().get(self.shown).copied() == self.delimiter
     }
 
-    /// Shows more of the record. Bytes before offset `keep` need not stay; `at` is where the cursor is.
-    pub(crate) fn grow(&mut self, keep: u64, at: u64) -> Result<Growth> {
-        let mut shift = 0;
+    /// Goes back from index `from` to index `to`. What lies between is work done twice, of which the monitor hears.
+    pub(crate) fn rewind(&mut self, from: usize, to: usize) {
+        self.passed += from.saturating_sub(to);
+        self.given_back = self.given_back.min(self.base + to as u64);
+        if self.passed >= STEP || self.shown.saturating_sub(to) > STEP {
+            self.shown = to;
+            self.closed = false;
+        }
+    }
+
+    /// Shows more of the record. Returns by how much what was shown before moved towards the window's start, and whether
+    /// more is shown now; `false` at the record's end.
+    pub(crate) fn grow(&mut self, needs: Needs) -> (usize, Result<bool>) {
+        let base = self.base;
+        let more = self.show_more(needs);
+        ((self.base - base) as usize, more)
+    }
+
+    fn show_more(&mut self, needs: Needs) -> Result<bool> {
         loop {
             if self.closed {
-                return Ok(Growth { shift, more: false });
+                return Ok(false);
             }
             if self.shown < self.loaded().len() {
                 let more = self.show();
-                self.passed(keep.min(at))?;
-                return Ok(Growth { shift, more });
+                self.give_back(needs.at);
+                if self.passed >= STEP {
+                    self.tell()?;
+                }
+                return Ok(more);
             }
-            let (moved, more) = self.load(keep, at)?;
-            shift += moved;
-            if !more {
+            if !self.load(needs)? {
                 self.closed = true;
-                self.passed(keep.min(at))?;
             }
+            self.tell()?;
         }
     }
 
     /// Shows what is loaded, up to the delimiter and at most a step.
     fn show(&mut self) -> bool {
         let loaded = self.loaded();
-        let end = loaded.len().min(self.shown + CHECK);
+        let end = loaded.len().min(self.shown + STEP);
         let fresh = loaded.get(self.shown..end).unwrap_or_default();
         let found = self.delimiter.and_then(|delimiter| memchr::memchr(delimiter, fresh));
         let end = found.map_or(end, |at| self.shown + at);
-        let more = end > self.shown;
+        let fresh = end - self.shown;
         self.closed = found.is_some();
         self.shown = end;
-        more
+        self.passed += fresh;
+        fresh > 0
     }
 
-    /// Tells the monitor how far we are, and gives back the pages behind.
-    fn passed(&mut self, keep: u64) -> Result<()> {
-        if let Storage::Slice(view) = &self.storage {
-            let behind = keep.saturating_sub(BEHIND);
-            if behind >= self.released + BEHIND {
-                view.release(crate::Span::new(self.released, behind));
-                self.released = behind;
+    /// Gives back the memory of the pages far behind offset `at`.
+    fn give_back(&mut self, at: u64) {
+        let behind = at.saturating_sub(BEHIND);
+        if behind < self.given_back.saturating_add(BEHIND) {
+            return;
+        }
+        self.forget(Span::new(self.given_back, behind));
+        self.given_back = behind;
+    }
+
+    /// Gives back the memory of a span, which stays readable.
+    pub(crate) fn forget(&self, span: Span) {
+        match &self.storage {
+            Storage::Slice(view) => view.release(span),
+            Storage::Stream(stream) => {
+                stream.give_back(span.start.saturating_sub(self.base), span.end.saturating_sub(self.base));
             }
         }
-        let reached = self.base + self.shown as u64;
+    }
+
+    /// Tells the monitor how far we are.
+    fn tell(&mut self) -> Result<()> {
+        self.passed = 0;
+        self.reached = self.reached.max(self.base + self.shown as u64);
+        let reached = self.reached;
         self.monitor.as_mut().map_or(Ok(()), |monitor| monitor(reached))
     }
 
-    /// Reads once into the window, making room first. Returns how far the window moved and whether anything came.
-    fn load(&mut self, keep: u64, at: u64) -> Result<(usize, bool)> {
-        let Storage::Stream(stream) = &mut self.storage else { return Ok((0, false)) };
-        if stream.ended {
-            return Ok((0, false));
+    /// Reads once into the window, making room first. `false` when nothing came.
+    fn load(&mut self, needs: Needs) -> Result<bool> {
+        let Storage::Stream(stream) = &mut self.storage else { return Ok(false) };
+        if stream.has_ended() {
+            return Ok(false);
         }
-        let keep = (keep - self.base) as usize;
-        let drop = stream.droppable(keep);
-        if drop > 0 {
-            let dropped = self.base + drop as u64;
-            self.meter.pass(stream.held.bytes(), self.base, dropped);
+        // What an error shows of the bytes before it stays as well.
+        let keep = needs.keep.saturating_sub(self.base) as usize;
+        let count = stream.droppable(keep.saturating_sub(Excerpt::SIDE));
+        if count > 0 {
+            let dropped = self.base + count as u64;
+            self.meter.pass(stream.bytes(), self.base, dropped);
             if let Some(chars) = &mut self.chars {
-                chars.chars_before(stream.held.bytes(), self.base, dropped);
+                chars.chars_before(stream.bytes(), self.base, dropped);
             }
-            stream.drop_front(drop);
+            stream.drop_front(count);
             self.base = dropped;
-            self.shown -= drop;
+            self.shown -= count;
         }
-        stream.make_room(self.base)?;
-        if let Held::Spool(spool) = &stream.held {
-            spool.release(0, (at - self.base).saturating_sub(BEHIND));
-        }
-        let end = self.base + stream.held.bytes().len() as u64;
-        let more = stream.fill(end)?;
-        Ok((drop, more))
+        stream.make_room(needs.is_held, self.base)?;
+        stream.fill(self.base + stream.bytes().len() as u64)
     }
 
     /// Line and column of an offset at or after the window's start.
     pub(crate) fn place(&mut self, offset: u64) -> Option<Place> {
         let (base, mut meter) = (self.base, self.meter);
         if offset < meter.offset() {
-            meter = match &self.storage {
-                Storage::Slice(view) => Meter::new(view.base()),
-                Storage::Stream(_) => return None,
-            };
+            if self.is_stream() {
+                return None;
+            }
+            meter = Meter::new(self.origin);
         }
         meter.pass(self.loaded(), base, offset);
         if !self.is_stream() {
@@ -262,88 +276,5 @@ impl<'a> Source<'a> {
         let count = chars.chars_before(self.loaded(), self.base, offset);
         self.chars = Some(chars);
         count
-    }
-}
-
-impl Held {
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Heap { buffer, filled } => buffer.get(..*filled).unwrap_or_default(),
-            Self::Spool(spool) => spool.bytes(),
-        }
-    }
-}
-
-impl Stream<'_> {
-    /// How many of the first `keep` bytes to drop now: moving the rest must not cost more than was read.
-    fn droppable(&self, keep: usize) -> usize {
-        match &self.held {
-            Held::Heap { buffer, filled } => {
-                let full = filled + self.window / 4 > buffer.len();
-                if full && keep >= filled / 2 { keep } else { 0 }
-            }
-            // Leaving the temporary file is worth it when hardly anything has to be kept.
-            Held::Spool(spool) if spool.bytes().len() - keep <= self.window / 2 => keep,
-            Held::Spool(_) => 0,
-        }
-    }
-
-    fn drop_front(&mut self, count: usize) {
-        match &mut self.held {
-            Held::Heap { buffer, filled } if buffer.len() == self.window || *filled - count > buffer.len() / 4 => {
-                buffer.copy_within(count..*filled, 0);
-                *filled -= count;
-            }
-            held => {
-                let kept = held.bytes().get(count..).unwrap_or_default();
-                let mut buffer = Vec::with_capacity(self.window.max(kept.len() * 2));
-                buffer.extend_from_slice(kept);
-                let filled = kept.len();
-                buffer.resize(buffer.capacity(), 0);
-                *held = Held::Heap { buffer, filled };
-            }
-        }
-    }
-
-    /// Makes room for a read: a larger buffer, and beyond the limit a temporary file.
-    fn make_room(&mut self, base: u64) -> Result<()> {
-        let Held::Heap { buffer, filled } = &mut self.held else { return Ok(()) };
-        if *filled + self.window / 4 <= buffer.len() {
-            return Ok(());
-        }
-        if buffer.len() * 2 <= self.held_limit {
-            buffer.resize(buffer.len() * 2, 0);
-        } else if *filled == buffer.len() {
-            let held = buffer.get(..*filled).unwrap_or_default();
-            self.held = Held::Spool(Spool::new(held, self.spool_limit, base)?);
-        }
-        Ok(())
-    }
-
-    /// Reads once. `false` when the input has ended.
-    fn fill(&mut self, offset: u64) -> Result<bool> {
-        loop {
-            let read = match &mut self.held {
-                Held::Heap { buffer, filled } => {
-                    let end = buffer.len().min(*filled + self.window);
-                    let read = self.reader.read(buffer.get_mut(*filled..end).unwrap_or_default());
-                    if let Ok(count) = read {
-                        *filled += count;
-                    }
-                    read
-                }
-                Held::Spool(spool) => spool.fill(&mut *self.reader, offset)?,
-            };
-            match read {
-                Ok(0) => {
-                    self.ended = true;
-                    return Ok(false);
-                }
-                Ok(_) => return Ok(true),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::io(error, offset)),
-            }
-        }
     }
 }

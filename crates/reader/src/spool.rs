@@ -57,8 +57,8 @@ impl Spool {
     }
 
     /// Gives back the memory of the bytes between two indices; they stay readable.
-    pub(crate) fn release(&self, from: u64, to: u64) {
-        self.map.release(from, to);
+    pub(crate) fn give_back(&self, from: u64, to: u64) {
+        self.map.give_back(from, to);
     }
 
     fn append(&mut self, bytes: &[u8], offset: u64) -> Result<()> {

@@ -1,4 +1,7 @@
 //! A string or a name as it stands in the input.
+//!
+//! A cursor hands out text as it is spelt, and has checked it; to undo the escapes is the work of whoever wants the text,
+//! and often nobody does. Comparing and counting do without a copy.
 
 use std::borrow::Cow;
 
@@ -71,23 +74,22 @@ impl<'a> Text<'a> {
         self.cut.map_or_else(|| decoded_chars(self.raw, self.escaped), |whole| whole.chars)
     }
 
-    /// Whether the decoded text is `other`. A cut text equals nothing that could be held.
+    /// Whether the decoded text is `other`. Allocates nothing, and is linear in the length of the shorter. A cut text equals
+    /// nothing that could be held.
     pub fn eq_str(&self, other: &str) -> bool {
-        if self.cut.is_some() {
-            return false;
+        match (self.cut, self.escaped) {
+            (Some(_), _) => false,
+            (None, false) => self.raw == other.as_bytes(),
+            (None, true) => eq_escaped(self.raw, other.as_bytes()),
         }
-        if self.escaped { self.decode() == other } else { self.raw == other.as_bytes() }
     }
 
-    /// The text, escapes undone; borrowed when there are none.
+    /// The text, escapes undone; borrowed when there are none. Of a cut text its beginning.
     ///
-    /// Half a surrogate, which strict reading refuses, becomes U+FFFD where structural reading let it pass.
+    /// Half a surrogate and bytes that are not UTF-8, which reading refuses and only [`from_raw`](Self::from_raw) lets
+    /// pass, become U+FFFD.
     pub fn decode(&self) -> Cow<'a, str> {
-        if self.escaped {
-            Cow::Owned(unescape(self.raw))
-        } else {
-            String::from_utf8_lossy(self.raw)
-        }
+        if self.escaped { Cow::Owned(unescape(self.raw)) } else { String::from_utf8_lossy(self.raw) }
     }
 }
 
@@ -109,6 +111,23 @@ fn decoded_chars(raw: &[u8], escaped: bool) -> u64 {
         rest = escape.get(length..).unwrap_or_default();
     }
     chars + count_chars(rest)
+}
+
+/// Whether `raw`, escapes undone, is `other`.
+fn eq_escaped(raw: &[u8], other: &[u8]) -> bool {
+    let (mut rest, mut other) = (raw, other);
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let (plain, escape) = rest.split_at(at);
+        let (decoded, length) = decode_escape(escape);
+        let mut buffer = [0; 4];
+        let expected = other
+            .strip_prefix(plain)
+            .and_then(|o| o.strip_prefix(decoded.encode_utf8(&mut buffer).as_bytes()));
+        let Some(after) = expected else { return false };
+        other = after;
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    rest == other
 }
 
 fn unescape(raw: &[u8]) -> String {
@@ -157,7 +176,10 @@ fn decode_unicode_escape(bytes: &[u8]) -> (char, usize) {
 
 /// The value of four hexadecimal digits at `at`.
 pub(crate) fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..at + 4)?.iter().try_fold(0, |value, &byte| Some(value << 4 | char::from(byte).to_digit(16)?))
+    bytes
+        .get(at..at + 4)?
+        .iter()
+        .try_fold(0, |value, &byte| Some(value << 4 | char::from(byte).to_digit(16)?))
 }
 
 #[cfg(test)]
@@ -172,7 +194,8 @@ mod tests {
     fn undoes_every_escape() {
         assert_eq!(escaped(r#"\"\\\/\b\f\n\r\t\u0041é"#).decode(), "\"\\/\u{8}\u{C}\n\r\tAé");
         assert_eq!(escaped(r"\ud83d\ude00!").decode(), "😀!");
-        assert!(escaped(r"\u0061b").eq_str("ab"));
+        assert!(escaped(r"\u0061b").eq_str("ab") && !escaped(r"\u0061b").eq_str("abc"));
+        assert!(escaped(r"\ud83d\ude00\n").eq_str("😀\n") && !escaped(r"a\n").eq_str("a"));
         assert_eq!(escaped(r"x\ud83d\ude00é").char_len(), 3);
     }
 

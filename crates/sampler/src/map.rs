@@ -64,8 +64,8 @@ mod tests {
             kept.offer_with(|| at);
             exchanged.offer_with(|| at.to_string());
         }
-        let texts: Vec<_> = kept.into_sample().into_values().iter().map(u64::to_string).collect();
-        assert_eq!(exchanged.into_sample().into_values(), texts);
+        let texts: Vec<_> = kept.into_sample().into_values().map(|at| at.to_string()).collect();
+        assert_eq!(exchanged.into_sample().into_values().collect::<Vec<_>>(), texts);
     }
 
     #[test]

@@ -116,7 +116,9 @@ impl Profile {
     /// Settles while values are open: their place in the trie moves with it.
     fn settle_open(&mut self) {
         let open = self.walks.get_mut(..self.open).unwrap_or_default();
-        open.iter_mut().for_each(|walk| self.core.unmark(walk));
+        for walk in open.iter_mut() {
+            self.core.unmark(walk);
+        }
         let new_ids = self.core.settle();
         let new_id = |id: u32| new_ids.get(id as usize).copied().unwrap_or(NONE);
         for walk in open {

@@ -1,5 +1,7 @@
 //! What a profile allocates: nothing once it knows the shape, and never more than its limits.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,7 @@
 //! Schemas: every observed document satisfies its own, by an independent validator.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use jsonschema::Validator;
@@ -133,8 +135,9 @@ fn map(names: std::ops::Range<u32>, value: impl Fn(u32) -> String) -> String {
 
 #[test]
 fn maps_have_no_properties() {
-    let value =
-        |name: u32| if name % 2 == 0 { r#"{"x":1}"#.into() } else { r#"{"x":"s","y":[true]}"#.into() };
+    let value = |name: u32| {
+        if name.is_multiple_of(2) { r#"{"x":1}"#.into() } else { r#"{"x":"s","y":[true]}"#.into() }
+    };
     let documents: Vec<String> = (0..3).map(|part| map(part * 40..part * 40 + 40, value)).collect();
     let expected = json!({"type": "object", "additionalProperties": {
         "type": "object",

@@ -17,7 +17,7 @@ mod pattern;
 mod selector;
 
 use crate::naive::{Document, Span, ValueId};
-use trommel_path::Segments;
+use trommel_query::Segments;
 
 /// What a name selector selects in an object that repeats the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -30,7 +30,7 @@
 //! A random query over a random document, answered by the evaluator, each node read back from where it stands:
 //!
 //! ```
-//! use trommel_path::Query;
+//! use trommel_query::Query;
 //! use trommel_testkit::evaluate::{Duplicates, evaluate};
 //! use trommel_testkit::generate::{Shape, Wishes, document, query};
 //! use trommel_testkit::naive::{self, parse};

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::collections::BTreeMap;
-use trommel_path::{Query, QueryLimits};
+use trommel_query::{Query, QueryLimits};
 use trommel_testkit::conformance::{self, Input, PathCase, Selection};
 use trommel_testkit::effort;
 use trommel_testkit::evaluate::{Duplicates, Node, evaluate, in_document_order};

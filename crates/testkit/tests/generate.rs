@@ -1,7 +1,7 @@
 //! The generators keep their word: the same from the same seed, and variety.
 
 use std::collections::BTreeSet;
-use trommel_path::Query;
+use trommel_query::Query;
 use trommel_testkit::generate::{Layout, Names, Shape, Wishes, damage, document, query};
 use trommel_testkit::naive::{Data, parse};
 

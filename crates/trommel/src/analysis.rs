@@ -1,12 +1,13 @@
 //! Questions put together, and how they are to be answered.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use trommel_path::{Duplicates, Order, Query};
 use trommel_reader::{Backend, Config, Limits, Validation};
 
 use crate::Error;
-use crate::control::{Cancel, Control, Progress};
+use crate::control::{Cancel, Control, Others, Progress};
 use crate::document::Document;
 use crate::measure::{Count, Extract, Measure, Sample, Stats, Strategy};
 use crate::report::{Answer, Found, Report, Sink};
@@ -167,7 +168,8 @@ impl Analysis {
         self
     }
 
-    /// Called as bytes pass, about once a megabyte, from whichever thread reads.
+    /// Called as bytes pass, at least once a MiB and at each read of a stream, from whichever thread reads; never from two at
+    /// once.
     #[must_use]
     pub fn on_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.options.control.progress = Some(Arc::new(progress));
@@ -176,13 +178,16 @@ impl Analysis {
 
     /// Answers the questions about a document. Values to be extracted are only counted.
     ///
-    /// One pass, but for a systematic sample without a stride, which needs the size of its population first. Memory follows
-    /// the depth, the limits and the number of questions, never the length of the document.
+    /// One pass, but for a systematic sample without a stride, which needs the size of its population first, and for a
+    /// sample of `$` in what turns out to be a stream of arrays. Memory follows the depth, the limits and the number of
+    /// questions, never the length of the document.
     pub fn run(&self, document: &mut Document) -> Result<Report, Error> {
         self.run_with(document, &mut |_: &Found<'_>| Ok(()))
     }
 
     /// Answers the questions, and hands out the extracted values as they are found: each query's in their order.
+    ///
+    /// When it ends with an error, what was handed out by then stands before the place of the error.
     pub fn run_with(&self, document: &mut Document, sink: &mut dyn Sink) -> Result<Report, Error> {
         if self.measures.iter().any(needs_total) {
             return self.counted(document)?.run_with_totals(document, sink);
@@ -192,23 +197,26 @@ impl Analysis {
 
     /// The same analysis, with the sizes of populations that must be known first.
     fn counted(&self, document: &mut Document) -> Result<Self, Error> {
-        document.keep(self.options.limits.spool_bytes)?;
-        let mut analysis = self.clone();
-        analysis.options.totals.clear();
-        for measure in &self.measures {
+        let kept = document.keep(self.options.limits.spool_bytes, &self.options.control)?;
+        let total = document.len().map(|length| kept + 2 * length);
+        let mut counting = Self { measures: Vec::new(), options: self.options.clone() };
+        counting.options.control.others = Some(Others { before: kept, total });
+        for measure in self.measures.iter().filter(|measure| needs_total(measure)) {
             let Measure::Sample(sample) = measure else { continue };
-            let mut total = None;
-            if needs_total(measure) {
-                let first = Sample { strategy: Strategy::First, ..sample.clone() };
-                let counting = Self { measures: vec![Measure::Sample(first)], options: self.options.clone() };
-                let report = counting.run_with_totals(document, &mut |_: &Found<'_>| Ok(()))?;
-                total = report.answers.iter().find_map(|answer| match answer {
-                    Answer::Sample(sample) => Some(sample.total),
-                    _ => None,
-                });
-            }
-            analysis.options.totals.push(total);
+            let (size, strategy) = (NonZeroUsize::MIN, Strategy::First);
+            counting.measures.push(Measure::Sample(Sample { size, strategy, ..sample.clone() }));
         }
+        let report = counting.run_with_totals(document, &mut |_: &Found<'_>| Ok(()))?;
+        let mut analysis = self.clone();
+        let before = kept + report.coverage.bytes_read;
+        analysis.options.control.others = Some(Others { before, total });
+        let mut totals = report.answers.iter().filter_map(|answer| match answer {
+            Answer::Sample(sample) => Some(sample.total),
+            _ => None,
+        });
+        let samples = self.measures.iter().filter(|measure| matches!(measure, Measure::Sample(_)));
+        analysis.options.totals =
+            samples.map(|sample| if needs_total(sample) { totals.next() } else { None }).collect();
         Ok(analysis)
     }
 }

@@ -1,8 +1,8 @@
 //! What accompanies a run: cancellation and progress.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use trommel_reader::{Error, ErrorKind, Monitor};
 
@@ -10,13 +10,14 @@ use trommel_reader::{Error, ErrorKind, Monitor};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes passed, after decompression. Never decreases.
+    /// Bytes passed, after decompression. Never decreases, from call to call; where the input has to be gone over twice (a
+    /// systematic sample without a stride), its bytes count twice.
     pub bytes: u64,
-    /// Bytes in all, where known.
+    /// What `bytes` will be in the end, where that is known, unless the run stops early.
     pub total: Option<u64>,
 }
 
-/// A flag that ends a run from another thread: it stops within a megabyte of input.
+/// A flag that ends a run from another thread: it stops within a MiB of input, or some thousand matches.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -35,6 +36,11 @@ impl Cancel {
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// An error when the flag is raised.
+    pub(crate) fn check(&self, offset: u64) -> Result<(), Error> {
+        if self.is_cancelled() { Err(Error::plain(ErrorKind::Cancelled, offset)) } else { Ok(()) }
+    }
 }
 
 type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
@@ -44,6 +50,17 @@ type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
 pub(crate) struct Control {
     pub(crate) cancel: Cancel,
     pub(crate) progress: Option<Callback>,
+    /// What other passes take, when this one is not the only one.
+    pub(crate) others: Option<Others>,
+}
+
+/// Passes over the input besides the present one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Others {
+    /// Bytes that passed before.
+    pub(crate) before: u64,
+    /// Bytes of all passes together, where known.
+    pub(crate) total: Option<u64>,
 }
 
 impl fmt::Debug for Control {
@@ -53,21 +70,89 @@ impl fmt::Debug for Control {
 }
 
 impl Control {
-    /// Watches one cursor. `passed` adds up the bytes of all cursors of the run; `start` is where this one begins.
-    pub(crate) fn monitor(&self, passed: Arc<AtomicU64>, start: u64, total: Option<u64>) -> Monitor<'static> {
-        let Self { cancel, progress } = self.clone();
+    /// Follows one pass over an input of `total` bytes.
+    pub(crate) fn track(&self, total: Option<u64>) -> Track {
+        let others = self.others.unwrap_or(Others { before: 0, total });
+        let meter = self.progress.clone().map(|callback| {
+            let passed = Mutex::new(Passed { before: others.before, bytes: others.before, told: None });
+            Arc::new(Meter { callback, total: others.total, passed })
+        });
+        Track { cancel: self.cancel.clone(), meter }
+    }
+}
+
+/// One pass being followed, on however many threads.
+#[derive(Clone)]
+pub(crate) struct Track {
+    cancel: Cancel,
+    meter: Option<Arc<Meter>>,
+}
+
+struct Meter {
+    callback: Callback,
+    total: Option<u64>,
+    passed: Mutex<Passed>,
+}
+
+struct Passed {
+    before: u64,
+    bytes: u64,
+    told: Option<u64>,
+}
+
+impl Track {
+    /// Watches one cursor that begins at offset `start`.
+    pub(crate) fn monitor(&self, start: u64) -> Monitor<'static> {
+        let Self { cancel, meter } = self.clone();
         let mut seen = start;
         Box::new(move |offset| {
-            if cancel.is_cancelled() {
-                return Err(Error::plain(ErrorKind::Cancelled, offset));
-            }
-            let fresh = offset.saturating_sub(seen);
-            seen = seen.max(offset);
-            let bytes = passed.fetch_add(fresh, Ordering::Relaxed) + fresh;
-            if let Some(progress) = &progress {
-                progress(Progress { bytes, total });
+            cancel.check(offset)?;
+            if let Some(meter) = &meter {
+                meter.pass(offset.saturating_sub(seen));
+                seen = seen.max(offset);
             }
             Ok(())
         })
+    }
+
+    /// Adds bytes that no cursor passes. An error when the run was cancelled.
+    pub(crate) fn pass(&self, bytes: u64, offset: u64) -> Result<(), Error> {
+        if let Some(meter) = &self.meter {
+            meter.pass(bytes);
+        }
+        self.cancel.check(offset)
+    }
+
+    /// An error when the run was cancelled.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn check(&self, offset: u64) -> Result<(), Error> {
+        self.cancel.check(offset)
+    }
+
+    /// The same for bytes that were passed already.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn again(&self) -> Self {
+        Self { cancel: self.cancel.clone(), meter: None }
+    }
+
+    /// Begins the pass anew: nothing is told until it is as far as it was.
+    pub(crate) fn restart(&self) {
+        if let Some(meter) = &self.meter {
+            let mut passed = meter.passed.lock().unwrap_or_else(PoisonError::into_inner);
+            passed.bytes = passed.before;
+        }
+    }
+}
+
+impl Meter {
+    /// The lock is kept while the callback runs, so that what it hears never decreases.
+    fn pass(&self, fresh: u64) {
+        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        passed.bytes += fresh;
+        let bytes = passed.bytes;
+        if passed.told.is_none_or(|told| bytes > told) {
+            passed.told = Some(bytes);
+            (self.callback)(Progress { bytes, total: self.total });
+        }
     }
 }

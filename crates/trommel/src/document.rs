@@ -1,13 +1,14 @@
 //! What is questioned: a file, bytes, or anything that can be read.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Mutex;
 
-use trommel_reader::{Config, Cursor, Framing, Input, MapPolicy, View};
+use trommel_reader::{Config, Cursor, ErrorKind, Framing, Input, Limit, MapPolicy, View};
 
 use crate::Error;
+use crate::control::{Control, Track};
 use crate::packed::{self, Codec};
 
 /// An input, and how it is divided into records.
@@ -26,6 +27,9 @@ enum Source {
     /// Taken when it is read.
     Reader(Mutex<Option<Box<dyn Read + Send>>>),
 }
+
+/// Bytes copied at a time.
+const CHUNK: usize = 64 << 10;
 
 /// Largest ratio of decompressed to compressed bytes, after the first 64 MiB, unless another is set.
 const RATIO: u64 = 1000;
@@ -136,30 +140,27 @@ impl Document {
         Ok(match &self.source {
             Source::Input(input) => Cursor::from_input(input, framing, config),
             Source::Packed(input, codec) => {
-                Cursor::from_reader(codec.unpack(input.reader(), ratio)?, framing, config)
+                let unpacked = codec.unpack(input.reader(), ratio).map_err(unread)?;
+                Cursor::from_reader(unpacked, framing, config)
             }
             Source::Reader(reader) => {
-                let reader = take(reader)?;
-                Cursor::from_reader(packed::unpack_if_packed(reader, ratio)?, framing, config)
+                let reader = packed::unpack_if_packed(take(reader)?, ratio).map_err(unread)?;
+                Cursor::from_reader(reader, framing, config)
             }
         })
     }
 
     /// Makes a reader repeatable: what it gives is kept in a temporary file without a name, of at most `limit` bytes.
-    pub(crate) fn keep(&mut self, limit: u64) -> Result<(), Error> {
-        if let Source::Reader(reader) = &self.source {
-            let reader = packed::unpack_if_packed(take(reader)?, self.ratio)?;
-            let mut file = tempfile::tempfile()?;
-            let copied = io::copy(&mut reader.take(limit.saturating_add(1)), &mut file)?;
-            if copied > limit {
-                let limit = trommel_reader::Limit::SpoolBytes(limit);
-                return Err(trommel_reader::Error::plain(trommel_reader::ErrorKind::Limit(limit), copied).into());
-            }
-            // Nobody else can change a file without a name, but a map of it is not worth the promise: it is read once or
-            // twice, in order.
-            self.source = Source::Input(Input::from_file(file, MapPolicy::never())?);
-        }
-        Ok(())
+    /// Returns how many were kept.
+    pub(crate) fn keep(&mut self, limit: u64, control: &Control) -> Result<u64, Error> {
+        let Source::Reader(reader) = &self.source else { return Ok(0) };
+        let reader = packed::unpack_if_packed(take(reader)?, self.ratio).map_err(unread)?;
+        let mut file = tempfile::tempfile()?;
+        let copied = copy(reader, &mut file, limit, &control.track(None))?;
+        // Nobody else can change a file without a name, but a map of it is not worth the promise: it is read twice, in
+        // order.
+        self.source = Source::Input(Input::from_file(file, MapPolicy::never())?);
+        Ok(copied)
     }
 
     /// An error when the file is not what it was when it was opened. A stream of records may have grown.
@@ -170,6 +171,32 @@ impl Document {
             Source::Reader(_) => Ok(()),
         }
     }
+}
+
+/// Copies what a reader gives, at most `limit` bytes, and says how many.
+fn copy(mut reader: impl Read, file: &mut File, limit: u64, track: &Track) -> Result<u64, Error> {
+    let mut chunk = vec![0; CHUNK];
+    let mut copied = 0;
+    loop {
+        let count = match reader.read(&mut chunk) {
+            Ok(0) => return Ok(copied),
+            Ok(count) => count as u64,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(trommel_reader::Error::io(error, copied).into()),
+        };
+        if copied + count > limit {
+            let limit = ErrorKind::Limit(Limit::SpoolBytes(limit));
+            return Err(trommel_reader::Error::plain(limit, copied).into());
+        }
+        file.write_all(chunk.get(..count as usize).unwrap_or_default())?;
+        copied += count;
+        track.pass(count, copied)?;
+    }
+}
+
+/// An error of reading before the first byte.
+fn unread(error: io::Error) -> Error {
+    trommel_reader::Error::io(error, 0).into()
 }
 
 fn take(reader: &Mutex<Option<Box<dyn Read + Send>>>) -> Result<Box<dyn Read + Send>, Error> {

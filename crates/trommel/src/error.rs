@@ -1,11 +1,14 @@
 //! What can go wrong while answering.
 
+use std::error::Error as _;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use trommel_path::ParseError;
-use trommel_reader::Kind;
+use trommel_reader::{ErrorKind, Kind, Limit};
+
+use crate::packed::TooMuch;
 
 /// An error of an analysis.
 #[derive(Debug)]
@@ -126,6 +129,15 @@ impl From<ParseError> for Error {
 
 impl From<trommel_reader::Error> for Error {
     fn from(error: trommel_reader::Error) -> Self {
+        // What a decompressor refuses comes through the reader as any error of reading.
+        let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+        let ratio = cause.and_then(io::Error::get_ref).and_then(|cause| cause.downcast_ref::<TooMuch>());
+        let error = match ratio {
+            Some(TooMuch(ratio)) => {
+                trommel_reader::Error::plain(ErrorKind::Limit(Limit::Ratio(*ratio)), error.offset())
+            }
+            None => error,
+        };
         Self::Read { error, record: None }
     }
 }

@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
-use trommel_path::{Held, HeldMatch, Matcher, QueryId};
+use trommel_path::{Held, HeldMatch, Matcher};
 use trommel_reader::Span;
 
+use crate::control::Cancel;
+use crate::error::Error;
 use crate::notes::Notes;
 use crate::report::{Found, Sink};
 
@@ -18,6 +20,9 @@ pub(crate) struct Outbox {
     held: Held,
     notes: Notes,
     text: Vec<u8>,
+    /// Bits of a held match's tag that are the number of its query; the others are the place of its note.
+    bits: u32,
+    cancel: Cancel,
 }
 
 /// One query's values.
@@ -46,7 +51,8 @@ impl Outgoing {
 /// A match that has just been left.
 #[derive(Clone, Copy)]
 pub(crate) struct Left {
-    pub(crate) query: QueryId,
+    /// The number of its query among those that hand out.
+    pub(crate) number: usize,
     pub(crate) times: u64,
     pub(crate) span: Span,
     /// Whether nothing that is still to come can stand before it.
@@ -54,8 +60,10 @@ pub(crate) struct Left {
 }
 
 impl Outbox {
-    pub(crate) fn new() -> Self {
-        Self { held: Held::new(HELD), notes: Notes::default(), text: Vec::new() }
+    /// An empty one for at most so many queries.
+    pub(crate) fn new(queries: usize, cancel: &Cancel) -> Self {
+        let bits = usize::BITS - queries.saturating_sub(1).leading_zeros();
+        Self { held: Held::new(HELD), notes: Notes::default(), text: Vec::new(), bits, cancel: cancel.clone() }
     }
 
     /// Hands a match out, or holds it until its order is known. `outgoing` is that of its query.
@@ -65,30 +73,27 @@ impl Outbox {
         matcher: &Matcher<'_, '_>,
         outgoing: &mut Outgoing,
         sink: &mut dyn Sink,
-    ) -> io::Result<()> {
-        let located = sink.wants_location();
+    ) -> Result<(), Error> {
+        // More of one node than are still wanted need not be looked at: they are all the same.
+        let times = left.times.min(outgoing.limit.saturating_sub(outgoing.given));
+        let located = sink.wants_location() && times > 0;
         if located {
             self.text.clear();
             write!(self.text, "{}", matcher.location())?;
         }
         if !left.settled || !self.held.is_empty() {
             let note = if located { self.notes.push(&self.text)? } else { 0 };
-            // The measure's number stands in front of the note's place, so that an outbox can serve several.
-            let tag = note << 16 | outgoing.measure as u64 & 0xFFFF;
-            for _ in 0..left.times {
+            let tag = note << self.bits | left.number as u64;
+            for time in 0..times {
+                self.check_cancel(time, left.span)?;
                 self.held.push(matcher.key(), left.span, tag)?;
             }
             return Ok(());
         }
-        let cursor = matcher.cursor();
-        let found = Found {
-            measure: outgoing.measure,
-            value: cursor.bytes(left.span).unwrap_or_default(),
-            span: left.span,
-            record: cursor.record(),
-            location: located.then(|| text_of(&self.text)),
-        };
-        for _ in 0..left.times {
+        let location = located.then(|| text_of(&self.text));
+        let found = found(outgoing.measure, left.span, location, matcher);
+        for time in 0..times {
+            self.check_cancel(time, left.span)?;
             outgoing.give(&found, sink)?;
         }
         Ok(())
@@ -100,35 +105,48 @@ impl Outbox {
         matcher: &Matcher<'_, '_>,
         outgoing: &mut [Outgoing],
         sink: &mut dyn Sink,
-    ) -> io::Result<()> {
+    ) -> Result<(), Error> {
         if self.held.is_empty() {
             return Ok(());
         }
         let located = sink.wants_location();
-        let (notes, text) = (&mut self.notes, &mut self.text);
+        let (notes, text, bits, cancel) = (&mut self.notes, &mut self.text, self.bits, &self.cancel);
         let mut touched = Touched::default();
         self.held.drain(|HeldMatch { span, tag, .. }| {
-            touched.add(span, matcher);
-            let measure = (tag & 0xFFFF) as usize;
-            let Some(outgoing) = outgoing.iter_mut().find(|outgoing| outgoing.measure == measure) else {
-                return Ok(());
-            };
-            if located && !outgoing.is_done() {
-                notes.read(tag >> 16, text)?;
+            if touched.add(span, matcher) {
+                cancel.check(span.end)?;
             }
-            let cursor = matcher.cursor();
-            let found = Found {
-                measure,
-                value: cursor.bytes(span).unwrap_or_default(),
-                span,
-                record: cursor.record(),
-                location: located.then(|| text_of(text)),
+            let number = (tag & !(u64::MAX << bits)) as usize;
+            let Some(outgoing) = outgoing.get_mut(number).filter(|outgoing| !outgoing.is_done()) else {
+                return Ok::<_, Error>(());
             };
-            outgoing.give(&found, sink)
+            if located {
+                notes.read(tag >> bits, text)?;
+            }
+            let location = located.then(|| text_of(text));
+            Ok(outgoing.give(&found(outgoing.measure, span, location, matcher), sink)?)
         })?;
         touched.forget(matcher);
-        self.notes.clear()
+        Ok(self.notes.clear()?)
     }
+
+    /// Handing out passes no bytes, so that nobody else looks at the flag meanwhile.
+    fn check_cancel(&self, time: u64, span: Span) -> Result<(), Error> {
+        if time % 1024 == 1023 { Ok(self.cancel.check(span.end)?) } else { Ok(()) }
+    }
+}
+
+/// What is told of a match; its bytes are kept by the cursor until it has been told.
+fn found<'a>(
+    measure: usize,
+    span: Span,
+    location: Option<&'a str>,
+    matcher: &'a Matcher<'_, '_>,
+) -> Found<'a> {
+    let cursor = matcher.cursor();
+    let value = cursor.bytes(span);
+    debug_assert!(value.is_some(), "a match is readable until it was handed out: {span:?}");
+    Found { measure, value: value.unwrap_or_default(), span, record: cursor.record(), location }
 }
 
 /// The part of the input that was read again since its memory was given back.
@@ -142,13 +160,16 @@ impl Touched {
     /// Spans read before their memory is given back.
     const SPANS: u32 = 1024;
 
-    fn add(&mut self, span: Span, matcher: &Matcher<'_, '_>) {
-        if self.spans == Self::SPANS {
+    /// Adds a span. `true` once in so many.
+    fn add(&mut self, span: Span, matcher: &Matcher<'_, '_>) -> bool {
+        let full = self.spans == Self::SPANS;
+        if full {
             self.forget(matcher);
         }
         self.spans += 1;
         let range = self.range.get_or_insert(span);
         *range = Span::new(range.start.min(span.start), range.end.max(span.end));
+        full
     }
 
     fn forget(&mut self, matcher: &Matcher<'_, '_>) {

@@ -6,7 +6,7 @@
 //!
 //! # fn main() -> Result<(), trommel::Error> {
 //! let mut log = Document::from_bytes(r#"{"events": [{"id": 7, "ok": true}, {"id": 8, "ok": false}]}"#);
-//! let questions = Analysis::new().extract("$.events[*].id".parse()?).count("$.events[?!@.ok]".parse()?).stats();
+//! let questions = Analysis::new().extract("$.events[*].id".parse()?).count("$.events[?@.ok == false]".parse()?).stats();
 //! let mut ids = Vec::new();
 //! let report = questions.run_with(&mut log, &mut |found: &Found<'_>| {
 //!     ids.push(String::from_utf8_lossy(found.value).into_owned());
@@ -77,8 +77,10 @@
 //! # Threads and parts
 //!
 //! A stream of lines in memory or mapped is answered on several threads (rayon's current pool, or
-//! [`Analysis::threads`]); the answers never depend on their number. [`Analysis::run_part`] answers part of an input as a
-//! [`Partial`], which can be stored, sent and merged: counts and statistics come out exactly as from one run.
+//! [`Analysis::threads`]); the answers, the order of the values, errors and coverage never depend on their number.
+//! [`Analysis::run_part`] answers part of an input as a [`Partial`], which can be stored, sent and merged: counts and
+//! statistics come out exactly as from one run. (Only where a description's paths take more memory than it may, which of
+//! them share a row may depend on how the input was cut.)
 //!
 //! # Validation and coverage
 //!
@@ -99,7 +101,7 @@
 //! |---|---|
 //! | `compression` (default) | gzip and zstd |
 //! | `parallel` (default) | several threads |
-//! | `serde` (default) | [`Partial`], [`Found::decode`], answers that serialize |
+//! | `serde` (default) | [`Partial`], [`Found::decode`]; [`Coverage`] and [`Summary`](statistics::Summary) serialize |
 
 mod analysis;
 mod control;

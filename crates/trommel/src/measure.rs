@@ -122,7 +122,8 @@ pub enum Strategy {
     Last,
     /// Every so many-th, or without a stride the elements `floor(i * total / size)`.
     Systematic(Option<NonZeroU64>),
-    /// From each group its share: the groups are made by the first node of a query within each item.
+    /// From each group its share: the groups are made by the first node of a query within each item, by its bytes without
+    /// white space, of which there may be [`Sample::STRATUM_BYTES`].
     Stratified(Query),
 }
 
@@ -142,6 +143,10 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// Bytes of what items are grouped by in a stratified sample; of the groups there may be
+    /// [`MAX_STRATA`](trommel_sampler::MAX_STRATA). More of either is an error.
+    pub const STRATUM_BYTES: usize = 4096;
+
     /// A random sample with seed 0.
     pub fn new(query: Query, size: NonZeroUsize) -> Self {
         Self { query, size, strategy: Strategy::Random, seed: Seed::new(0) }
@@ -166,7 +171,8 @@ impl Sample {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stats {
-    /// What selects the values; nothing for the whole input.
+    /// What selects the values; nothing for the whole input. A value that lies in another selected one counts for both, one
+    /// that a query selects several times counts once.
     pub queries: Vec<Query>,
     /// Rows for arrays and objects by path.
     pub per_path: bool,
@@ -190,5 +196,11 @@ impl Stats {
     /// Structure, types, and rows by path, of the whole input.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// What selects the values, `$` when nothing was said.
+    pub(crate) fn queries_or_root(&self) -> &[Query] {
+        const ROOT: &[Query] = &[Query::root()];
+        if self.queries.is_empty() { ROOT } else { &self.queries }
     }
 }

@@ -21,6 +21,11 @@ impl Default for Notes {
 }
 
 impl Notes {
+    /// No texts yet, in a temporary file from the first on.
+    pub(crate) fn in_file() -> Self {
+        Self { file: SpooledTempFile::new(0), end: 0 }
+    }
+
     /// Keeps a text and returns its place.
     pub(crate) fn push(&mut self, text: &[u8]) -> io::Result<u64> {
         let place = self.end;

@@ -1,5 +1,6 @@
 //! Compressed input: recognised by its first bytes, unpacked while it is read, within a ratio.
 
+use std::fmt;
 use std::io::{self, Read};
 
 /// A compressed format.
@@ -8,6 +9,18 @@ pub(crate) enum Codec {
     Gzip,
     Zstd,
 }
+
+/// What a reader reports that would give more than so many times what it took.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TooMuch(pub(crate) u64);
+
+impl fmt::Display for TooMuch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the compressed input unpacks to more than {} times its size", self.0)
+    }
+}
+
+impl std::error::Error for TooMuch {}
 
 /// The format that begins with these bytes.
 pub(crate) fn codec(start: &[u8]) -> Option<Codec> {
@@ -54,14 +67,14 @@ impl Codec {
         _: Box<dyn Read + Send + 'r>,
         _: u64,
     ) -> io::Result<Box<dyn Read + Send + 'r>> {
-        let what = format!("{self:?}-compressed input needs the feature `compression`");
+        let what = format!("the input is compressed ({self:?}), which needs the feature `compression`");
         Err(io::Error::new(io::ErrorKind::Unsupported, what))
     }
 }
 
 #[cfg(feature = "compression")]
 mod unpack {
-    use super::Codec;
+    use super::{Codec, TooMuch};
     use std::io::{self, BufReader, Read};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -118,12 +131,7 @@ mod unpack {
             self.given += count as u64;
             let allowed = self.taken.load(Ordering::Relaxed).saturating_mul(self.ratio);
             if self.given > GRACE && self.given > allowed {
-                let what = format!(
-                    "the compressed input unpacks to more than {} times its size; raise the ratio limit if it is to be \
-                     trusted",
-                    self.ratio
-                );
-                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+                return Err(io::Error::new(io::ErrorKind::InvalidData, TooMuch(self.ratio)));
             }
             Ok(count)
         }

@@ -1,24 +1,28 @@
 //! Record streams on several threads: parts of whole lines, cut by size, joined in order.
 //!
 //! What is answered never depends on the number of threads: the parts are the same for any number, each part is answered
-//! by itself, and the parts are joined in the order of the input.
+//! by itself, and the parts are joined in the order of the input. A part in which the run comes to its end early is
+//! questioned once more by whoever joins, from where all parts before it have come, so that it ends where one thread would.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use trommel_reader::{Cursor, Framing, Span, View};
 
 use crate::analysis::Analysis;
+use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
+use crate::measure::Measure;
 use crate::report::{Coverage, Damage, Found, Report, Sink};
-use crate::run::{Run, Seen};
-use crate::setup::{Work, set_up};
+use crate::run::{Run, Seen, changed_instead};
+use crate::setup::{Setup, Work};
 
-/// Bytes of a part: large enough that starting one costs nothing, small enough that what it found fits in memory.
+/// Bytes of a part that is counted or described: large enough that starting and merging one costs nothing.
 const PART: usize = 4 << 20;
+
+/// Bytes of a part whose values are handed out, few enough that what it found fits in memory.
+const PART_OF_VALUES: usize = 512 << 10;
 
 /// Parts a thread that are worked on before their answers are handed out.
 const AHEAD: usize = 4;
@@ -28,32 +32,33 @@ const AHEAD: usize = 4;
 struct Kept {
     found: Vec<KeptValue>,
     locations: String,
-    damages: Vec<Damage>,
+    /// Ends of the locations, if they are wanted.
+    location_ends: Vec<usize>,
+    /// Bad records, each with the number of values found before it.
+    damages: Vec<(usize, Damage)>,
     located: bool,
 }
 
 struct KeptValue {
-    measure: usize,
     span: Span,
-    record: u64,
-    /// End of its location in `Kept::locations`.
-    location: usize,
+    measure: u32,
+    record: u32,
 }
 
 impl Sink for Kept {
     fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
-        self.locations.push_str(found.location.unwrap_or_default());
-        self.found.push(KeptValue {
-            measure: found.measure,
-            span: found.span,
-            record: found.record,
-            location: self.locations.len(),
-        });
+        if self.located {
+            self.locations.push_str(found.location.unwrap_or_default());
+            self.location_ends.push(self.locations.len());
+        }
+        // A part has fewer records than bytes, and nobody asks four billion questions.
+        let (measure, record) = (found.measure as u32, found.record as u32);
+        self.found.push(KeptValue { span: found.span, measure, record });
         Ok(())
     }
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
-        self.damages.push(damage.clone());
+        self.damages.push((self.found.len(), damage.clone()));
         Ok(())
     }
 
@@ -67,11 +72,19 @@ struct Part {
     work: Work,
     kept: Kept,
     coverage: Coverage,
-    /// Records begun, bad ones included.
-    records: u64,
     characters: u64,
     error: Option<Error>,
-    span: Span,
+}
+
+/// What is the same for all parts.
+struct Whole<'a> {
+    analysis: &'a Analysis,
+    setup: Setup,
+    view: View<'a>,
+    track: Track,
+    located: bool,
+    /// Bytes of a part; longer ones, which hold a longer record, are not worked on ahead.
+    part: usize,
 }
 
 impl Analysis {
@@ -82,134 +95,239 @@ impl Analysis {
         document: &Document,
         sink: &mut dyn Sink,
     ) -> Result<Option<Report>, Error> {
-        let threads = self.options.threads.unwrap_or_else(rayon::current_num_threads);
+        let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);
+        let threads = self.options.threads.unwrap_or_else(rayon::current_num_threads).max(1);
+        let part = if asks(|asked| matches!(asked, Measure::Extract(_))) { PART_OF_VALUES } else { PART };
         let lines = document.current_framing() == Framing::Lines;
-        let Some(view) = document.view().filter(|view| lines && threads > 1 && view.bytes().len() > PART) else {
+        // Descriptions are merged by one thread, too: what is folded for want of memory may depend on the parts.
+        let cut = threads > 1 || asks(|asked| matches!(asked, Measure::Stats(_)));
+        let can = lines && cut && !asks(|asked| matches!(asked, Measure::Sample(_)));
+        let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
             return Ok(None);
         };
-        let (setup, mut total) = set_up(&self.measures, &self.options, true, sink.wants_location());
-        if !total.drawings.is_empty() {
-            return Ok(None);
-        }
-        let passed = Arc::new(AtomicU64::new(0));
-        let mut joined = Joined { coverage: Coverage::new(self.options.validation, document.len()), records: 0, characters: 0 };
-        let work = |views: &[View<'_>], located: bool| -> Vec<Part> {
-            views.par_iter().map(|part| self.run_stretch(*part, (&passed, document.len()), located)).collect()
-        };
-        let pool = self.options.threads.map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build());
-        let pool = pool.transpose().map_err(io::Error::other)?;
         let located = sink.wants_location();
-        for views in view.partitions(PART).chunks(threads * AHEAD) {
-            let parts = match &pool {
-                Some(pool) => pool.install(|| work(views, located)),
-                None => work(views, located),
-            };
-            for part in parts {
-                joined.take(part, view, &mut total, sink, self)?;
-                if total.is_done(&setup) {
-                    return self.report(total, joined.coverage, joined.seen(), document).map(Some);
-                }
-            }
-        }
-        joined.coverage.complete = true;
+        let setup = Setup::new(&self.measures, &self.options, true, located);
+        let track = self.options.control.track(document.len());
+        let whole = Whole { analysis: self, setup, view, track, located, part };
+        let mut joined = Joined::new(&whole, document.len(), sink);
+        joined.all(threads).map_err(|error| changed_instead(document, error))?;
+        let Joined { work, coverage, characters, .. } = joined;
         document.verify()?;
-        self.report(total, joined.coverage, joined.seen(), document).map(Some)
+        self.report(work, coverage, Seen { stream: true, characters, lone: None }, document).map(Some)
+    }
+}
+
+impl<'a> Whole<'a> {
+    fn cursor(&self, part: View<'a>, track: &Track) -> Cursor<'a> {
+        let config = self.analysis.options.config();
+        Cursor::from_view(part, Framing::Lines, &config).monitored(track.monitor(part.base()))
     }
 
-    fn run_stretch(&self, view: View<'_>, (passed, total): (&Arc<AtomicU64>, Option<u64>), located: bool) -> Part {
-        let monitor = self.options.control.monitor(Arc::clone(passed), view.base(), total);
-        let mut cursor = Cursor::from_view(view, Framing::Lines, &self.options.config()).monitored(monitor);
-        cursor.count_chars();
-        let mut kept = Kept { located, ..Kept::default() };
-        let (setup, mut work) = set_up(&self.measures, &self.options, true, located);
-        let mut run = Run {
-            analysis: self,
-            setup: &setup,
-            work: &mut work,
-            sink: &mut kept,
-            coverage: Coverage::new(self.options.validation, None),
-            elements: false,
-        };
-        let first = cursor.next_record();
-        let error = run.records(&mut cursor, first).err();
-        let coverage = Coverage { bytes_read: view.bytes().len() as u64, ..run.coverage };
-        let characters = cursor.chars(view.base() + view.bytes().len() as u64);
-        let span = Span::new(view.base(), view.base() + view.bytes().len() as u64);
-        view.release(span);
-        Part { span, work, kept, coverage, records: coverage.records + coverage.bad_records, characters, error }
+    /// Answers a part by itself.
+    fn answer(&self, part: View<'a>) -> Part {
+        let mut kept = Kept { located: self.located, ..Kept::default() };
+        let mut work = Work::new(&self.analysis.measures, &self.analysis.options);
+        let coverage = Coverage::new(self.analysis.options.validation, None);
+        let ran = self.run(part, (&mut work, coverage), &mut kept, &self.track);
+        part.release(span_of(part));
+        match ran {
+            Ok((coverage, characters)) => Part { work, kept, coverage, characters, error: None },
+            Err((coverage, error)) => Part { work, kept, coverage, characters: 0, error: Some(error) },
+        }
     }
+
+    /// Questions a part, going on from what was found before. The coverage of a part that ends with an error says how many
+    /// records came before it.
+    fn run(
+        &self,
+        part: View<'a>,
+        (work, coverage): (&mut Work, Coverage),
+        sink: &mut dyn Sink,
+        track: &Track,
+    ) -> Result<(Coverage, u64), (Coverage, Error)> {
+        let mut cursor = self.cursor(part, track);
+        if !work.describing.is_empty() {
+            cursor.count_chars();
+        }
+        let first = cursor.next_record();
+        let mut run =
+            Run { analysis: self.analysis, setup: &self.setup, work, sink, coverage, elements: false };
+        let ran = run.records(&mut cursor, first);
+        let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
+        match ran {
+            Ok(_) => Ok((coverage, cursor.chars(cursor.offset()))),
+            Err(error) => Err((coverage, error)),
+        }
+    }
+}
+
+fn span_of(part: View<'_>) -> Span {
+    Span::new(part.base(), part.base() + part.bytes().len() as u64)
 }
 
 /// The parts joined so far.
-struct Joined {
+struct Joined<'w, 'a> {
+    whole: &'w Whole<'a>,
+    work: Work,
     coverage: Coverage,
-    records: u64,
     characters: u64,
+    sink: &'w mut dyn Sink,
+    /// Tells lines and columns in the whole, from one place on to the next.
+    places: Cursor<'a>,
+    done: bool,
 }
 
-impl Joined {
-    fn seen(&self) -> Seen {
-        Seen { stream: true, characters: self.characters }
+impl<'w, 'a> Joined<'w, 'a> {
+    fn new(whole: &'w Whole<'a>, length: Option<u64>, sink: &'w mut dyn Sink) -> Self {
+        let Analysis { measures, options, .. } = whole.analysis;
+        let work = Work::new(measures, options);
+        let done = work.is_done(&whole.setup);
+        let coverage = Coverage { complete: !done, ..Coverage::new(options.validation, length) };
+        let mut places = Cursor::from_view(whole.view, Framing::Lines, &options.config());
+        // Past a byte order mark, which is no column. What else it finds, the first part finds as well.
+        let _ = places.next_record();
+        Self { whole, work, coverage, characters: 0, sink, places, done }
     }
 
-    /// Joins the next part: hands out its values, adds its counts and descriptions.
-    fn take(
-        &mut self,
-        part: Part,
-        view: View<'_>,
-        total: &mut Work,
-        sink: &mut dyn Sink,
-        analysis: &Analysis,
-    ) -> Result<(), Error> {
-        for damage in part.kept.damages {
-            let error = placed(&damage.error, view);
-            sink.damaged(&Damage { record: self.records + damage.record, error })?;
-        }
-        let mut from = 0;
-        for value in part.kept.found {
-            let location = part.kept.locations.get(from..value.location);
-            from = value.location;
-            let Some(outgoing) = total.outgoing.iter_mut().find(|outgoing| outgoing.measure == value.measure) else {
-                continue;
+    fn all(&mut self, threads: usize) -> Result<(), Error> {
+        let pool = self.whole.analysis.options.threads;
+        let pool = pool.map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build());
+        let pool = pool.transpose().map_err(io::Error::other)?;
+        let views = self.whole.view.partitions(self.whole.part);
+        for views in views.chunks(threads * AHEAD) {
+            if self.done {
+                break;
+            }
+            let whole = self.whole;
+            let work = || -> Vec<Option<Part>> {
+                let short = |part: &View<'_>| part.bytes().len() < 2 * whole.part;
+                views.par_iter().map(|part| short(part).then(|| whole.answer(*part))).collect()
             };
-            let found = Found {
-                measure: value.measure,
-                value: view.get(value.span).unwrap_or_default(),
-                span: value.span,
-                record: self.records + value.record,
-                location: location.filter(|_| part.kept.located),
+            let parts = match &pool {
+                Some(pool) => pool.install(work),
+                None => work(),
             };
-            outgoing.give(&found, sink)?;
+            for (view, part) in views.iter().zip(parts) {
+                self.take(*view, part)?;
+                if self.done {
+                    break;
+                }
+            }
         }
-        view.release(part.span);
+        Ok(())
+    }
+
+    /// Joins the next part, with its answers if it has been answered.
+    fn take(&mut self, view: View<'a>, part: Option<Part>) -> Result<(), Error> {
+        let Whole { analysis, setup, track, .. } = self.whole;
+        let Some(part) = part else { return self.run(view, track) };
+        track.check(view.base())?;
+        let too_many = analysis.check_bad_records(self.coverage.bad_records + part.coverage.bad_records);
+        if self.work.is_done_with(&part.work, setup) || too_many.is_err() {
+            return self.run(view, &track.again());
+        }
+        self.hand_out(view, &part.kept)?;
         if let Some(error) = part.error {
-            return Err(self.moved(error, view));
+            return Err(moved(error, self.records(), &mut self.places));
         }
-        total.merge(part.work);
+        self.work.merge(part.work);
         self.coverage.records += part.coverage.records;
         self.coverage.bad_records += part.coverage.bad_records;
-        self.coverage.bytes_read += part.coverage.bytes_read;
-        self.records += part.records;
+        self.coverage.bytes_read = part.coverage.bytes_read;
+        self.coverage.complete &= part.coverage.complete;
         self.characters += part.characters;
-        analysis.check_bad_records(self.coverage.bad_records)
+        Ok(())
     }
 
-    /// A part's error, in terms of the whole input.
-    fn moved(&self, error: Error, view: View<'_>) -> Error {
-        match error {
-            Error::Read { error, record } => {
-                Error::Read { error: placed(&error, view), record: record.map(|record| self.records + record) }
+    /// Records begun, bad ones included.
+    fn records(&self) -> u64 {
+        self.coverage.records + self.coverage.bad_records
+    }
+
+    fn hand_out(&mut self, view: View<'_>, kept: &Kept) -> Result<(), Error> {
+        let records = self.records();
+        let mut later = Later { sink: &mut *self.sink, records, places: &mut self.places };
+        let mut damages = kept.damages.iter().peekable();
+        let mut from = 0;
+        for (number, value) in kept.found.iter().enumerate() {
+            if number % 1024 == 1023 {
+                self.whole.track.check(value.span.end)?;
             }
-            error => error,
+            while let Some((_, damage)) = damages.next_if(|(before, _)| *before <= number) {
+                later.damaged(damage)?;
+            }
+            let end = kept.location_ends.get(number).copied().unwrap_or(from);
+            let location = kept.locations.get(from..end);
+            from = end;
+            // Measures and queries that hand out stand in the same order.
+            let number = self.work.outgoing.binary_search_by_key(&(value.measure as usize), |one| one.measure);
+            let Some(outgoing) = number.ok().and_then(|number| self.work.outgoing.get_mut(number)) else { continue };
+            let found = Found {
+                measure: outgoing.measure,
+                value: view.get(value.span).unwrap_or_default(),
+                span: value.span,
+                record: u64::from(value.record),
+                location: location.filter(|_| kept.located),
+            };
+            outgoing.give(&found, &mut later)?;
         }
+        damages.try_for_each(|(_, damage)| later.damaged(damage))?;
+        view.release(span_of(view));
+        Ok(())
+    }
+
+    /// Questions a part here and now, its values going straight to where they are wanted.
+    fn run(&mut self, view: View<'a>, track: &Track) -> Result<(), Error> {
+        let records = self.records();
+        let (complete, coverage) = (self.coverage.complete, self.coverage);
+        let mut later = Later { sink: &mut *self.sink, records, places: &mut self.places };
+        let ran = self.whole.run(view, (&mut self.work, coverage), &mut later, track);
+        view.release(span_of(view));
+        let (coverage, characters) =
+            ran.map_err(|(_, error)| moved(error, records, &mut self.places))?;
+        self.coverage = Coverage { complete: coverage.complete && complete, ..coverage };
+        self.characters += characters;
+        self.done = self.work.is_done(&self.whole.setup);
+        Ok(())
+    }
+}
+
+/// A sink in the middle of a stream: what it is told counts from the beginning of a part, what it passes on from that of
+/// the whole.
+struct Later<'s, 'a> {
+    sink: &'s mut dyn Sink,
+    /// Records before the part.
+    records: u64,
+    places: &'s mut Cursor<'a>,
+}
+
+impl Sink for Later<'_, '_> {
+    fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
+        self.sink.found(&Found { record: self.records + found.record, ..*found })
+    }
+
+    fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
+        let error = placed(&damage.error, self.places);
+        self.sink.damaged(&Damage { record: self.records + damage.record, error })
+    }
+
+    fn wants_location(&self) -> bool {
+        self.sink.wants_location()
+    }
+}
+
+/// A part's error, in terms of the whole input.
+fn moved(error: Error, records: u64, places: &mut Cursor<'_>) -> Error {
+    match error {
+        Error::Read { error, record } => {
+            Error::Read { error: placed(&error, places), record: record.map(|record| records + record) }
+        }
+        error => error,
     }
 }
 
 /// The error with line and column in the whole input.
-fn placed(error: &trommel_reader::Error, view: View<'_>) -> trommel_reader::Error {
-    if error.place().is_none() {
-        return error.clone();
-    }
-    let place = Cursor::from_view(view, Framing::Lines, &trommel_reader::Config::new()).place(error.offset());
+fn placed(error: &trommel_reader::Error, places: &mut Cursor<'_>) -> trommel_reader::Error {
+    let place = error.place().and_then(|_| places.place(error.offset()));
     place.map_or_else(|| error.clone(), |place| error.at_place(place))
 }

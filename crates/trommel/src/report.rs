@@ -46,11 +46,12 @@ pub struct Coverage {
     pub bytes_read: u64,
     /// Bytes in all, where known.
     pub bytes_total: Option<u64>,
-    /// Records answered for.
+    /// Records answered for, that in which the run came to its end included.
     pub records: u64,
     /// Bad records left out.
     pub bad_records: u64,
-    /// Whether everything was read; otherwise what lies behind could not change the answers, and was not checked.
+    /// Whether everything was read and checked; otherwise what lies behind the place where the input, or some line of it, was
+    /// decided could not change the answers, and was not looked at.
     pub complete: bool,
     /// Whether what was passed over was checked in full.
     pub strict: bool,

@@ -1,27 +1,28 @@
 //! The pass: steps of the matcher go to whoever asked.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use trommel_path::{Matcher, Order, Pass, QueryId, Scratch, Step};
 use trommel_reader::{Cursor, Event, Framing, Kind, Span};
 
 use crate::analysis::{Analysis, OnBadRecord};
+use crate::control::Track;
 use crate::document::Document;
 use crate::error::{Error, NotCountable};
 use crate::extract::Left;
 use crate::measure::{CountAs, Measure};
-use crate::report::{Answer, Coverage, Damage, Report, Sink};
-use crate::setup::{Role, Setup, Work, set_up};
+use crate::report::{Answer, Coverage, Damage, Found, Report, Sink};
+use crate::setup::{Role, Setup, Work};
 use crate::stats;
 
 /// What a run found out about its input.
 pub(crate) struct Seen {
     /// Whether it is a stream of records.
     pub(crate) stream: bool,
-    /// Unicode scalar values.
+    /// Unicode scalar values, if they were counted.
     pub(crate) characters: u64,
+    /// Type of the only value, if it is no stream and the value no array.
+    pub(crate) lone: Option<Kind>,
 }
 
 /// How a record went.
@@ -48,7 +49,11 @@ impl Analysis {
         if let Some(report) = self.run_in_parallel(document, sink)? {
             return Ok(report);
         }
-        let (work, coverage, seen) = self.run_as_stream_if_needed(document, sink)?;
+        let work = || Work::new(&self.measures, &self.options);
+        let (work, coverage, seen) = self.run_as_stream_if_needed(document, &work, sink)?;
+        if let Some(kind) = seen.lone.filter(|_| samples_root(&self.measures)) {
+            return Err(Error::NotAnArray { query: "$".into(), kind });
+        }
         self.report(work, coverage, seen, document)
     }
 
@@ -56,13 +61,16 @@ impl Analysis {
     pub(crate) fn run_as_stream_if_needed(
         &self,
         document: &mut Document,
+        work: &dyn Fn() -> Work,
         sink: &mut dyn Sink,
     ) -> Result<(Work, Coverage, Seen), Error> {
-        match self.run_alone(document, sink) {
+        let track = self.options.control.track(document.len());
+        match self.run_alone(document, work(), sink, &track) {
             Err(Error::Read { ref error, .. }) if is_stream_of_arrays(error) && document.is_repeatable() => {
                 let framing = document.current_framing();
                 document.set_framing(Framing::Concatenated);
-                let ran = self.run_alone(document, sink);
+                track.restart();
+                let ran = self.run_alone(document, work(), &mut Again { sink }, &track);
                 document.set_framing(framing);
                 ran
             }
@@ -71,18 +79,25 @@ impl Analysis {
     }
 
     /// One thread, from the first byte to the last that matters.
-    fn run_alone(&self, document: &Document, sink: &mut dyn Sink) -> Result<(Work, Coverage, Seen), Error> {
+    fn run_alone(
+        &self,
+        document: &Document,
+        mut work: Work,
+        sink: &mut dyn Sink,
+        track: &Track,
+    ) -> Result<(Work, Coverage, Seen), Error> {
         let config = self.options.config();
         let total = document.len();
-        let monitor = self.options.control.monitor(Arc::new(AtomicU64::new(0)), 0, total);
-        let mut cursor = document.cursor(&config)?.monitored(monitor);
-        cursor.count_chars();
+        let mut cursor = document.cursor(&config)?.monitored(track.monitor(0));
+        if !work.describing.is_empty() {
+            cursor.count_chars();
+        }
         let first = cursor.next_record();
-        let records = match &first {
-            Ok(true) => is_record_population(&mut cursor)?,
-            _ => true,
+        let (records, lone) = match &first {
+            Ok(true) => population_of_root(&mut cursor)?,
+            _ => (true, None),
         };
-        let (setup, mut work) = set_up(&self.measures, &self.options, records, sink.wants_location());
+        let setup = Setup::new(&self.measures, &self.options, records, sink.wants_location());
         let mut run = Run {
             analysis: self,
             setup: &setup,
@@ -91,13 +106,15 @@ impl Analysis {
             coverage: Coverage::new(self.options.validation, total),
             elements: !records && samples_root(&self.measures),
         };
-        let framing = run.records(&mut cursor, first)?;
+        let framing = run.records(&mut cursor, first).map_err(|error| changed_instead(document, error))?;
         let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
         let characters = cursor.chars(cursor.offset());
         drop(cursor);
         document.verify()?;
-        let stream = matches!(framing, Framing::Lines | Framing::JsonSeq | Framing::Concatenated) || coverage.records > 1;
-        Ok((work, coverage, Seen { stream, characters }))
+        let several = coverage.records + coverage.bad_records > 1;
+        let stream = matches!(framing, Framing::Lines | Framing::JsonSeq | Framing::Concatenated) || several;
+        let lone = lone.filter(|_| !stream);
+        Ok((work, coverage, Seen { stream, characters, lone }))
     }
 
     /// An error when there were more bad records than are to be skipped.
@@ -113,7 +130,7 @@ impl Analysis {
         &self,
         work: Work,
         coverage: Coverage,
-        Seen { stream, characters }: Seen,
+        Seen { stream, characters, .. }: Seen,
         document: &Document,
     ) -> Result<Report, Error> {
         let Work { outgoing, counting, drawings, describing, .. } = work;
@@ -143,10 +160,43 @@ impl Analysis {
 }
 
 /// Whether the population of `$` is the records: they are in a stream of records, and so they are when the first value is
-/// no array.
-fn is_record_population(cursor: &mut Cursor<'_>) -> Result<bool, Error> {
-    let one = matches!(cursor.framing(), Framing::Single | Framing::Auto);
-    Ok(!one || cursor.peek()? != Some(Kind::Array) && cursor.framing() == Framing::Auto)
+/// no array, unless it turns out to be the only one. Then it is of this type.
+fn population_of_root(cursor: &mut Cursor<'_>) -> Result<(bool, Option<Kind>), Error> {
+    Ok(match cursor.framing() {
+        Framing::Single => (false, None),
+        Framing::Auto => match cursor.peek()? {
+            Some(Kind::Array) => (false, None),
+            kind => (true, kind),
+        },
+        _ => (true, None),
+    })
+}
+
+/// What is wrong with a file that changed meanwhile is the change.
+pub(crate) fn changed_instead(document: &Document, error: Error) -> Error {
+    match error {
+        Error::Read { error: ref read, .. } if read.is_syntax() => document.verify().err().unwrap_or(error),
+        error => error,
+    }
+}
+
+/// A sink that has been told of the first record already.
+struct Again<'a> {
+    sink: &'a mut dyn Sink,
+}
+
+impl Sink for Again<'_> {
+    fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
+        if found.record == 0 { Ok(()) } else { self.sink.found(found) }
+    }
+
+    fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
+        self.sink.damaged(damage)
+    }
+
+    fn wants_location(&self) -> bool {
+        self.sink.wants_location()
+    }
 }
 
 fn samples_root(measures: &[Measure]) -> bool {
@@ -174,24 +224,28 @@ impl Run<'_> {
     ) -> Result<Framing, Error> {
         let mut scratch = Scratch::new();
         let mut matcher = self.setup.plan.matcher(&mut scratch, cursor, &self.setup.wants);
-        let mut next = first;
+        let mut next = if self.work.is_done(self.setup) { return Ok(matcher.cursor().framing()) } else { first };
+        self.coverage.complete = true;
         loop {
             let recorded = match next {
-                Ok(false) => {
-                    self.coverage.complete = matcher.cursor().is_at_end() || self.coverage.records == 0
-                        || matcher.cursor().framing() != Framing::Single;
-                    return Ok(matcher.cursor().framing());
-                }
+                Ok(false) => return Ok(matcher.cursor().framing()),
                 Ok(true) => self.record(&mut matcher),
                 Err(error) => Err(error.into()),
             };
             match recorded {
-                Ok(Recorded::Done) => {}
-                Ok(Recorded::Enough) => return Ok(matcher.cursor().framing()),
+                Ok(Recorded::Done) => self.coverage.complete &= is_seen(matcher.cursor(), self.skips()),
+                Ok(Recorded::Enough) => {
+                    self.coverage.complete = false;
+                    return Ok(matcher.cursor().framing());
+                }
                 Err(error) => self.bad_record(error, matcher.cursor())?,
             }
             next = matcher.cursor_mut().next_record();
         }
+    }
+
+    fn skips(&self) -> bool {
+        matches!(self.analysis.options.on_bad_record, OnBadRecord::Skip { .. })
     }
 
     /// Goes on after a bad record where that is wanted and possible.
@@ -211,8 +265,7 @@ impl Run<'_> {
     }
 
     fn record(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Recorded, Error> {
-        let skips = matches!(self.analysis.options.on_bad_record, OnBadRecord::Skip { .. });
-        if skips && matcher.cursor().can_recover() {
+        if self.skips() && matcher.cursor().can_recover() {
             check_first(matcher.cursor_mut())?;
         }
         if self.elements && matcher.cursor().record() > 0 {
@@ -223,10 +276,20 @@ impl Run<'_> {
             matcher.cursor_mut().hold();
         }
         matcher.this_record()?;
+        let mut steps = 0_u32;
         while let Some(step) = matcher.advance()? {
             self.step(step, matcher)?;
-            if !matches!(step, Step::Event(_)) && self.work.is_done(self.setup) {
+            if matches!(step, Step::Event(_)) {
+                continue;
+            }
+            if self.work.is_done(self.setup) {
+                self.coverage.records += 1;
                 return Ok(Recorded::Enough);
+            }
+            steps += 1;
+            if steps.is_multiple_of(1024) {
+                // Many matches can begin and end without a byte passing.
+                self.analysis.options.control.cancel.check(matcher.cursor().offset())?;
             }
         }
         self.end_record(matcher)?;
@@ -234,7 +297,7 @@ impl Run<'_> {
         Ok(if self.work.is_done(self.setup) { Recorded::Enough } else { Recorded::Done })
     }
 
-    fn end_record(&mut self, matcher: &Matcher<'_, '_>) -> io::Result<()> {
+    fn end_record(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         for outbox in &mut self.work.outboxes {
             outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
         }
@@ -293,7 +356,7 @@ impl Run<'_> {
 
     fn leave(&mut self, query: QueryId, times: u64, span: Span, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         match self.role(query) {
-            Some(Role::Extract(number)) => self.take(Left { query, times, span, settled: false }, number, matcher)?,
+            Some(Role::Extract(number)) => self.take(query, Left { number, times, span, settled: false }, matcher)?,
             Some(Role::Population(number)) => {
                 if let Some(drawing) = self.work.drawings.get_mut(number) {
                     drawing.leave(span, matcher)?;
@@ -301,7 +364,7 @@ impl Run<'_> {
             }
             Some(Role::Describe(number)) => {
                 if let Some(describing) = self.work.describing.get_mut(number) {
-                    describing.leave(span, times, matcher);
+                    describing.leave(span, matcher);
                 }
             }
             Some(Role::Count(_) | Role::Counted(_) | Role::Sampled(_)) | None => {}
@@ -310,10 +373,11 @@ impl Run<'_> {
     }
 
     /// A value to hand out has ended.
-    fn take(&mut self, mut left: Left, number: usize, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+    fn take(&mut self, query: QueryId, mut left: Left, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        let number = left.number;
         self.work.open_values = self.work.open_values.saturating_sub(1);
         let document_order = self.analysis.options.order == Order::Document;
-        left.settled = if document_order { self.work.open_values == 0 } else { matcher.is_settled(left.query) };
+        left.settled = if document_order { self.work.open_values == 0 } else { matcher.is_settled(query) };
         let outbox = self.work.outboxes.get_mut(if document_order { 0 } else { number });
         let (Some(outbox), Some(outgoing)) = (outbox, self.work.outgoing.get_mut(number)) else { return Ok(()) };
         outbox.take(left, matcher, outgoing, self.sink)?;
@@ -358,6 +422,12 @@ impl Run<'_> {
         let location = matcher.location().to_string();
         Err(Error::NotCountable(Box::new(NotCountable { name: count.name.clone(), wanted, location, kind, instead })))
     }
+}
+
+/// Whether all of the record that was left is or will be checked: what follows in a line is not, once the line is decided.
+fn is_seen(cursor: &Cursor<'_>, checked_first: bool) -> bool {
+    let rest_is_skipped = matches!(cursor.framing(), Framing::Auto | Framing::Concatenated);
+    cursor.is_at_end() || rest_is_skipped || checked_first && cursor.can_recover()
 }
 
 /// Reads a record to its end, checking it in full, and comes back.

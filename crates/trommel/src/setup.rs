@@ -125,51 +125,71 @@ fn elements(query: Query) -> Query {
     query.with_child(Selector::Slice(Slice { start: None, end: None, step: 1 }))
 }
 
-/// Plans an analysis. With `records`, the population of `$` is the records themselves.
-pub(crate) fn set_up(measures: &[Measure], options: &Options, records: bool, located: bool) -> (Setup, Work) {
-    let mut builder =
-        Builder { options, queries: Vec::new(), roles: Vec::new(), conditions: Vec::new() };
-    let mut work = Work {
-        outgoing: Vec::new(),
-        outboxes: Vec::new(),
-        open_values: 0,
-        counting: Vec::new(),
-        drawings: Vec::new(),
-        drawn_for: Vec::new(),
-        describing: Vec::new(),
-    };
-    for (measure, question) in measures.iter().enumerate() {
-        match question {
-            Measure::Extract(extract) => {
-                builder.push(extract.query.clone(), options.order, Role::Extract(work.outgoing.len()));
-                let limit = extract.limit.unwrap_or(u64::MAX);
-                work.outgoing.push(Outgoing { measure, limit, given: 0 });
-                if options.order == Order::Rfc || work.outboxes.is_empty() {
-                    work.outboxes.push(Outbox::new());
+impl Setup {
+    /// Plans an analysis. With `records`, the population of `$` is the records themselves.
+    pub(crate) fn new(measures: &[Measure], options: &Options, records: bool, located: bool) -> Self {
+        let mut builder =
+            Builder { options, queries: Vec::new(), roles: Vec::new(), conditions: Vec::new() };
+        let (mut extracts, mut counts, mut samples, mut described) = (0.., 0.., 0.., 0..);
+        let next = |numbers: &mut std::ops::RangeFrom<usize>| numbers.next().unwrap_or(usize::MAX);
+        for measure in measures {
+            match measure {
+                Measure::Extract(extract) => {
+                    builder.push(extract.query.clone(), options.order, Role::Extract(next(&mut extracts)));
                 }
-            }
-            Measure::Count(count) => {
-                builder.push_count(count, work.counting.len());
-                let limit = count.limit.unwrap_or(u64::MAX);
-                work.counting.push(Counting { measure, count_as: count.count_as, limit, total: 0 });
-            }
-            Measure::Sample(sample) => {
-                builder.push_sample(sample, work.drawings.len(), records);
-                work.drawings.push(Drawing::new(sample, options.totals.get(work.drawings.len()).copied().flatten()));
-                work.drawn_for.push(measure);
-            }
-            Measure::Stats(stats) => {
-                let root = Query::root();
-                let queries = if stats.queries.is_empty() { std::slice::from_ref(&root) } else { &stats.queries };
-                for query in queries {
-                    builder.push(query.clone(), Order::Any, Role::Describe(work.describing.len()));
-                    work.describing.push(Describing::new(stats, query.shorthand()));
+                Measure::Count(count) => builder.push_count(count, next(&mut counts)),
+                Measure::Sample(sample) => builder.push_sample(sample, next(&mut samples), records),
+                Measure::Stats(stats) => {
+                    for query in stats.queries_or_root() {
+                        builder.push(query.clone(), Order::Any, Role::Describe(next(&mut described)));
+                    }
                 }
             }
         }
+        let needs_all = measures.iter().any(|asked| matches!(asked, Measure::Sample(_) | Measure::Stats(_)));
+        builder.finish(located, needs_all)
     }
-    let needs_all = !work.drawings.is_empty() || !work.describing.is_empty();
-    (builder.finish(located, needs_all), work)
+}
+
+impl Work {
+    /// Nothing done yet. The numbers of roles count in the order of the measures.
+    pub(crate) fn new(measures: &[Measure], options: &Options) -> Self {
+        let mut work = Self {
+            outgoing: Vec::new(),
+            outboxes: Vec::new(),
+            open_values: 0,
+            counting: Vec::new(),
+            drawings: Vec::new(),
+            drawn_for: Vec::new(),
+            describing: Vec::new(),
+        };
+        for (measure, asked) in measures.iter().enumerate() {
+            match asked {
+                Measure::Extract(extract) => {
+                    let limit = extract.limit.unwrap_or(u64::MAX);
+                    work.outgoing.push(Outgoing { measure, limit, given: 0 });
+                }
+                Measure::Count(count) => {
+                    let limit = count.limit.unwrap_or(u64::MAX);
+                    work.counting.push(Counting { measure, count_as: count.count_as, limit, total: 0 });
+                }
+                Measure::Sample(sample) => {
+                    let total = options.totals.get(work.drawings.len()).copied().flatten();
+                    work.drawings.push(Drawing::new(sample, total, options));
+                    work.drawn_for.push(measure);
+                }
+                Measure::Stats(stats) => {
+                    let describing = |query: &Query| Describing::new(stats, query.shorthand());
+                    work.describing.extend(stats.queries_or_root().iter().map(describing));
+                }
+            }
+        }
+        let extracts = work.outgoing.len();
+        let boxes = if options.order == Order::Document { extracts.min(1) } else { extracts };
+        let outbox = || Outbox::new(extracts, &options.control.cancel);
+        work.outboxes.extend(std::iter::repeat_with(outbox).take(boxes));
+        work
+    }
 }
 
 impl Counting {
@@ -200,5 +220,16 @@ impl Work {
         !setup.needs_all
             && self.outgoing.iter().all(Outgoing::is_done)
             && self.counting.iter().all(|counting| counting.total >= counting.limit)
+    }
+
+    /// Whether with what a later part has found no byte behind that part can change an answer.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn is_done_with(&self, later: &Self, setup: &Setup) -> bool {
+        let enough = |limit: u64, found: u64, later: u64| found.saturating_add(later) >= limit;
+        let mut outgoing = self.outgoing.iter().zip(&later.outgoing);
+        let mut counting = self.counting.iter().zip(&later.counting);
+        !setup.needs_all
+            && outgoing.all(|(one, later)| enough(one.limit, one.given, later.given))
+            && counting.all(|(one, later)| enough(one.limit, one.total, later.total))
     }
 }

@@ -2,7 +2,7 @@
 
 use trommel_path::Matcher;
 use trommel_reader::{Event, Span};
-use trommel_stats::{Accumulator, Profile, ProfileOptions};
+use trommel_stats::{Accumulator, Profile, ProfileOptions, RowsShown, Summary};
 
 use crate::measure::Stats;
 use crate::report::{PathStats, StatsAnswer};
@@ -13,15 +13,24 @@ use crate::report::{PathStats, StatsAnswer};
 pub(crate) struct Describing {
     path: String,
     profile: Profile,
-    /// Values open now.
+    /// For each value open now, the characters before it.
     #[cfg_attr(feature = "serde", serde(skip))]
-    open: u32,
-    /// Where characters are counted from, for each of them.
+    open: Vec<u64>,
+    /// What the place of everything in the whole begins with, so that what one part saw first comes before what a later
+    /// part saw first.
     #[cfg_attr(feature = "serde", serde(skip))]
-    starts: Vec<u64>,
+    base: u64,
     bytes: u64,
     characters: u64,
 }
+
+/// Bits of an offset within a part; those above are the part's number.
+#[cfg(feature = "serde")]
+const OFFSET_BITS: u32 = 44;
+
+/// The last part that has a number of its own: what those behind see first is in the order of their offsets alone.
+#[cfg(feature = "serde")]
+const LAST_PART: u64 = (1 << (u64::BITS - OFFSET_BITS)) - 1;
 
 impl Describing {
     pub(crate) fn new(stats: &Stats, path: String) -> Self {
@@ -32,36 +41,42 @@ impl Describing {
         options.values = stats.values;
         options.max_depth = stats.max_depth.unwrap_or(u32::MAX);
         options.root_path.clone_from(&path);
-        Self { path, profile: Profile::new(options), open: 0, starts: Vec::new(), bytes: 0, characters: 0 }
+        Self { path, profile: Profile::new(options), open: Vec::new(), base: 0, bytes: 0, characters: 0 }
+    }
+
+    /// Makes it the description of part `number` of an input whose other parts are described elsewhere.
+    #[cfg(feature = "serde")]
+    pub(crate) fn of_part(&mut self, number: u64) {
+        self.base = number.min(LAST_PART) << OFFSET_BITS;
     }
 
     pub(crate) fn enter(&mut self, start: u64, matcher: &mut Matcher<'_, '_>) {
         self.profile.begin();
-        self.open += 1;
-        self.starts.push(matcher.cursor_mut().chars(start));
+        self.open.push(matcher.cursor_mut().chars(start));
     }
 
     pub(crate) fn event(&mut self, event: Event, matcher: &Matcher<'_, '_>) {
-        if self.open > 0 {
+        if !self.open.is_empty() {
             let cursor = matcher.cursor();
-            self.profile.observe(event, cursor.payload(), cursor.span().start);
+            let at = self.base.saturating_add(cursor.span().start);
+            self.profile.observe(event, cursor.payload(), at);
         }
     }
 
-    pub(crate) fn leave(&mut self, span: Span, times: u64, matcher: &mut Matcher<'_, '_>) {
+    pub(crate) fn leave(&mut self, span: Span, matcher: &mut Matcher<'_, '_>) {
         self.profile.end();
-        self.open = self.open.saturating_sub(1);
-        let before = self.starts.pop().unwrap_or(0);
-        self.bytes += span.len() * times;
-        self.characters += (matcher.cursor_mut().chars(span.end) - before) * times;
+        let before = self.open.pop().unwrap_or(0);
+        self.bytes = self.bytes.saturating_add(span.len());
+        let characters = matcher.cursor_mut().chars(span.end).saturating_sub(before);
+        self.characters = self.characters.saturating_add(characters);
     }
 
     /// Takes in what another part has described.
     #[cfg(any(feature = "parallel", feature = "serde"))]
     pub(crate) fn merge(&mut self, later: Self) {
         self.profile.merge(later.profile);
-        self.bytes += later.bytes;
-        self.characters += later.characters;
+        self.bytes = self.bytes.saturating_add(later.bytes);
+        self.characters = self.characters.saturating_add(later.characters);
     }
 }
 
@@ -74,27 +89,56 @@ pub(crate) fn answer(parts: Vec<Describing>, whole: Option<(u64, u64)>, records:
     for mut part in parts {
         part.profile.settle();
         let summary = part.profile.summary();
-        by_path.push(PathStats { path: part.path, bytes: part.bytes, characters: part.characters, summary });
-        if several {
-            match &mut all {
-                Some(all) => all.merge(part.profile),
-                None => all = Some(part.profile),
-            }
+        let Describing { path, bytes, characters, profile, .. } = part;
+        by_path.push(PathStats { path, bytes, characters, summary });
+        match &mut all {
+            Some(all) => all.merge(profile),
+            None => all = Some(profile),
         }
     }
     let (bytes, characters) = whole.unwrap_or_else(|| {
-        by_path.iter().fold((0, 0), |(bytes, chars), part| (bytes + part.bytes, chars + part.characters))
+        let add = |(bytes, chars): (u64, u64), part: &PathStats| {
+            (bytes.saturating_add(part.bytes), chars.saturating_add(part.characters))
+        };
+        by_path.iter().fold((0, 0), add)
     });
-    let summary = match all {
-        Some(all) => {
-            // Figures of all values together; the rows keep the paths of their queries.
-            let mut summary = all.summary();
-            summary.arrays = by_path.iter().map(|part| part.summary.arrays.clone()).collect::<Option<Vec<_>>>().map(|rows| rows.concat());
-            summary.objects = by_path.iter().map(|part| part.summary.objects.clone()).collect::<Option<Vec<_>>>().map(|rows| rows.concat());
-            summary.values = by_path.iter().map(|part| part.summary.values.clone()).collect::<Option<Vec<_>>>().map(|rows| rows.concat());
-            summary
-        }
-        None => by_path.pop().map(|part| part.summary).unwrap_or_else(|| Profile::new(ProfileOptions::default()).summary()),
+    let summary = if several {
+        let mut summary = all.unwrap_or_else(nothing).summary();
+        join_rows(&mut summary, &by_path);
+        summary
+    } else {
+        by_path.pop().map_or_else(|| nothing().summary(), |part| part.summary)
     };
-    StatsAnswer { bytes, characters, summary, records, by_path: if several { by_path } else { Vec::new() } }
+    StatsAnswer { bytes, characters, summary, records, by_path }
+}
+
+fn nothing() -> Profile {
+    Profile::new(ProfileOptions::default())
+}
+
+/// Figures of all values together have the rows of each query, which keep its path.
+fn join_rows(summary: &mut Summary, by_path: &[PathStats]) {
+    let parts = || by_path.iter().map(|part| &part.summary);
+    let capped = &mut summary.capped;
+    (summary.arrays, capped.arrays) = joined(parts().map(|part| (part.arrays.as_deref(), part.capped.arrays)));
+    (summary.objects, capped.objects) =
+        joined(parts().map(|part| (part.objects.as_deref(), part.capped.objects)));
+    (summary.values, capped.values) = joined(parts().map(|part| (part.values.as_deref(), part.capped.values)));
+}
+
+fn joined<'a, T: Clone + 'a>(
+    parts: impl Iterator<Item = (Option<&'a [T]>, Option<RowsShown>)>,
+) -> (Option<Vec<T>>, Option<RowsShown>) {
+    let (mut joined, mut any, mut total) = (Vec::new(), None, 0);
+    for (rows, capped) in parts {
+        let Some(rows) = rows else { return (None, None) };
+        joined.extend_from_slice(rows);
+        total += capped.map_or(rows.len() as u64, |capped| capped.total);
+        any = any.or(capped);
+    }
+    let capped = any.map(|mut capped| {
+        (capped.shown, capped.total) = (joined.len() as u64, total);
+        capped
+    });
+    (Some(joined), capped)
 }

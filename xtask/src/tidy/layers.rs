@@ -7,11 +7,12 @@ use crate::workspace::{Dependency, Package};
 const LAYERS: &[(&str, &[&str])] = &[
     ("trommel-reader", &[]),
     ("trommel-sampler", &[]),
-    ("trommel-path", &["trommel-reader"]),
+    ("trommel-query", &[]),
+    ("trommel-path", &["trommel-query", "trommel-reader"]),
     ("trommel-stats", &["trommel-reader"]),
     ("trommel", &["trommel-path", "trommel-reader", "trommel-sampler", "trommel-stats"]),
     ("trommel-cli", &["trommel"]),
-    ("trommel-testkit", &["trommel-path"]),
+    ("trommel-testkit", &["trommel-query"]),
 ];
 
 /// Packages that nothing is built on, so that they may use anything.

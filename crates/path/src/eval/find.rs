@@ -5,7 +5,7 @@ use trommel_reader::{Cursor, Kind, Result};
 use super::{Context, Operand, Wanted};
 use crate::matcher::{Matched, Scratch};
 use crate::plan::Plan;
-use crate::query::{Segments, Selector};
+use trommel_query::{Segments, Selector};
 
 /// A step of a singular query.
 #[derive(Debug)]

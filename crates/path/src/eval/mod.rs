@@ -12,8 +12,8 @@ use trommel_reader::{Cursor, Error, Mark, Result};
 
 use crate::matcher::Scratch;
 use crate::plan::Plan;
-use crate::query::{Comparison, Literal};
-use crate::regexp::{Pattern, RegexCache};
+use trommel_query::{Comparison, Literal};
+use trommel_query::{Pattern, RegexCache};
 pub(crate) use find::Hop;
 pub(crate) use operand::Operand;
 

@@ -10,12 +10,14 @@
 //! | `walk` | from child to child of a frame, and out of it |
 //! | `select` | which states a child gets from those of its container |
 //! | `region` | matches that begin and end |
+//! | `ways` | the derivations of a node, where the order of the RFC tells them apart |
 //! | `scratch` | the memory of all that |
 
 mod region;
 mod scratch;
 mod select;
 mod walk;
+mod ways;
 
 use trommel_reader::{Cursor, Error, Event, Kind, Result, Span};
 
@@ -23,7 +25,7 @@ use crate::eval::{Operand, answer_absolutes};
 use crate::location::Location;
 use crate::plan::{Order, Plan, QueryId};
 pub use scratch::Scratch;
-use scratch::{Leaving, Region};
+use scratch::{Due, Region};
 pub(crate) use walk::remaining_elements;
 
 /// One step of a matcher.
@@ -103,12 +105,13 @@ pub struct Matcher<'m, 'c> {
     phase: Phase,
     /// Open regions that want events.
     listening: u32,
-    /// The region left last, and the regions and holds that end with it.
+    /// The region left last.
     left: Option<Region>,
-    leaving: Leaving,
-    /// Kind and start of the value that is being looked at.
+    due: Due,
+    /// Kind, start and end of the value that is being looked at.
     kind: Option<Kind>,
     start: u64,
+    end: u64,
     failure: Option<Error>,
 }
 
@@ -166,9 +169,10 @@ impl<'m, 'c> Matcher<'m, 'c> {
             phase: Phase::Done,
             listening: 0,
             left: None,
-            leaving: Leaving::default(),
+            due: Due::default(),
             kind: None,
             start: 0,
+            end: 0,
             failure: None,
         }
     }
@@ -193,7 +197,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
     pub fn this_record(&mut self) -> Result<()> {
         self.listening = 0;
         self.left = None;
-        self.leaving = Leaving::default();
+        self.due = Due::default();
         self.failure = None;
         self.phase = Phase::Done;
         self.scratch.restart(self.plan);
@@ -239,7 +243,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
 
     fn step(&mut self) -> Result<Option<Step>> {
         loop {
-            if let Some(step) = self.next_pending() {
+            if let Some(step) = self.next_due() {
                 return Ok(Some(step));
             }
             let event = match self.phase {
@@ -299,7 +303,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
     pub fn key(&self) -> &[u64] {
         let Some(left) = &self.left else { return &[] };
         match self.plan.order_of(left.query) {
-            Order::Rfc => self.scratch.words.get(left.key.start..left.key.end).unwrap_or_default(),
+            Order::Rfc => self.scratch.ways.key(),
             Order::Document => std::slice::from_ref(&left.start),
             Order::Any => &[],
         }
@@ -315,9 +319,11 @@ impl<'m, 'c> Matcher<'m, 'c> {
         self.start
     }
 
-    /// Regions that were entered and not yet left.
+    /// Regions that were entered and not yet left. A node that a query selects in several ways is one region.
     pub fn open_regions(&self) -> usize {
-        self.scratch.regions.len() - self.leaving.count()
+        let Due { first, next, end, begun, leaving, .. } = self.due;
+        let not_open = if leaving { next - first } else { end - next - usize::from(begun) };
+        self.scratch.regions.len() - not_open
     }
 
     /// Whether nothing that is still to come can stand before the node that was just left. Where earlier ones of its

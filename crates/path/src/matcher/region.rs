@@ -2,36 +2,46 @@
 
 use trommel_reader::{Event, Kind, Result, Span};
 
-use super::scratch::{Active, Leaving, Region};
+use super::scratch::{Active, Due, Region};
 use super::{Matcher, Phase, Step};
 use crate::plan::Order;
 
 impl Matcher<'_, '_> {
     /// The next of the steps that are due. When there is none, what was left last is let go of.
-    pub(super) fn next_pending(&mut self) -> Option<Step> {
-        let Some(step) = self.scratch.pending.get(self.scratch.pending_at).copied() else {
-            self.let_go();
-            return None;
-        };
-        self.scratch.pending_at += 1;
-        if let Step::Leave { .. } = step {
-            self.left = self.scratch.regions.get(self.leaving.next).copied();
-            self.leaving.next += 1;
+    pub(super) fn next_due(&mut self) -> Option<Step> {
+        if self.due.next < self.due.end {
+            return self.next_derivation();
         }
-        Some(step)
-    }
-
-    fn let_go(&mut self) {
-        self.scratch.pending.clear();
-        self.scratch.pending_at = 0;
+        if let Some(query) = self.scratch.settled.pop() {
+            return Some(Step::Settled(query));
+        }
         self.left = None;
-        if self.leaving.count() > 0 {
-            self.scratch.regions.truncate(self.leaving.first);
-            if self.leaving.held {
+        if self.due.leaving {
+            self.scratch.regions.truncate(self.due.first);
+            if self.due.held {
                 self.cursor.release();
             }
-            self.leaving = Leaving::default();
         }
+        self.due = Due::default();
+        None
+    }
+
+    fn next_derivation(&mut self) -> Option<Step> {
+        let region = *self.scratch.regions.get(self.due.next)?;
+        let Region { query, times, start, .. } = region;
+        if !self.due.begun {
+            self.scratch.ways.begin(region.ways);
+        }
+        let step = if self.due.leaving {
+            self.scratch.ways.make_key(self.plan);
+            self.left = Some(region);
+            Step::Leave { query, times, span: Span::new(start, self.end) }
+        } else {
+            Step::Enter { query, times }
+        };
+        self.due.begun = self.scratch.ways.advance();
+        self.due.next += usize::from(!self.due.begun);
+        Some(step)
     }
 
     /// Enters the regions of the value that comes next, and keeps the states that are no matches.
@@ -40,6 +50,7 @@ impl Matcher<'_, '_> {
         self.start = self.cursor.offset();
         self.scratch.tested.clear();
         let mut next = std::mem::take(&mut self.scratch.next);
+        let first = self.scratch.regions.len();
         let (mut held, mut kept) = (false, 0);
         for at in 0..next.len() {
             let active = next[at];
@@ -54,6 +65,8 @@ impl Matcher<'_, '_> {
         }
         next.truncate(kept);
         self.scratch.next = next;
+        let end = self.scratch.regions.len();
+        self.due = Due { first, next: first, end, ..Due::default() };
         if held {
             self.cursor.hold();
         }
@@ -70,10 +83,9 @@ impl Matcher<'_, '_> {
     }
 
     fn enter(&mut self, active: Active, held: bool) {
-        let (query, times, key) = (self.plan.query_of(active.state), active.times, active.key);
-        let depth = self.scratch.frames.len();
-        self.scratch.regions.push(Region { query, times, key, start: self.start, depth, held });
-        self.scratch.pending.push(Step::Enter { query, times });
+        let (query, depth) = (self.plan.query_of(active.state), self.scratch.frames.len());
+        let (times, ways, start) = (active.times, active.ways, self.start);
+        self.scratch.regions.push(Region { query, times, ways, start, depth, held });
         self.listening += u32::from(self.wants.events_of(query));
         if self.plan.order_of(query) == Order::Document {
             self.scratch.block(query);
@@ -132,12 +144,13 @@ impl Matcher<'_, '_> {
         }
         let outer = self.scratch.regions.iter().rposition(|region| region.depth < depth);
         let first = outer.map_or(0, |outer| outer + 1);
-        self.leaving = Leaving { first, next: first, held: false };
-        for at in first..self.scratch.regions.len() {
-            let Region { query, times, start, held, .. } = self.scratch.regions[at];
-            self.leaving.held |= held;
+        let last = self.scratch.regions.len();
+        self.due = Due { first, next: first, end: last, begun: false, leaving: true, held: false };
+        self.end = end;
+        for at in first..last {
+            let Region { query, held, .. } = self.scratch.regions[at];
+            self.due.held |= held;
             self.listening -= u32::from(self.wants.events_of(query));
-            self.scratch.pending.push(Step::Leave { query, times, span: Span::new(start, end) });
             if self.plan.order_of(query) == Order::Document {
                 self.scratch.unblock(query);
             }

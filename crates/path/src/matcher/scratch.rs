@@ -2,8 +2,9 @@
 
 use crate::eval::{Memory, Operand};
 use crate::location::Location;
-use crate::matcher::Step;
 use crate::plan::{Duplicates, Plan, QueryId};
+
+use super::ways::{List, Way, Ways};
 
 /// The mutable memory of a matcher. One a thread; any plan can use it, one after the other.
 ///
@@ -15,21 +16,19 @@ pub struct Scratch {
     pub(super) active: Vec<Active>,
     /// The states at the value that comes next.
     pub(super) next: Vec<Active>,
-    /// For each state of the plan, where in `next` it stands without a key, if the round is the current one.
+    /// For each state of the plan, where in `next` it stands, if the round is the current one.
     places: Vec<(u64, u32)>,
     round: u64,
     /// Which name selectors have found their member, for each active state of each frame.
     pub(super) found: Vec<bool>,
-    /// The words of keys.
-    pub(super) words: Vec<u64>,
+    pub(super) ways: Ways,
     pub(super) regions: Vec<Region>,
-    /// Steps that are due, and the first of them that was not yet taken.
-    pub(super) pending: Vec<Step>,
-    pub(super) pending_at: usize,
     /// For each query, the open frames that may still put something before what was already found.
     pub(super) blockers: Vec<u32>,
     /// Queries with matches that were left while something blocked.
     pub(super) unsettled: Vec<bool>,
+    /// Queries that have settled and were not yet told of, the last first.
+    pub(super) settled: Vec<QueryId>,
     /// Outcomes of filters on the current child.
     pub(super) tested: Vec<(u32, bool)>,
     pub(super) location: Location,
@@ -49,7 +48,7 @@ pub(super) struct Frame {
     /// First of its states in `Scratch::active`; they end where the next frame's begin.
     pub(super) active: usize,
     pub(super) found: usize,
-    pub(super) words: usize,
+    pub(super) ways: usize,
     /// States that can still select something below.
     pub(super) live: u32,
     /// In an array, the index at which a state is exhausted next.
@@ -58,12 +57,14 @@ pub(super) struct Frame {
     pub(super) dirty: bool,
 }
 
-/// A state at a node: one derivation of it, or several that nothing tells apart.
+/// A state at a node, with all derivations of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Active {
     pub(super) state: u32,
+    /// Number of derivations, where they are not told apart.
     pub(super) times: u64,
-    pub(super) key: Key,
+    /// The derivations, where they are.
+    pub(super) ways: List,
     /// First of its slots in `Scratch::found`, relative to the frame's.
     pub(super) found: u32,
     /// Names not yet found, or one past the last index that can be selected.
@@ -73,56 +74,41 @@ pub(super) struct Active {
     pub(super) blocking: bool,
 }
 
-/// A range of `Scratch::words`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Key {
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
-
 /// A match that has been entered and not yet left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Region {
     pub(super) query: QueryId,
     pub(super) times: u64,
-    pub(super) key: Key,
+    pub(super) ways: List,
     pub(super) start: u64,
     /// Frames around the node.
     pub(super) depth: usize,
     pub(super) held: bool,
 }
 
-/// Regions that end with the value that has just ended.
+/// Regions of the current value that are being told of, one derivation after the other.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Leaving {
-    /// The first of them, and the next to be left.
+pub(super) struct Due {
+    /// The first of them, the next one, and one past the last.
     pub(super) first: usize,
     pub(super) next: usize,
+    pub(super) end: usize,
+    /// Whether a derivation of the next one was told of already.
+    pub(super) begun: bool,
+    /// Whether they end with the value, rather than begin.
+    pub(super) leaving: bool,
     /// Whether one of them holds the value's bytes.
     pub(super) held: bool,
 }
 
-impl Leaving {
-    /// Regions that were left and are not yet gone.
-    pub(super) const fn count(&self) -> usize {
-        self.next - self.first
-    }
-}
-
 impl Active {
-    pub(super) const fn new(state: u32, times: u64, key: Key) -> Self {
-        Self { state, times, key, found: 0, left: 0, exhausted: false, blocking: false }
+    pub(super) const fn new(state: u32, times: u64, ways: List) -> Self {
+        Self { state, times, ways, found: 0, left: 0, exhausted: false, blocking: false }
     }
 
     /// Whether its own selectors have selected all that they can in the container of this frame.
     pub(super) const fn is_used_up(&self, frame: &Frame) -> bool {
         if frame.object { self.left == 0 } else { frame.index >= self.left }
-    }
-}
-
-impl Key {
-    const fn is_empty(&self) -> bool {
-        self.start == self.end
     }
 }
 
@@ -137,10 +123,9 @@ impl Scratch {
         self.frames.clear();
         self.active.clear();
         self.found.clear();
-        self.words.clear();
+        self.ways.truncate(0);
         self.regions.clear();
-        self.pending.clear();
-        self.pending_at = 0;
+        self.settled.clear();
         self.blockers.clear();
         self.blockers.resize(plan.starts.len(), 0);
         self.unsettled.clear();
@@ -148,7 +133,7 @@ impl Scratch {
         self.location.truncate(0);
         self.places.resize(plan.states.len(), (0, 0));
         self.clear_next();
-        self.next.extend(plan.starts.iter().map(|&state| Active::new(state, 1, Key::default())));
+        self.next.extend(plan.starts.iter().map(|&state| Active::new(state, 1, List::NONE)));
     }
 
     /// Forgets the states at the value that was to come next.
@@ -161,23 +146,36 @@ impl Scratch {
         frame.active..self.active.len()
     }
 
-    /// Adds a state at the value that comes next; one that cannot be told from another is counted with it. `false` when
-    /// there are more than `limit` beyond one a level.
-    #[must_use]
-    pub(super) fn push_next(&mut self, active: Active, limit: usize) -> bool {
-        if active.key.is_empty()
-            && let Some(place) = self.places.get_mut(active.state as usize)
-        {
-            if place.0 == self.round
-                && let Some(same) = self.next.get_mut(place.1 as usize)
-            {
-                same.times = same.times.saturating_add(active.times);
-                return true;
+    /// Adds a state at the value that comes next, which has it from its container.
+    pub(super) fn inherit(&mut self, active: Active) {
+        self.note_place(active.state);
+        self.next.push(Active::new(active.state, active.times, active.ways));
+    }
+
+    /// Adds a state at the value that comes next, or one more derivation of it: a state at the container selects it.
+    pub(super) fn reach(&mut self, from: Active, way: Option<Way>) {
+        let state = from.state + 1;
+        let place = self.places.get(state as usize).filter(|place| place.0 == self.round);
+        let same = place.and_then(|place| self.next.get_mut(place.1 as usize));
+        let others = same.as_ref().map_or(List::NONE, |same| same.ways);
+        let ways = way.map_or(List::NONE, |way| self.ways.push(Way { others, ..way }));
+        match same {
+            Some(same) => {
+                same.ways = ways;
+                // Each of those that are told apart counts for itself.
+                same.times = if way.is_some() { 1 } else { same.times.saturating_add(from.times) };
             }
+            None => {
+                self.note_place(state);
+                self.next.push(Active::new(state, from.times, ways));
+            }
+        }
+    }
+
+    fn note_place(&mut self, state: u32) {
+        if let Some(place) = self.places.get_mut(state as usize) {
             *place = (self.round, self.next.len() as u32);
         }
-        self.next.push(active);
-        self.next.len() + self.active.len() + self.regions.len() <= limit.saturating_add(self.frames.len())
     }
 
     pub(super) fn unblock(&mut self, query: QueryId) {
@@ -185,7 +183,7 @@ impl Scratch {
             *blockers -= 1;
             if *blockers == 0 && self.unsettled.get(query.index()).copied().unwrap_or(false) {
                 self.unsettled[query.index()] = false;
-                self.pending.push(Step::Settled(query));
+                self.settled.push(query);
             }
         }
     }

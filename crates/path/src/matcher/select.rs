@@ -1,27 +1,22 @@
 //! Which states a child gets from those of its container.
 
-use trommel_reader::{Error, ErrorKind, Limit, Result};
+use trommel_reader::Result;
 
 use super::Matcher;
-use super::scratch::{Active, Frame, Key};
+use super::scratch::{Active, Frame};
+use super::ways::{List, Way};
 use crate::eval::Context;
 use crate::plan::{Duplicates, SegmentPlan, Select};
-
-const TOO_MANY: &str =
-    "the number of ways to select the nodes around this place, which the order of RFC 9535 keeps apart,";
 
 impl Matcher<'_, '_> {
     /// The states of the member whose name the cursor stands behind.
     pub(super) fn select_member(&mut self, frame: &mut Frame) -> Result<()> {
         let unique = self.plan.options.duplicates == Duplicates::First;
-        self.scratch.clear_next();
+        self.inherit(frame);
         let mut filters = false;
         for at in self.scratch.states_of(frame) {
             let active = self.scratch.active[at];
             let Some(segment) = self.plan.segment_of(active.state) else { continue };
-            if segment.descendant {
-                self.add(Active::new(active.state, active.times, active.key))?;
-            }
             for (number, select) in segment.selectors.iter().enumerate() {
                 match select {
                     Select::All => self.reach(frame, active, segment, number)?,
@@ -47,14 +42,11 @@ impl Matcher<'_, '_> {
 
     /// The states of the element that comes next.
     pub(super) fn select_element(&mut self, frame: &mut Frame) -> Result<()> {
-        self.scratch.clear_next();
+        self.inherit(frame);
         let mut filters = false;
         for at in self.scratch.states_of(frame) {
             let active = self.scratch.active[at];
             let Some(segment) = self.plan.segment_of(active.state) else { continue };
-            if segment.descendant {
-                self.add(Active::new(active.state, active.times, active.key))?;
-            }
             for (number, select) in segment.selectors.iter().enumerate() {
                 if matches!(select, Select::Filter(_)) {
                     filters = true;
@@ -102,34 +94,32 @@ impl Matcher<'_, '_> {
         Ok(passes)
     }
 
-    /// The value that comes next is selected by a selector of a state: it gets the state after it.
-    fn reach(&mut self, frame: &Frame, from: Active, segment: &SegmentPlan, number: usize) -> Result<()> {
-        let mut key = from.key;
-        if segment.keyed {
-            self.cursor.peek()?;
-            let start = self.cursor.offset();
-            let reverse = segment.selectors.get(number).is_some_and(Select::is_reverse);
-            let words = &mut self.scratch.words;
-            let at = words.len();
-            words.extend_from_within(key.start..key.end);
-            if segment.descendant {
-                words.push(frame.start);
+    /// The states that the value that comes next has from its container: those that select in all descendants.
+    fn inherit(&mut self, frame: &Frame) {
+        self.scratch.clear_next();
+        for at in self.scratch.states_of(frame) {
+            let active = self.scratch.active[at];
+            if self.plan.segment_of(active.state).is_some_and(|segment| segment.descendant) {
+                self.scratch.inherit(active);
             }
-            if segment.forked() {
-                words.push(number as u64);
-            }
-            words.push(if reverse { !start } else { start });
-            key = Key { start: at, end: words.len() };
         }
-        self.add(Active::new(from.state + 1, from.times, key))
     }
 
-    fn add(&mut self, active: Active) -> Result<()> {
-        let limit = self.plan.options.derivations.saturating_mul(self.plan.starts.len().max(1));
-        if self.scratch.push_next(active, limit) {
-            return Ok(());
+    /// The value that comes next is selected by a selector of a state: it gets the state after it.
+    fn reach(&mut self, frame: &Frame, from: Active, segment: &SegmentPlan, number: usize) -> Result<()> {
+        let mut way = None;
+        if segment.keyed {
+            self.cursor.peek()?;
+            way = Some(Way {
+                state: from.state,
+                number: number as u32,
+                before: from.ways,
+                others: List::NONE,
+                container: frame.start,
+                child: self.cursor.offset(),
+            });
         }
-        let limit = Limit::Other(TOO_MANY, limit as u64);
-        Err(Error::plain(ErrorKind::Limit(limit), self.cursor.offset()))
+        self.scratch.reach(from, way);
+        Ok(())
     }
 }

@@ -9,6 +9,8 @@ use super::{Matcher, Phase};
 pub(super) enum Walked {
     /// The value that comes next matters.
     Child(Option<Event>),
+    /// Something has settled, and is to be told of before more is read.
+    Settled,
     /// The frame's container was left.
     Out,
     /// Nothing that follows in the record can matter.
@@ -41,7 +43,7 @@ impl Matcher<'_, '_> {
             length,
             active: self.scratch.active.len(),
             found: self.scratch.found.len(),
-            words: self.scratch.words.len(),
+            ways: self.scratch.ways.len(),
             live: 0,
             check_at: u64::MAX,
             dirty: false,
@@ -63,6 +65,10 @@ impl Matcher<'_, '_> {
                 self.phase = Phase::Value;
                 Ok(event)
             }
+            Walked::Settled => {
+                self.scratch.frames.push(frame);
+                Ok(None)
+            }
             Walked::Out => {
                 self.start = frame.start;
                 self.drop_frame(&frame);
@@ -79,9 +85,12 @@ impl Matcher<'_, '_> {
 
     fn walk_in(&mut self, frame: &mut Frame) -> Result<Walked> {
         loop {
-            self.scratch.words.truncate(frame.words);
+            self.scratch.ways.truncate(frame.ways);
             if frame.dirty || frame.index >= frame.check_at {
                 self.refresh(frame);
+                if !self.scratch.settled.is_empty() {
+                    return Ok(Walked::Settled);
+                }
             }
             if frame.live == 0 && self.listening == 0 {
                 if self.is_decided(frame) {
@@ -157,7 +166,7 @@ impl Matcher<'_, '_> {
         }
         self.scratch.active.truncate(frame.active);
         self.scratch.found.truncate(frame.found);
-        self.scratch.words.truncate(frame.words);
+        self.scratch.ways.truncate(frame.ways);
     }
 
     fn note_location(&mut self, frame: &Frame) {

@@ -1,11 +1,16 @@
 //! The cursor: pull events, and moves that cost masks instead of tokens.
+//!
+//! It is one small machine: what may come next ([`Expect`]), which containers are open (a bit each), and three indices
+//! into the window of its source. [`walk`] moves it by the grammar, [`skip`] moves it by masks, [`token`] reads what has
+//! no parts, [`records`] goes from one document to the next; here is what they stand on: the window's edge, holds, and
+//! errors.
 
 mod records;
 mod skip;
 mod token;
 mod walk;
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use crate::config::{Config, Limits, Validation};
 use crate::error::{Error, ErrorKind, Excerpt, Place, Result, Syntax};
@@ -14,7 +19,7 @@ use crate::framing::Framing;
 use crate::input::{Input, View};
 use crate::number::Number;
 use crate::scan::Kernels;
-use crate::source::{Monitor, Source};
+use crate::source::{Monitor, Needs, Source};
 use crate::span::Span;
 use crate::stack::Stack;
 use crate::text::{Measure, Text};
@@ -24,10 +29,21 @@ use crate::text::{Measure, Text};
 /// [`advance`](Self::advance) yields one event after the other. Who knows what it wants uses the moves instead:
 /// [`next_member`](Self::next_member) and [`next_element`](Self::next_element) walk a container,
 /// [`begin_value`](Self::begin_value) enters a value, [`skip_value`](Self::skip_value) and [`leave`](Self::leave) pass
-/// over what does not matter. Both can be mixed.
+/// over what does not matter. Both can be mixed: every move is defined by the place where the cursor stands.
 ///
-/// An error is final for the record it stands in: every further move returns it, until
+/// | the cursor stands | `advance` | `begin_value`, `skip_value` | `next_member`, `next_element` | `leave` |
+/// | --- | --- | --- | --- | --- |
+/// | before a value | enters it | enters it, passes it | pass it, then as below | ends the container around it |
+/// | in an object, between members | the next name, or its end | | the next name, or its end | ends the object |
+/// | in an array, between elements | the next element, or its end | | before the next element, or its end | ends the array |
+/// | behind the record's value | `None`, after a check of what follows | | | nothing |
+///
+/// The empty fields are moves that cannot be made there; they end the record with an error, and never do harm. A cursor
+/// that was just made stands before its first record's value; [`next_record`](Self::next_record) may be called first or
+/// left out. An error is final for the record it stands in: every further move returns it, until
 /// [`next_record`](Self::next_record) finds a later record, where the framing allows to.
+///
+/// Moving takes constant memory beyond the window: one bit a level of nesting, and nothing a token.
 pub struct Cursor<'a> {
     source: Source<'a>,
     kernels: &'static Kernels,
@@ -42,6 +58,8 @@ pub struct Cursor<'a> {
     start: usize,
     /// Index where the current token ends.
     end: usize,
+    /// Index from which on the bytes of the string that is being read have not passed the check for UTF-8.
+    unchecked: usize,
     token: Token,
     long: Long,
     /// Offsets from which on bytes must stay readable, innermost last.
@@ -64,6 +82,8 @@ enum Expect {
     Next,
     /// The record's value has ended.
     End,
+    /// There is no further record.
+    Done,
     /// An error was returned.
     Failed,
 }
@@ -89,8 +109,7 @@ struct Long {
     beginning: Vec<u8>,
 }
 
-/// A place to come back to. Valid while the hold it came from is not released and the container it was made in has not
-/// been left for another.
+/// A place to come back to, from [`Cursor::hold`] for [`Cursor::rewind`].
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     offset: u64,
@@ -109,17 +128,20 @@ impl Mark {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor over one document in memory.
+    /// A cursor over one document in memory, with the framing [`Single`](Framing::Single).
     pub fn new(bytes: &'a [u8], config: &Config) -> Self {
         Self::from_view(View::new(bytes), Framing::Single, config)
     }
 
-    /// A cursor over borrowed bytes with a framing.
+    /// A cursor over borrowed bytes with a framing. Its offsets are those of the input that the view is a part of; only at
+    /// the start of the input a byte order mark is passed over.
     pub fn from_view(view: View<'a>, framing: Framing, config: &Config) -> Self {
         Self::with_source(Source::slice(view), framing, config)
     }
 
-    /// A cursor over anything that can be read, in a window of fixed size.
+    /// A cursor over anything that can be read, in a window of fixed size: compressed data, standard input, a socket. It is
+    /// read only when the next move needs it, and never behind the end that it reports first. Interrupted reads are
+    /// repeated; any other failure ends the reading.
     pub fn from_reader(reader: impl Read + Send + 'a, framing: Framing, config: &Config) -> Self {
         Self::with_source(Source::stream(Box::new(reader), config), framing, config)
     }
@@ -146,6 +168,7 @@ impl<'a> Cursor<'a> {
             at: 0,
             start: 0,
             end: 0,
+            unchecked: 0,
             token: Token::None,
             long: Long::default(),
             holds: Vec::new(),
@@ -154,8 +177,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Calls `monitor` as bytes pass, at least once a megabyte, with the offset reached; an error it returns ends the
-    /// reading. This is where cancellation and progress live.
+    /// Calls `monitor` as bytes pass, at least once a MiB, with the offset reached; an error it returns ends the reading.
+    /// This is where cancellation and progress live.
     #[must_use]
     pub fn monitored(mut self, monitor: Monitor<'a>) -> Self {
         self.source.set_monitor(monitor);
@@ -172,32 +195,34 @@ impl<'a> Cursor<'a> {
         self.validation
     }
 
-    /// Containers open around the current place.
+    /// Containers open around the current place; 0 outside of all, 1 inside of the outermost.
     pub fn depth(&self) -> u32 {
         self.stack.depth()
     }
 
-    /// Absolute offset of the next byte to be looked at.
+    /// Absolute offset of the next byte to be looked at; behind the current token, before any white space.
     pub fn offset(&self) -> u64 {
         self.absolute(self.at)
     }
 
-    /// Index of the current record, from 0.
+    /// Index of the current record, from 0; bad ones count.
     pub fn record(&self) -> u64 {
         self.record.unwrap_or(0)
     }
 
-    /// Absolute offset where the current record begins.
+    /// Absolute offset where the current record's value begins.
     pub fn record_start(&self) -> u64 {
         self.record_start
     }
 
-    /// Whether the record's value was read to its end.
+    /// Whether the record's value was read to its end, or there is no further record. A single document that was left
+    /// before its end is neither.
     pub fn is_at_end(&self) -> bool {
-        self.expect == Expect::End
+        matches!(self.expect, Expect::End | Expect::Done)
     }
 
-    /// The place of the current token.
+    /// The place of the current token: a name or string with its quotes, a number, a word, or a bracket. After a move that
+    /// passes over things, an empty span behind them.
     pub fn span(&self) -> Span {
         let start = match self.token {
             Token::LongString { .. } => self.long.offset,
@@ -206,7 +231,7 @@ impl<'a> Cursor<'a> {
         Span::new(start, self.absolute(self.end))
     }
 
-    /// What the current event carries.
+    /// What the current event carries. Costs nothing; text is decoded only when it is asked for.
     pub fn payload(&self) -> Payload<'_> {
         match self.token {
             Token::None => Payload::None,
@@ -222,7 +247,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The current name, when the last move or event was one.
+    /// The current name, when the last move or event was one; it stays until the cursor moves behind it.
     #[inline]
     pub fn name(&self) -> Option<Text<'_>> {
         match self.token {
@@ -267,8 +292,12 @@ impl<'a> Cursor<'a> {
         self.source.is_stream()
     }
 
-    /// Keeps all bytes from the current token on readable until [`release`](Self::release), and returns the place. Holds
-    /// nest, and end with the record. On a stream what is held beyond [`Limits::held_bytes`] goes to a temporary file.
+    /// Keeps all bytes from the current token on readable until [`release`](Self::release), and returns the place to
+    /// [`rewind`](Self::rewind) to.
+    ///
+    /// Holds nest, and end with the record. On a slice they are free. On a stream what is held stays in memory up to
+    /// [`Limits::held_bytes`]; beyond it goes to an unlinked temporary file, up to [`Limits::spool_bytes`]. While there is
+    /// a hold no string is [cut](Text::is_cut).
     pub fn hold(&mut self) -> Mark {
         let mark = Mark {
             offset: self.offset(),
@@ -287,19 +316,35 @@ impl<'a> Cursor<'a> {
         self.holds.pop();
     }
 
-    /// Returns to a mark.
+    /// Returns to a mark whose hold was not released: the current token and everything after it come again.
+    ///
+    /// A mark is good until its record is left, or until the container it was made in is left and another is entered in
+    /// its stead. An error is not undone by going back. On a stream, a mark whose bytes are gone is an error, which the
+    /// next move returns.
     pub fn rewind(&mut self, mark: &Mark) {
+        if self.expect == Expect::Failed {
+            return;
+        }
         let base = self.source.base();
-        let Some(start) = mark.start.checked_sub(base) else { return };
-        self.at = (mark.offset - base) as usize;
-        self.start = start as usize;
+        if mark.start < base {
+            let cause = io::Error::new(io::ErrorKind::InvalidInput, "rewind to a mark that was released");
+            self.failed(Error::io(cause, mark.offset));
+            return;
+        }
+        let at = (mark.offset - base) as usize;
+        self.source.rewind(self.at, at);
+        self.at = at;
+        self.start = (mark.start - base) as usize;
         self.end = mark.end.saturating_sub(base) as usize;
         self.token = mark.token;
         self.expect = mark.expect;
         self.stack.set_depth(mark.depth);
+        if mark.expect == Expect::Start {
+            self.record = None;
+        }
     }
 
-    /// Begins to count characters at the current place, for [`chars`](Self::chars).
+    /// Begins to count characters at the current place, for [`chars`](Self::chars). The bytes are taken as UTF-8.
     pub fn count_chars(&mut self) {
         let offset = self.offset();
         self.source.count_chars_from(offset);
@@ -311,7 +356,8 @@ impl<'a> Cursor<'a> {
         self.source.chars_before(offset)
     }
 
-    /// Line and column of an offset that is still readable.
+    /// Line and column of an offset that is still readable. Linear in the bytes since the last call, or since the start of
+    /// the window.
     pub fn place(&mut self, offset: u64) -> Option<Place> {
         self.source.place(offset)
     }
@@ -326,16 +372,13 @@ impl<'a> Cursor<'a> {
     fn more(&mut self) -> Result<bool> {
         let start = self.absolute(self.start.min(self.at));
         let keep = self.holds.first().map_or(start, |&held| held.min(start));
-        let grown = self.source.grow(keep, self.absolute(self.at));
-        match grown {
-            Ok(growth) => {
-                self.at -= growth.shift;
-                self.start = self.start.saturating_sub(growth.shift);
-                self.end = self.end.saturating_sub(growth.shift);
-                Ok(growth.more)
-            }
-            Err(error) => Err(self.failed(error)),
-        }
+        let needs = Needs { keep, at: self.absolute(self.at), is_held: !self.holds.is_empty() };
+        let (shift, more) = self.source.grow(needs);
+        self.at -= shift;
+        self.start = self.start.saturating_sub(shift);
+        self.end = self.end.saturating_sub(shift);
+        self.unchecked = self.unchecked.saturating_sub(shift);
+        more.map_err(|error| self.failed(error))
     }
 
     /// Makes `count` bytes from the current place visible, if the record has them.
@@ -348,6 +391,7 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
+    /// Something is wrong with the byte at an index of the window, or the record ends there.
     #[cold]
     fn fail<T>(&mut self, syntax: Syntax, index: usize) -> Result<T> {
         self.refuse(ErrorKind::Syntax(syntax), index)
@@ -368,12 +412,14 @@ impl<'a> Cursor<'a> {
         error
     }
 
-    /// The error that ended this record.
+    /// The error that ended this record; where there is none, a move was made that cannot be made here.
     #[cold]
     fn failure<T>(&mut self) -> Result<T> {
+        let misuse =
+            || io::Error::new(io::ErrorKind::InvalidInput, "a move that cannot be made at this place");
         match &self.failure {
             Some(error) => Err(error.clone()),
-            None => self.fail(Syntax::ExpectedValue, self.at),
+            None => Err(self.failed(Error::io(misuse(), self.offset()))),
         }
     }
 }

@@ -1,37 +1,29 @@
 //! Records: where one document ends and the next begins.
+//!
+//! Lines and text sequences have a delimiter, and the source shows nothing behind it: a record ends where the window can
+//! grow no more. Other framings have none; there a record ends where its value does, and what stands between it and the
+//! next is looked at here.
 
-use super::{Cursor, Expect, Token};
+use super::{Cursor, Expect, Token, kind_of};
 use crate::error::{ErrorKind, Result, Syntax};
-use crate::event::Kind;
 use crate::framing::Framing;
+use crate::grammar::is_wide;
 
-/// How a record was left: what stands between it and the next.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Between {
-    Nothing,
-    Space,
-    LineBreak,
-}
+/// Begins each record of a text sequence (RFC 7464, section 2.2).
+const RECORD_SEPARATOR: u8 = 0x1E;
 
 impl Cursor<'_> {
     /// Goes to the next record, before its value, and returns `true`; at the end of the input `false`.
     ///
-    /// A record that was not read to its end is left: where the framing has a delimiter its rest is not looked at, else
-    /// it is skipped. Where it was read to its end, it is checked that nothing but white space follows. After an error
-    /// reading goes on behind the next delimiter, if there are delimiters; else the error is returned again.
+    /// A record that was read to its end is checked for what follows it. One that was not is left: where the framing has a
+    /// delimiter its rest is not looked at; in a stream of values without one the rest is skipped; a
+    /// [`Single`](Framing::Single) document is left for good. All holds end.
+    ///
+    /// After an error reading goes on behind the next delimiter, if the framing has one and the input was to blame; else
+    /// the error is returned again.
     pub fn next_record(&mut self) -> Result<bool> {
         self.holds.clear();
-        let found = match self.framing {
-            Framing::Lines | Framing::JsonSeq => self.next_delimited()?,
-            Framing::Single => self.next_single()?,
-            Framing::Auto | Framing::Concatenated => self.next_undelimited()?,
-        };
-        if found {
-            self.record = Some(self.record.map_or(0, |record| record + 1));
-            self.record_start = self.offset();
-            self.expect = Expect::Value;
-        }
-        Ok(found)
+        self.go_to_record()
     }
 
     /// Whether [`next_record`](Self::next_record) can go on after an error of the input.
@@ -39,35 +31,56 @@ impl Cursor<'_> {
         self.framing.delimiter().is_some()
     }
 
-    /// The first look at the input: the byte order mark, the encoding, and a text sequence where none was announced.
-    pub(super) fn start_input(&mut self) -> Result<()> {
-        self.expect = Expect::Value;
-        if self.source.base() == 0 && self.at == 0 {
-            self.look_at_encoding()?;
-        }
-        self.record_start = self.offset();
-        if self.framing == Framing::Auto && self.next_byte()? == Some(0x1E) {
-            self.framing = Framing::JsonSeq;
-            self.source.set_delimiter(self.framing.delimiter());
-            self.next_delimited()?;
-        }
-        if self.next_byte()?.is_some() {
-            self.record_start = self.offset();
-        }
-        Ok(())
+    /// Goes to the first record, for a caller that did not ask for it. Its holds stay.
+    #[cold]
+    pub(super) fn first_record(&mut self) -> Result<bool> {
+        self.go_to_record()
     }
 
-    /// A UTF-8 byte order mark at the very start is passed over (RFC 8259, section 8.1, allows to ignore it); UTF-16 and
-    /// UTF-32 are refused by name, with or without a mark.
+    fn go_to_record(&mut self) -> Result<bool> {
+        let found = match (self.expect, self.framing) {
+            (Expect::Done, _) => false,
+            (_, Framing::Lines | Framing::JsonSeq) => self.next_delimited()?,
+            (_, Framing::Single) => self.next_single()?,
+            (_, Framing::Auto | Framing::Concatenated) => self.next_undelimited()?,
+        };
+        let is_left = self.framing == Framing::Single && self.expect != Expect::End;
+        if found {
+            self.begin_record();
+            self.expect = Expect::Value;
+        } else if !is_left {
+            self.token = Token::None;
+            self.expect = Expect::Done;
+        }
+        Ok(found)
+    }
+
+    fn begin_record(&mut self) {
+        self.record = Some(self.record.map_or(0, |record| record + 1));
+        self.record_start = self.offset();
+    }
+
+    /// At the start of the input a UTF-8 byte order mark is passed over (RFC 8259, section 8.1, allows to ignore it); UTF-16
+    /// and UTF-32 are refused by name, with or without a mark. No more is read than it takes to tell.
     fn look_at_encoding(&mut self) -> Result<()> {
-        self.want(4)?;
-        let first = self.source.window().get(..4.min(self.source.window().len())).unwrap_or_default();
-        match first {
-            [0xEF, 0xBB, 0xBF, ..] => self.at = 3,
-            [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..] | [0, b'"'..=b'}', ..] | [b'"'..=b'}', 0, ..] | [0, 0, 0xFE, 0xFF] => {
-                return self.fail(Syntax::Encoding, 0);
-            }
-            _ => {}
+        if self.offset() > 0 || !self.want(1)? {
+            return Ok(());
+        }
+        let first = |cursor: &Self| cursor.source.window().first().copied();
+        self.want(match first(self) {
+            Some(0xEF) => 3,
+            Some(0 | 0xFE | 0xFF) => 4,
+            _ => 2,
+        })?;
+        if self.source.window().get(1) == Some(&0) {
+            self.want(4)?;
+        }
+        let window = self.source.window();
+        if window.starts_with(b"\xEF\xBB\xBF") {
+            self.at = 3;
+            self.source.pass_mark(3);
+        } else if is_wide(window) {
+            return self.fail(Syntax::Encoding, 0);
         }
         Ok(())
     }
@@ -76,68 +89,69 @@ impl Cursor<'_> {
     pub(super) fn finish(&mut self) -> Result<()> {
         self.token = Token::None;
         match self.framing {
-            Framing::Single => self.nothing_follows(Syntax::TrailingData),
-            Framing::Lines => self.nothing_follows(Syntax::ValuesTouch),
+            Framing::Single | Framing::Lines => self.nothing_follows(),
             Framing::JsonSeq => self.finish_sequence_record(),
             Framing::Auto | Framing::Concatenated => Ok(()),
         }
     }
 
-    fn nothing_follows(&mut self, otherwise: Syntax) -> Result<()> {
-        match self.next_byte()? {
-            None => {
-                self.end = self.at;
-                Ok(())
-            }
-            Some(_) => self.fail(otherwise, self.at),
-        }
+    fn nothing_follows(&mut self) -> Result<()> {
+        let Some(byte) = self.next_byte()? else {
+            self.end = self.at;
+            return Ok(());
+        };
+        let touch = self.framing != Framing::Single && kind_of(byte).is_some();
+        self.fail(if touch { Syntax::ValuesTouch } else { Syntax::TrailingData }, self.at)
     }
 
     /// A number or word at the end of a record may have been cut off unless white space follows it (RFC 7464,
     /// section 2.4).
     fn finish_sequence_record(&mut self) -> Result<()> {
-        let end = self.at;
-        let last = end.checked_sub(1).and_then(|last| self.source.loaded().get(last).copied());
+        let last = self.at.checked_sub(1).and_then(|last| self.source.loaded().get(last).copied());
         let needs_space = last.is_some_and(|byte| byte.is_ascii_alphanumeric());
         if needs_space && !self.want(1)? {
             return self.fail(Syntax::TruncatedRecord, self.at);
         }
-        self.nothing_follows(Syntax::ValuesTouch)
+        self.nothing_follows()
     }
 
     fn next_single(&mut self) -> Result<bool> {
         match self.expect {
             Expect::Start => {
-                self.start_input()?;
-                if self.next_byte()?.is_none() { self.ended() } else { Ok(true) }
+                self.look_at_encoding()?;
+                let found = self.next_byte()?.is_some();
+                if found { Ok(true) } else { self.fail(Syntax::Empty, self.at) }
             }
             Expect::End => self.finish().map(|()| false),
             Expect::Failed => self.failure(),
-            Expect::Value | Expect::First | Expect::Next => Ok(false),
+            Expect::Value | Expect::First | Expect::Next | Expect::Done => Ok(false),
         }
     }
 
     fn next_undelimited(&mut self) -> Result<bool> {
+        let is_auto = self.framing == Framing::Auto;
         if self.expect == Expect::Start {
-            self.start_input()?;
-            if self.framing == Framing::JsonSeq {
-                return Ok(self.next_byte()?.is_some());
-            }
-            let found = self.next_byte()?.is_some();
-            return if found || self.framing == Framing::Concatenated { Ok(found) } else { self.ended() };
+            self.look_at_encoding()?;
+            return match self.next_byte()? {
+                Some(RECORD_SEPARATOR) if is_auto => {
+                    self.framing = Framing::JsonSeq;
+                    self.source.set_delimiter(self.framing.delimiter());
+                    self.next_delimited()
+                }
+                None if is_auto => self.fail(Syntax::Empty, self.at),
+                first => Ok(first.is_some()),
+            };
         }
         self.skip_rest()?;
-        let end = self.offset();
-        let between = self.pass_between()?;
-        if self.next_byte()?.is_none() {
-            return Ok(false);
+        let line_break = self.pass_between()?;
+        let Some(byte) = self.next_byte()? else { return Ok(false) };
+        let is_value = kind_of(byte).is_some();
+        match (is_auto, is_value) {
+            (true, true) if !line_break => self.fail(Syntax::ValuesTouch, self.at),
+            // What is no value after the first does not make a stream of a document.
+            (true, false) if self.record == Some(0) => self.fail(Syntax::TrailingData, self.at),
+            _ => Ok(true),
         }
-        if self.framing == Framing::Auto && between != Between::LineBreak {
-            let touching = between == Between::Nothing || end == self.offset();
-            let number = self.peek()? == Some(Kind::Number) && touching;
-            return self.fail(if number { Syntax::Number } else { Syntax::ValuesTouch }, self.at);
-        }
-        Ok(true)
     }
 
     /// To the end of the current value.
@@ -147,53 +161,49 @@ impl Cursor<'_> {
                 Expect::End => return Ok(()),
                 Expect::Value => self.skip_value().map(|_| ())?,
                 Expect::First | Expect::Next => self.leave()?,
-                Expect::Start | Expect::Failed => return self.failure(),
+                Expect::Start | Expect::Done | Expect::Failed => return self.failure(),
             }
         }
     }
 
-    /// Past the white space after a value.
-    fn pass_between(&mut self) -> Result<Between> {
-        let mut between = Between::Nothing;
+    /// Past the white space after a value. Says whether it holds a line break.
+    fn pass_between(&mut self) -> Result<bool> {
+        let mut line_break = false;
         loop {
             self.start = self.at;
             match self.source.window().get(self.at).copied() {
-                Some(b'\n' | b'\r') => between = Between::LineBreak,
-                Some(b' ' | b'\t') if between == Between::Nothing => between = Between::Space,
+                Some(b'\n' | b'\r') => line_break = true,
                 Some(b' ' | b'\t') => {}
-                Some(_) => return Ok(between),
                 None if self.more()? => continue,
-                None => return Ok(between),
+                Some(_) | None => return Ok(line_break),
             }
             self.at += 1;
         }
     }
 
     fn next_delimited(&mut self) -> Result<bool> {
-        let first = self.expect == Expect::Start || self.record.is_none() && self.failure.is_none();
-        if first {
-            self.expect = Expect::Value;
+        if self.expect == Expect::Start {
             self.source.start_record(self.at);
-            if self.source.base() == 0 && self.at == 0 {
-                self.look_at_encoding()?;
+            self.look_at_encoding()?;
+            if self.framing == Framing::Lines {
+                return self.next_nonblank();
             }
-            if self.framing == Framing::JsonSeq && self.next_byte()?.is_some() {
+            if self.next_byte()?.is_some() {
+                // What stands before the first separator counts as a record, a bad one.
+                self.begin_record();
                 return self.fail(Syntax::ExpectedSeparator, self.at);
             }
         } else {
             self.leave_record()?;
         }
-        if (!first || self.framing == Framing::JsonSeq) && !self.pass_delimiter() {
-            return Ok(false);
-        }
-        self.to_nonblank()
+        if self.pass_delimiter() { self.next_nonblank() } else { Ok(false) }
     }
 
     /// To the end of the record: with a check of what follows when it was read to its end, else unseen.
     fn leave_record(&mut self) -> Result<()> {
         match self.expect {
             Expect::End => self.finish()?,
-            Expect::Failed if !self.recoverable() => return self.failure(),
+            Expect::Failed if !self.is_recoverable() => return self.failure(),
             _ => {}
         }
         self.failure = None;
@@ -208,12 +218,11 @@ impl Cursor<'_> {
         }
     }
 
-    /// Whether the last error was one of the input's content.
-    fn recoverable(&self) -> bool {
-        self.failure.as_ref().is_none_or(|error| {
-            let kind = error.kind();
-            error.is_syntax() && kind != ErrorKind::Syntax(Syntax::Encoding)
-        })
+    /// Whether the last error was one of the record's content.
+    fn is_recoverable(&self) -> bool {
+        self.failure
+            .as_ref()
+            .is_some_and(|error| error.is_syntax() && error.kind() != ErrorKind::Syntax(Syntax::Encoding))
     }
 
     /// Over the delimiter that ended the record, if one did.
@@ -228,7 +237,7 @@ impl Cursor<'_> {
     }
 
     /// To the first byte of the next record that is not blank.
-    fn to_nonblank(&mut self) -> Result<bool> {
+    fn next_nonblank(&mut self) -> Result<bool> {
         loop {
             if self.next_byte()?.is_some() {
                 return Ok(true);

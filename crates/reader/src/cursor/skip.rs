@@ -1,6 +1,10 @@
 //! Skipping: past values and out of containers, by masks where validation allows it.
+//!
+//! Under structural validation a skip counts brackets outside of strings, all of them together to find the end, and
+//! objects apart from arrays to know at the end that both balance. It remembers nothing of what it passed, so that it
+//! finds the same on a slice and on a stream.
 
-use super::{Cursor, Expect};
+use super::{Cursor, Expect, Token};
 use crate::config::Validation;
 use crate::error::{ErrorKind, Limit, Result, Syntax};
 use crate::scan::{Skip, Skipped};
@@ -10,12 +14,7 @@ impl Cursor<'_> {
     /// Passes over the value that comes next and returns its place. Costs masks under structural validation, tokens
     /// under strict.
     pub fn skip_value(&mut self) -> Result<Span> {
-        if self.expect == Expect::Start {
-            self.start_input()?;
-        }
-        if self.expect != Expect::Value {
-            return self.failure();
-        }
+        self.expect_value()?;
         let Some(byte) = self.next_byte()? else { return self.ended() };
         let start = self.offset();
         if !matches!(byte, b'{' | b'[') {
@@ -64,9 +63,7 @@ impl Cursor<'_> {
 
     /// From a place outside of strings to behind the bracket that brings the depth to zero.
     fn skip_brackets(&mut self, mut state: Skip) -> Result<()> {
-        let started = self.offset();
-        let opened = (state.depth > 0).then(|| self.stack.in_object());
-        let limit = u64::from(self.limits.depth);
+        self.token = Token::None;
         loop {
             let window = self.source.window();
             match (self.kernels.skip)(window, self.at, &mut state) {
@@ -74,54 +71,29 @@ impl Cursor<'_> {
                     self.at = end;
                     break;
                 }
-                Skipped::TooDeep(index) => return self.refuse(ErrorKind::Limit(Limit::Depth(limit)), index),
+                Skipped::TooDeep(index) => {
+                    let limit = Limit::Depth(u64::from(self.limits.depth));
+                    return self.refuse(ErrorKind::Limit(limit), index);
+                }
                 Skipped::More => {
                     self.at = window.len();
                     self.start = self.at;
                     if !self.more()? {
-                        let open = if state.in_string() { Syntax::UnterminatedString } else { Syntax::UnexpectedEnd };
+                        let open = if state.in_string() {
+                            Syntax::UnterminatedString
+                        } else {
+                            Syntax::UnexpectedEnd
+                        };
                         return self.fail(open, self.at);
                     }
                 }
             }
         }
         if state.objects != 0 {
-            let wrong = self.mismatch(started, opened).unwrap_or(self.at - 1);
-            return self.fail(Syntax::MismatchedBracket, wrong);
+            return self.fail(Syntax::MismatchedBracket, self.at - 1);
         }
         self.end = self.at;
         self.start = self.at;
         Ok(())
-    }
-
-    /// Index of the first bracket between offset `from` and here that closes what is not open, if the bytes are there.
-    fn mismatch(&self, from: u64, opened: Option<bool>) -> Option<usize> {
-        let bytes = self.bytes(Span::new(from, self.offset()))?;
-        let mut open: Vec<bool> = opened.into_iter().collect();
-        let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            match byte {
-                b'"' => at = string_end(bytes, at + 1)?,
-                b'{' | b'[' => open.push(byte == b'{'),
-                b'}' | b']' if open.pop() != Some(byte == b'}') => {
-                    return Some((from - self.source.base()) as usize + at);
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-        None
-    }
-}
-
-/// Index of the quote that ends a string.
-fn string_end(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        match bytes.get(at)? {
-            b'"' => return Some(at),
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
     }
 }

@@ -1,17 +1,32 @@
 //! Tokens: strings, numbers and words, each checked in full.
+//!
+//! A string is passed from one special byte to the next by the backend's masks; what lies between is looked at for UTF-8
+//! piece by piece, at the latest where the window ends. Whatever is wrong first, from left to right, is the error: an
+//! error at a byte is reported only after everything before it was found to be right.
 
 use super::{Cursor, Expect, Token};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
 use crate::framing::Framing;
-use crate::grammar::{continues_number, is_space, number_length};
-use crate::text::{Measure, count_chars, hex4};
+use crate::grammar::{Escape, Numeral, escape, incomplete_tail, is_numeric, is_space, whole_characters};
+use crate::text::{Measure, Text, count_chars};
+
+/// Bytes that are kept of a string that is too long to be held.
+const BEGINNING: usize = 1024;
+
+/// What is known of a string while it is read.
+#[derive(Clone, Copy)]
+struct Open {
+    is_name: bool,
+    escaped: bool,
+    /// Whether there are bytes beyond ASCII among those that were not yet checked.
+    high: bool,
+}
 
 impl Cursor<'_> {
     /// A member's name and the colon after it; the next byte is its opening quote.
     #[inline]
     pub(super) fn read_name(&mut self) -> Result<()> {
         self.start = self.at;
-        self.at += 1;
         let escaped = self.string(true)?;
         self.colon()?;
         self.token = Token::Name { escaped };
@@ -35,78 +50,156 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// A string whose opening quote was passed, to behind its closing quote. Returns whether it has escapes.
+    /// A string, whose opening quote is the next byte, to behind its closing quote. Returns whether it has escapes.
     ///
     /// When it is too long to be held, the current token is [`Token::LongString`] afterwards, else none.
     #[inline]
     pub(super) fn string(&mut self, is_name: bool) -> Result<bool> {
         self.token = Token::None;
-        let (mut escaped, mut high) = (false, false);
+        self.at += 1;
+        self.unchecked = self.at;
+        let mut open = Open { is_name, escaped: false, high: false };
         loop {
             let window = self.source.window();
             let plain = (self.kernels.plain)(window, self.at);
-            high |= plain.high;
+            open.high |= plain.high;
             self.at = plain.end;
             match window.get(plain.end) {
                 Some(b'"') => break,
                 Some(b'\\') => {
-                    escaped = true;
-                    self.escape()?;
+                    open.escaped = true;
+                    self.escape(open)?;
                 }
-                Some(_) => return self.fail(Syntax::ControlCharacter, self.at),
+                Some(_) => return self.fail_inside(Syntax::ControlCharacter, self.at, open),
                 None => {
-                    self.shorten(is_name, escaped)?;
+                    self.pass_edge(&mut open)?;
                     if !self.more()? {
-                        return self.fail(Syntax::UnterminatedString, self.at);
+                        return self.unterminated(open);
                     }
                 }
             }
         }
-        if matches!(self.token, Token::LongString { .. }) {
-            self.pass_piece(self.at)?;
-            self.token = Token::LongString { escaped };
-        } else if high {
-            self.check_utf8(self.start + 1, self.at)?;
-        }
+        self.check_length(open)?;
+        self.pass_piece(self.at, open.high)?;
         self.at += 1;
         self.end = self.at;
-        Ok(escaped)
+        Ok(open.escaped)
     }
 
     /// One escape; the next byte is its backslash.
-    fn escape(&mut self) -> Result<()> {
-        if !self.want(2)? {
-            return self.fail(Syntax::UnterminatedString, self.source.window().len());
+    fn escape(&mut self, open: Open) -> Result<()> {
+        loop {
+            match escape(self.source.window().get(self.at..).unwrap_or_default()) {
+                Escape::Whole(length) => {
+                    if self.is_long() {
+                        // Counted as one character, not as its spelling.
+                        self.long.whole.chars = self.long.whole.chars.wrapping_sub(length as u64 - 1);
+                    }
+                    self.at += length;
+                    return Ok(());
+                }
+                Escape::Cut if self.more()? => {}
+                Escape::Cut => return self.unterminated(open),
+                Escape::Bad(syntax, back) => return self.fail_inside(syntax, self.at + back, open),
+            }
         }
-        let length = match self.source.window().get(self.at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
-            Some(b'u') => self.unicode_escape()?,
-            _ => return self.fail(Syntax::Escape, self.at),
-        };
-        if matches!(self.token, Token::LongString { .. }) {
-            // Counted as one character, not as its spelling.
-            self.long.whole.chars = self.long.whole.chars.wrapping_sub(length as u64 - 1);
-        }
-        self.at += length;
+    }
+
+    /// Something is wrong at an index within the string, unless something before it is.
+    #[cold]
+    fn fail_inside<T>(&mut self, syntax: Syntax, index: usize, open: Open) -> Result<T> {
+        self.at = index;
+        self.check_length(open)?;
+        self.pass_piece(index, open.high)?;
+        self.fail(syntax, index)
+    }
+
+    /// The record ends inside the string. It may do so within a character.
+    #[cold]
+    fn unterminated<T>(&mut self, open: Open) -> Result<T> {
+        self.at = self.source.window().len();
+        self.check_length(open)?;
+        self.pass_piece(self.at - self.tail(), open.high)?;
+        self.fail(Syntax::UnterminatedString, self.at)
+    }
+
+    /// Bytes before the current place that are only the beginning of a character.
+    fn tail(&self) -> usize {
+        incomplete_tail(self.source.window().get(self.unchecked..self.at).unwrap_or_default())
+    }
+
+    /// At the end of the window, inside a string: what was passed is checked, and let go if it is too long to be held.
+    #[cold]
+    fn pass_edge(&mut self, open: &mut Open) -> Result<()> {
+        self.check_length(*open)?;
+        let tail = self.tail();
+        self.pass_piece(self.at - tail, open.high)?;
+        open.high = tail > 0;
         Ok(())
     }
 
-    /// Length of an escape `\uXXXX`, or of the pair of them that is one character.
-    fn unicode_escape(&mut self) -> Result<usize> {
-        self.want(6)?;
-        match hex4(self.source.window(), self.at + 2) {
-            Some(0xD800..=0xDBFF) => {}
-            Some(0xDC00..=0xDFFF) => return self.fail(Syntax::LoneSurrogate, self.at),
-            Some(_) => return Ok(6),
-            None => return self.fail(Syntax::Escape, self.at),
+    /// Refuses a name that is too long, and makes a long string of a string that is.
+    #[inline]
+    fn check_length(&mut self, open: Open) -> Result<()> {
+        if self.is_long() || (self.at - self.start - 1) as u64 <= self.limits.token_bytes {
+            return Ok(());
         }
-        self.want(12)?;
-        let window = self.source.window();
-        let second = window.get(self.at + 6..self.at + 8).filter(|next| *next == br"\u");
-        match second.and_then(|_| hex4(window, self.at + 8)) {
-            Some(0xDC00..=0xDFFF) => Ok(12),
-            _ => self.fail(Syntax::LoneSurrogate, self.at),
+        if open.is_name {
+            return self.refuse_name();
         }
+        if self.is_stream() && self.holds.is_empty() {
+            self.begin_long(open.escaped);
+        }
+        Ok(())
+    }
+
+    /// A name is too long, unless something is wrong with what stands before the limit.
+    #[cold]
+    fn refuse_name(&mut self) -> Result<()> {
+        let limit = self.limits.token_bytes;
+        let end = self.start + 1 + limit as usize;
+        let within = self.source.loaded().get(self.unchecked..end).unwrap_or_default();
+        self.check_utf8(self.unchecked, end - incomplete_tail(within))?;
+        self.refuse(ErrorKind::Limit(Limit::TokenBytes(limit)), self.start)
+    }
+
+    fn is_long(&self) -> bool {
+        matches!(self.token, Token::LongString { .. })
+    }
+
+    /// Makes a long string of what was read of the current one, which nobody holds.
+    #[cold]
+    fn begin_long(&mut self, escaped: bool) {
+        let loaded = self.source.loaded();
+        let text = loaded.get(self.start + 1..self.at).unwrap_or_default();
+        let checked = loaded.get(self.start + 1..self.unchecked).unwrap_or_default();
+        let beginning = text.get(..BEGINNING.min(self.limits.token_bytes as usize)).unwrap_or(text);
+        let beginning = beginning.get(..whole_characters(beginning)).unwrap_or_default();
+        // The pieces count an escape by its spelling: what that is too much is taken off here, for those so far.
+        let surplus = if escaped { count_chars(text) - Text::new(text, true).char_len() } else { 0 };
+        let chars = count_chars(checked).wrapping_sub(surplus);
+        self.long.whole = Measure { bytes: checked.len() as u64, chars };
+        self.long.beginning.clear();
+        self.long.beginning.extend_from_slice(beginning);
+        self.long.offset = self.absolute(self.start);
+        self.token = Token::LongString { escaped };
+        self.start = self.unchecked;
+    }
+
+    /// Checks the bytes of a string up to index `to`; those of a long one are counted and let go.
+    #[inline]
+    fn pass_piece(&mut self, to: usize, high: bool) -> Result<()> {
+        if high {
+            self.check_utf8(self.unchecked, to)?;
+        }
+        if self.is_long() {
+            let piece = self.source.loaded().get(self.unchecked..to).unwrap_or_default();
+            self.long.whole.bytes += piece.len() as u64;
+            self.long.whole.chars = self.long.whole.chars.wrapping_add(count_chars(piece));
+            self.start = to;
+        }
+        self.unchecked = to;
+        Ok(())
     }
 
     fn check_utf8(&mut self, from: usize, to: usize) -> Result<()> {
@@ -118,111 +211,47 @@ impl Cursor<'_> {
         self.fail(Syntax::Utf8, from + valid)
     }
 
-    /// At the end of the window, inside a string: lets go of a string that nobody holds and that grows too long.
-    #[cold]
-    fn shorten(&mut self, is_name: bool, escaped: bool) -> Result<()> {
-        let long = matches!(self.token, Token::LongString { .. });
-        if !long && ((self.at - self.start) as u64) <= self.limits.token_bytes {
-            return Ok(());
-        }
-        if is_name {
-            return self.refuse(ErrorKind::Limit(Limit::TokenBytes(self.limits.token_bytes)), self.start);
-        }
-        if !self.is_stream() || !self.holds.is_empty() {
-            return Ok(());
-        }
-        if !long {
-            self.begin_long(escaped);
-        }
-        // A character may be cut by the window's end: leave its first bytes for the next piece.
-        let bytes = self.source.loaded().get(self.start..self.at).unwrap_or_default();
-        let tail = bytes.iter().rev().take(3).position(|&byte| byte >= 0xC0).map_or(0, |back| back + 1);
-        let tail = if bytes.len() >= tail && complete(bytes.get(bytes.len() - tail..).unwrap_or_default()) { 0 } else { tail };
-        self.pass_piece(self.at - tail)
-    }
-
-    fn begin_long(&mut self, escaped: bool) {
-        const BEGINNING: usize = 1024;
-        let text = self.source.loaded().get(self.start + 1..self.at).unwrap_or_default();
-        let beginning = text.get(..BEGINNING.min(text.len())).unwrap_or_default();
-        self.long.offset = self.absolute(self.start);
-        self.long.beginning.clear();
-        self.long.beginning.extend_from_slice(whole_characters(beginning));
-        let chars = if escaped { count_chars(text) - crate::text::Text::new(text, true).char_len() } else { 0 };
-        // What the spelling of escapes so far adds is taken off in advance; the pieces add all of it again.
-        self.long.whole = Measure { bytes: 0, chars: 0u64.wrapping_sub(chars) };
-        self.token = Token::LongString { escaped };
-        self.start += 1;
-    }
-
-    /// Checks, counts and lets go of a long string's bytes up to index `to`.
-    fn pass_piece(&mut self, to: usize) -> Result<()> {
-        self.check_utf8(self.start, to)?;
-        let piece = self.source.loaded().get(self.start..to).unwrap_or_default();
-        self.long.whole.bytes += piece.len() as u64;
-        self.long.whole.chars = self.long.whole.chars.wrapping_add(count_chars(piece));
-        self.start = to;
-        Ok(())
-    }
-
     /// A number, from its first byte to behind its last.
     #[inline]
     pub(super) fn number(&mut self) -> Result<()> {
+        let limit = self.limits.token_bytes;
+        let mut numeral = Numeral::default();
         loop {
             let rest = self.source.window().get(self.at..).unwrap_or_default();
-            self.at += rest.iter().take_while(|&&byte| continues_number(byte)).count();
-            if self.at < self.source.window().len() {
-                break;
+            let (length, visible) = (numeral.pass(rest), rest.len());
+            self.at += length;
+            if (self.at - self.start) as u64 > limit {
+                return self.refuse(ErrorKind::Limit(Limit::TokenBytes(limit)), self.start);
             }
-            if (self.at - self.start) as u64 > self.limits.token_bytes {
-                let limit = Limit::TokenBytes(self.limits.token_bytes);
-                return self.refuse(ErrorKind::Limit(limit), self.start);
-            }
-            if !self.more()? {
+            if length < visible || !self.more()? {
                 break;
             }
         }
-        let lexeme = self.source.window().get(self.start..self.at).unwrap_or_default();
-        let length = number_length(lexeme);
-        match length {
-            Some(length) if length == lexeme.len() => {}
-            Some(length) if self.framing == Framing::Concatenated && self.stack.depth() == 0 => {
-                self.at = self.start + length;
-            }
-            length => return self.fail(Syntax::Number, self.start + length.unwrap_or(0)),
+        let next = self.source.window().get(self.at).copied();
+        let apart = self.framing == Framing::Concatenated && self.stack.depth() == 0;
+        match next {
+            None if !numeral.is_whole() => return self.ended(),
+            Some(_) if !numeral.is_whole() => return self.fail(Syntax::Number, self.at),
+            Some(byte) if is_numeric(byte) && !apart => return self.fail(Syntax::Number, self.at),
+            _ => {}
         }
         self.end = self.at;
         Ok(())
     }
 
+    /// One of the three words, whose first letter is the next byte.
     pub(super) fn literal(&mut self, word: &[u8]) -> Result<()> {
         self.want(word.len())?;
         let found = self.source.window().get(self.at..).unwrap_or_default();
         if !found.starts_with(word) {
-            let cut = found.len() < word.len() && word.starts_with(found);
-            let syntax = if cut { Syntax::UnexpectedEnd } else { Syntax::Literal };
-            let index = if cut { self.at + found.len() } else { self.at };
-            return self.fail(syntax, index);
+            if word.starts_with(found) {
+                self.at += found.len();
+                return self.ended();
+            }
+            return self.fail(Syntax::Literal, self.at);
         }
         self.at += word.len();
         self.end = self.at;
         Ok(())
     }
-}
-
-/// Whether the bytes, which begin with a lead byte, are all of its sequence.
-fn complete(sequence: &[u8]) -> bool {
-    let length = match sequence.first() {
-        Some(0xF0..) => 4,
-        Some(0xE0..) => 3,
-        Some(0xC0..) => 2,
-        _ => sequence.len(),
-    };
-    sequence.len() >= length
-}
-
-/// The bytes less an incomplete escape or character at their end.
-fn whole_characters(bytes: &[u8]) -> &[u8] {
-    let back = bytes.iter().rev().take(12).position(|&byte| byte == b'\\' || byte >= 0x80).map_or(0, |at| at + 1);
-    bytes.get(..bytes.len() - back).unwrap_or_default()
 }

@@ -6,13 +6,19 @@ use crate::event::{Event, Kind};
 use crate::grammar::is_space;
 
 impl Cursor<'_> {
-    /// The next event, or `None` when the record's value has ended. At the end of a single document it is checked that
-    /// nothing follows it.
+    /// The next event, or `None` when the record's value has ended, or there is no record. At the end of a record it is
+    /// checked that nothing follows that may not: with the framings [`Auto`](crate::Framing::Auto) and
+    /// [`Concatenated`](crate::Framing::Concatenated) this is left to [`next_record`](Self::next_record).
     pub fn advance(&mut self) -> Result<Option<Event>> {
         match self.expect {
-            Expect::Start | Expect::Value => self.begin_value().map(Some),
+            Expect::Value => self.begin_value().map(Some),
             Expect::First | Expect::Next => self.advance_inside().map(Some),
+            Expect::Start => {
+                let found = self.first_record()?;
+                if found { self.begin_value().map(Some) } else { Ok(None) }
+            }
             Expect::End => self.finish().map(|()| None),
+            Expect::Done => Ok(None),
             Expect::Failed => self.failure(),
         }
     }
@@ -29,11 +35,14 @@ impl Cursor<'_> {
     /// `true`; or past the closing bracket, and returns `false`. A value that was not looked at is skipped.
     pub fn next_member(&mut self) -> Result<bool> {
         self.settle()?;
+        if !self.stack.in_object() {
+            return self.failure();
+        }
         match self.next_byte()? {
             Some(b'"') if self.expect == Expect::First => {}
-            Some(b',') if self.expect == Expect::Next => self.after_comma(b'}', Syntax::ExpectedName)?,
-            Some(b'}') => return self.close(true).map(|()| false),
-            found => return self.unexpected_inside(found, Syntax::ExpectedName),
+            Some(b',') if self.expect == Expect::Next => self.pass_comma()?,
+            Some(b'}') => return Ok(self.close()),
+            found => return self.unexpected_inside(found),
         }
         self.read_name()?;
         Ok(true)
@@ -43,11 +52,14 @@ impl Cursor<'_> {
     /// and returns `false`. A value that was not looked at is skipped.
     pub fn next_element(&mut self) -> Result<bool> {
         self.settle()?;
+        if self.stack.in_object() {
+            return self.failure();
+        }
         match self.next_byte()? {
-            Some(b']') => return self.close(false).map(|()| false),
-            Some(b',') if self.expect == Expect::Next => self.after_comma(b']', Syntax::ExpectedValue)?,
+            Some(b']') => return Ok(self.close()),
+            Some(b',') if self.expect == Expect::Next => self.pass_comma()?,
             Some(byte) if self.expect == Expect::First && kind_of(byte).is_some() => {}
-            found => return self.unexpected_inside(found, Syntax::ExpectedValue),
+            found => return self.unexpected_inside(found),
         }
         self.expect = Expect::Value;
         Ok(true)
@@ -57,9 +69,14 @@ impl Cursor<'_> {
     /// [`begin_value`](Self::begin_value) then reports. The current name stays.
     pub fn peek(&mut self) -> Result<Option<Kind>> {
         match self.expect {
-            Expect::Start => self.start_input()?,
+            Expect::Value | Expect::First | Expect::Next => {}
+            Expect::Start => {
+                if !self.first_record()? {
+                    return Ok(None);
+                }
+            }
+            Expect::End | Expect::Done => return Ok(None),
             Expect::Failed => return self.failure(),
-            _ => {}
         }
         loop {
             match self.source.window().get(self.at).copied() {
@@ -73,24 +90,20 @@ impl Cursor<'_> {
 
     /// Enters the value that comes next: all of it when it is no container, else its opening bracket.
     pub fn begin_value(&mut self) -> Result<Event> {
-        match self.expect {
-            Expect::Value => {}
-            Expect::Start => self.start_input()?,
-            _ => return self.failure(),
-        }
+        self.expect_value()?;
         let Some(byte) = self.next_byte()? else { return self.ended() };
-        self.start = self.at;
         match byte {
             b'{' => self.open(Kind::Object),
             b'[' => self.open(Kind::Array),
             b'"' => {
-                self.at += 1;
                 let escaped = self.string(false)?;
-                self.scalar(Kind::String, if self.token == Token::None { Token::String { escaped } } else { self.token })
+                let is_long = matches!(self.token, Token::LongString { .. });
+                let token = if is_long { Token::LongString { escaped } } else { Token::String { escaped } };
+                Ok(self.scalar(Kind::String, token))
             }
             b'-' | b'0'..=b'9' => {
                 self.number()?;
-                self.scalar(Kind::Number, Token::Number)
+                Ok(self.scalar(Kind::Number, Token::Number))
             }
             b't' => self.word(b"true", Kind::Bool, Token::Bool(true)),
             b'f' => self.word(b"false", Kind::Bool, Token::Bool(false)),
@@ -99,13 +112,26 @@ impl Cursor<'_> {
         }
     }
 
+    /// A value must be what comes next, or the first record.
+    #[inline]
+    pub(super) fn expect_value(&mut self) -> Result<()> {
+        if self.expect == Expect::Start {
+            self.first_record()?;
+        }
+        match self.expect {
+            Expect::Value => Ok(()),
+            Expect::Done => self.fail(Syntax::Empty, self.at),
+            _ => self.failure(),
+        }
+    }
+
     /// A value that was announced and not looked at is passed over.
     #[inline]
     fn settle(&mut self) -> Result<()> {
         match self.expect {
             Expect::First | Expect::Next => Ok(()),
-            Expect::Value | Expect::Start => self.skip_value().map(|_| ()),
-            Expect::End | Expect::Failed => self.failure(),
+            Expect::Value => self.skip_value().map(|_| ()),
+            Expect::Start | Expect::End | Expect::Done | Expect::Failed => self.failure(),
         }
     }
 
@@ -148,16 +174,14 @@ impl Cursor<'_> {
         Ok(Event::Begin(kind))
     }
 
+    /// Past the bracket that closes the innermost container, in which there is no further child.
     #[inline]
-    fn close(&mut self, object: bool) -> Result<()> {
-        if self.stack.in_object() != object {
-            return self.fail(Syntax::MismatchedBracket, self.at);
-        }
+    fn close(&mut self) -> bool {
         self.at += 1;
         self.end = self.at;
         self.stack.pop();
         self.after_value();
-        Ok(())
+        false
     }
 
     #[inline]
@@ -166,45 +190,53 @@ impl Cursor<'_> {
     }
 
     #[inline]
-    fn scalar(&mut self, kind: Kind, token: Token) -> Result<Event> {
+    fn scalar(&mut self, kind: Kind, token: Token) -> Event {
         self.token = token;
         self.after_value();
-        Ok(Event::Scalar(kind))
+        Event::Scalar(kind)
     }
 
     fn word(&mut self, word: &[u8], kind: Kind, token: Token) -> Result<Event> {
         self.literal(word)?;
-        self.scalar(kind, token)
+        Ok(self.scalar(kind, token))
     }
 
-    /// Past a comma, to what follows it, which may not be the closing bracket.
+    /// Past a comma, to what follows it, which must begin another child.
     #[inline]
-    fn after_comma(&mut self, close: u8, expected: Syntax) -> Result<()> {
+    fn pass_comma(&mut self) -> Result<()> {
         self.at += 1;
+        let in_object = self.stack.in_object();
         match self.next_byte()? {
             Some(b'"') => Ok(()),
-            Some(byte) if close == b']' && kind_of(byte).is_some() => Ok(()),
-            Some(byte) if byte == close => self.fail(Syntax::TrailingComma, self.at),
-            Some(_) => self.fail(expected, self.at),
+            Some(byte) if !in_object && kind_of(byte).is_some() => Ok(()),
+            Some(byte) if byte == if in_object { b'}' } else { b']' } => {
+                self.fail(Syntax::TrailingComma, self.at)
+            }
+            Some(byte) => self.no_child(byte),
             None => self.ended(),
         }
     }
 
     #[cold]
-    fn unexpected_inside<T>(&mut self, found: Option<u8>, first: Syntax) -> Result<T> {
+    fn unexpected_inside<T>(&mut self, found: Option<u8>) -> Result<T> {
         match found {
             None => self.ended(),
             Some(b'}' | b']') => self.fail(Syntax::MismatchedBracket, self.at),
-            Some(_) if self.expect == Expect::First => self.fail(first, self.at),
+            Some(byte) if self.expect == Expect::First => self.no_child(byte),
             Some(_) => self.fail(Syntax::ExpectedCommaOrEnd, self.at),
         }
     }
 
     #[cold]
+    fn no_child<T>(&mut self, byte: u8) -> Result<T> {
+        if self.stack.in_object() { self.fail(Syntax::ExpectedName, self.at) } else { self.no_value(byte) }
+    }
+
+    /// What stands where a value must begin was perhaps meant as one.
+    #[cold]
     fn no_value<T>(&mut self, byte: u8) -> Result<T> {
-        let word = byte.is_ascii_alphabetic() && !byte.is_ascii_uppercase() || matches!(byte, b'N' | b'I' | b'T' | b'F');
         let syntax = match byte {
-            _ if word => Syntax::Literal,
+            b'a'..=b'z' | b'N' | b'I' | b'T' | b'F' => Syntax::Literal,
             b'+' | b'.' => Syntax::Number,
             _ => Syntax::ExpectedValue,
         };
@@ -214,8 +246,6 @@ impl Cursor<'_> {
     /// The record ends too early.
     #[cold]
     pub(super) fn ended<T>(&mut self) -> Result<T> {
-        let nothing = self.stack.depth() == 0 && self.offset() == self.record_start;
-        let syntax = if nothing { Syntax::Empty } else { Syntax::UnexpectedEnd };
-        self.fail(syntax, self.at)
+        self.fail(Syntax::UnexpectedEnd, self.at)
     }
 }

@@ -6,6 +6,10 @@
     clippy::multiple_unsafe_ops_per_block,
     reason = "every intrinsic here has the same argument: a value of `Avx2` proves that the CPU has it"
 )]
+#![expect(
+    clippy::inline_always,
+    reason = "the methods must become part of the entry points, which have the features they need"
+)]
 
 use std::arch::x86_64::{
     __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,

@@ -1,4 +1,11 @@
 //! The algorithms over masks, written once for all backends.
+//!
+//! All of them read forward in blocks of 64 bytes from wherever they are asked to begin; the last block is filled up with
+//! spaces, which mean nothing to any of them. They take any bytes, JSON or not.
+#![expect(
+    clippy::inline_always,
+    reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
+)]
 
 use super::lanes::{BLOCK, Lanes};
 
@@ -119,14 +126,17 @@ fn block(bytes: &[u8], from: usize) -> ([u8; BLOCK], usize) {
     (padded, rest.len())
 }
 
+/// Every second bit.
+const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+
 /// The bytes that a backslash before them escapes, and whether the first byte of the next block is one.
 #[inline(always)]
 fn escaped(backslashes: u64, carry: u64) -> (u64, u64) {
     if backslashes == 0 {
         return (carry, 0);
     }
-    // A run of backslashes escapes every second of its bytes: find the runs that start on an odd bit, and flip.
-    const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+    // A run of backslashes escapes every second of its bytes: find the runs that start on an odd bit, and flip
+    // (G. Langdale, D. Lemire, Parsing Gigabytes of JSON per Second, 2019, section 3.1.1; here in simdjson's later form).
     let starters = backslashes & !carry;
     let follows = starters << 1;
     let maybe = follows | ODD;
@@ -172,7 +182,8 @@ pub(super) fn skip<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: 
                 }
             } else {
                 carry.depth = carry.depth + opens - closes;
-                carry.objects += i64::from((open & curly).count_ones()) - i64::from((close & curly).count_ones());
+                carry.objects +=
+                    i64::from((open & curly).count_ones()) - i64::from((close & curly).count_ones());
             }
         }
         at += length;

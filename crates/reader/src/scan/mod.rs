@@ -35,15 +35,15 @@ impl Backend {
             #[expect(clippy::disallowed_methods, reason = "a switch for tests, documented above")]
             let forced = std::env::var("TROMMEL_BACKEND").ok();
             let best = Self::available().last().unwrap_or(Self::Scalar);
-            forced
-                .and_then(|name| Self::available().find(|backend| backend.name() == name))
-                .unwrap_or(best)
+            forced.and_then(|name| Self::available().find(|backend| backend.name() == name)).unwrap_or(best)
         })
     }
 
     /// The backends this CPU can run, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
-        [Self::Scalar, Self::Sse2, Self::Avx2].into_iter().filter(|backend| backend.kernels_if_available().is_some())
+        [Self::Scalar, Self::Sse2, Self::Avx2]
+            .into_iter()
+            .filter(|backend| backend.kernels_if_available().is_some())
     }
 
     /// The name, in lower case.

@@ -1,4 +1,8 @@
 //! The backend every CPU runs: plain loops, which the compiler turns into what the target has.
+#![expect(
+    clippy::inline_always,
+    reason = "the methods must become part of the entry points, as those of the other backends"
+)]
 
 use super::kernels;
 use super::lanes::{BLOCK, Lanes, prefix_xor_by_shifts};

@@ -1,5 +1,12 @@
 //! The backend of every x86-64 CPU.
-#![expect(clippy::multiple_unsafe_ops_per_block, reason = "every intrinsic here is SSE2, which all x86-64 CPUs have")]
+#![expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "every intrinsic here is SSE2, which all x86-64 CPUs have"
+)]
+#![expect(
+    clippy::inline_always,
+    reason = "the methods must become part of the entry points, as those of the other backends"
+)]
 
 use std::arch::x86_64::{
     __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,

@@ -31,6 +31,18 @@ fn naive_skip(bytes: &[u8], from: usize, depth: u64, limit: u64) -> (Skipped, i6
     (Skipped::More, objects)
 }
 
+/// Byte-by-byte compacting: the oracle.
+fn naive_compact(bytes: &[u8]) -> Vec<u8> {
+    let (mut in_string, mut escaped) = (false, false);
+    let kept = bytes.iter().filter(|&&byte| {
+        let plain = !escaped;
+        escaped = byte == b'\\' && plain;
+        in_string ^= byte == b'"' && plain;
+        in_string || !crate::grammar::is_space(byte)
+    });
+    kept.copied().collect()
+}
+
 /// Bytes that are dense in what matters to the masks, different for every seed.
 fn noise(seed: u64, length: usize) -> Vec<u8> {
     const ALPHABET: &[u8] = b"\\\\\"\"{}[]{}[] \n\tab,:\x01\xC3\xA9";
@@ -55,13 +67,47 @@ fn backends_agree_with_the_oracle() {
                 let bytes = &bytes[..from + length];
                 let mut state = Skip::new(3, 0, 8);
                 let skipped = (kernels.skip)(bytes, from, &mut state);
-                assert_eq!((skipped, state.objects), naive_skip(bytes, from, 3, 8), "{backend:?} {length} {from}");
+                assert_eq!(
+                    (skipped, state.objects),
+                    naive_skip(bytes, from, 3, 8),
+                    "{backend:?} {length} {from}"
+                );
                 let plain = (kernels.plain)(bytes, from);
                 let end = (from..bytes.len()).find(|&at| matches!(bytes[at], b'"' | b'\\' | 0..0x20));
                 assert_eq!(plain.end, end.unwrap_or(bytes.len()));
                 assert_eq!(plain.high, bytes[from..plain.end].iter().any(|byte| *byte >= 0x80));
                 let other = (from..bytes.len()).find(|&at| !crate::grammar::is_space(bytes[at]));
                 assert_eq!((kernels.space)(bytes, from), other.unwrap_or(bytes.len()));
+                let mut out = b"kept".to_vec();
+                (kernels.compact)(&bytes[from..], &mut out);
+                let expected = [b"kept", naive_compact(&bytes[from..]).as_slice()].concat();
+                assert_eq!(out, expected, "{backend:?} {length} {from}");
+            }
+        }
+    }
+}
+
+/// R5: long runs, which are rare in noise: of backslashes, of white space, of text, ending at every place of a block.
+#[test]
+fn backends_agree_about_runs() {
+    for backend in Backend::available() {
+        let kernels = backend.kernels();
+        for byte in *b"\\ \n\tx\xE9\"{" {
+            for (before, length) in
+                (0..70).flat_map(|before| (0..200).step_by(7).map(move |length| (before, length)))
+            {
+                let bytes = [&vec![b'['; before][..], b"\"", &vec![byte; length], b"\"]  ]}\\\" "].concat();
+                let mut out = Vec::new();
+                (kernels.compact)(&bytes, &mut out);
+                assert_eq!(out, naive_compact(&bytes), "{backend:?} {byte} {before} {length}");
+                let mut state = Skip::new(1, 0, 1 << 20);
+                let skipped = (kernels.skip)(&bytes, 0, &mut state);
+                assert_eq!((skipped, state.objects), naive_skip(&bytes, 0, 1, 1 << 20));
+                let plain = (kernels.plain)(&bytes, before + 1);
+                let end = (before + 1..).find(|&at| matches!(bytes[at], b'"' | b'\\' | 0..0x20));
+                assert_eq!(Some(plain.end), end);
+                let space = (before + 1..).find(|&at| !crate::grammar::is_space(bytes[at]));
+                assert_eq!(Some((kernels.space)(&bytes, before + 1)), space);
             }
         }
     }

@@ -131,13 +131,9 @@ pub(crate) fn canonical(number: Number<'_>) -> Cow<'_, str> {
 }
 
 fn power(text: &str) -> i64 {
-    let (sign, digits) = match text.as_bytes() {
-        [b'-', digits @ ..] => (-1, digits),
-        [b'+', digits @ ..] => (1, digits),
-        digits => (1, digits),
-    };
-    let add = |value: i64, digit: &u8| (value * 10 + i64::from(digit.wrapping_sub(b'0'))).min(MAX_EXPONENT);
-    sign * digits.iter().fold(0, add)
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    let digits = text.bytes().filter(u8::is_ascii_digit);
+    sign * digits.fold(0, |value, digit| (value * 10 + i64::from(digit - b'0')).min(MAX_EXPONENT))
 }
 
 #[cfg(test)]

@@ -84,7 +84,9 @@ impl Distinct {
         match &mut self.values {
             Values::Exact(values) if values.len() > self.cap => {
                 let mut sketch = HyperLogLog::new(self.precision);
-                values.iter().for_each(|&fingerprint| sketch.observe(fingerprint));
+                for &fingerprint in values.iter() {
+                    sketch.observe(fingerprint);
+                }
                 self.values = Values::Sketch(sketch);
             }
             Values::Exact(_) => {}
@@ -105,7 +107,9 @@ impl Accumulator for Distinct {
         match (&mut self.values, other.values) {
             (Values::Sketch(sketch), Values::Sketch(other)) => sketch.merge(other),
             (_, Values::Exact(values)) => {
-                values.into_iter().for_each(|value| self.observe_fingerprint(value))
+                for value in values {
+                    self.observe_fingerprint(value);
+                }
             }
             // Swapped above: an exact state is merged into a sketch, never the other way round.
             (Values::Exact(_), Values::Sketch(_)) => {}

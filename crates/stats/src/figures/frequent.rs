@@ -251,16 +251,12 @@ impl Accumulator for Frequent {
         self.longest = self.longest.max(other.longest);
         self.sample.append(&mut other.sample);
         for (fingerprint, entry) in other.values {
-            let bytes = entry.value.bytes();
-            match self.values.get_mut(&fingerprint) {
-                Some(same) => {
-                    same.count = same.count.saturating_add(entry.count);
-                    same.first = same.first.min(entry.first);
-                }
-                None => {
-                    self.text_bytes += bytes;
-                    self.values.insert(fingerprint, entry);
-                }
+            if let Some(same) = self.values.get_mut(&fingerprint) {
+                same.count = same.count.saturating_add(entry.count);
+                same.first = same.first.min(entry.first);
+            } else {
+                self.text_bytes += entry.value.bytes();
+                self.values.insert(fingerprint, entry);
             }
         }
         if let (Some(sketch), Some(other)) = (&mut self.sketch, other.sketch) {

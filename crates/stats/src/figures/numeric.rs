@@ -190,7 +190,9 @@ mod tests {
 
     fn summary(lexemes: &[&str]) -> NumericSummary {
         let mut numeric = Numeric::default();
-        lexemes.iter().for_each(|lexeme| numeric.observe(Number::parse(lexeme).unwrap()));
+        for lexeme in lexemes {
+            numeric.observe(Number::parse(lexeme).unwrap());
+        }
         numeric.summary()
     }
 

@@ -18,7 +18,7 @@ const FRACTION_BITS: u32 = 52;
 ///
 /// Doubles are counted in bins. At first a bin is one double, so that quantiles are exact; whenever there are more bins than
 /// the cap, the lowest bit that tells bins apart is dropped everywhere, which joins neighbours and doubles the relative
-/// width. This is the log-linear histogram of HdrHistogram with the uniform collapse of `UDDSketch` (Epicoco et al. 2020),
+/// width. This is the log-linear histogram of `HdrHistogram` with the uniform collapse of `UDDSketch` (Epicoco et al. 2020),
 /// on the bits of the double instead of logarithms: which bins there are depends on the set of values alone. Memory: about
 /// 30 bytes a bin; time: logarithmic in the bins.
 #[derive(Clone, Debug)]

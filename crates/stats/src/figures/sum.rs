@@ -25,11 +25,11 @@ pub struct ExactSum {
     cut: bool,
 }
 
-/// The digits of a sum without sign, most significant first, and the power of ten of the last one.
-pub(super) struct Digits {
-    pub(super) negative: bool,
-    pub(super) digits: Vec<u8>,
-    pub(super) power: i64,
+/// A sum as digits without sign, most significant first, and the power of ten of the last one.
+struct Spelling {
+    negative: bool,
+    digits: Vec<u8>,
+    power: i64,
 }
 
 impl ExactSum {
@@ -95,23 +95,23 @@ impl ExactSum {
         (carried, carry)
     }
 
-    pub(super) fn digits(&self) -> Digits {
+    fn spelling(&self) -> Spelling {
         let negative = self.carried(1).1 < 0;
         let (mut limbs, mut carry) = self.carried(if negative { -1 } else { 1 });
         while carry > 0 {
             limbs.push((carry % BASE) as u64);
             carry /= BASE;
         }
-        let text: String = limbs.iter().rev().map(|limb| format!("{limb:018}")).collect();
-        let digits: Vec<u8> =
-            text.bytes().map(|digit| digit - b'0').skip_while(|&digit| digit == 0).collect();
+        let places = || (0..DIGITS as u32).rev().map(|place| 10_u64.pow(place));
+        let digits = limbs.iter().rev().flat_map(|limb| places().map(move |place| (limb / place % 10) as u8));
+        let digits: Vec<u8> = digits.skip_while(|&digit| digit == 0).collect();
         let power = if digits.is_empty() { 0 } else { self.low * DIGITS };
-        Digits { negative, digits, power }
+        Spelling { negative, digits, power }
     }
 
     /// The sum divided by `count`, rounded once, to the nearest double; none when `count` is 0.
     pub fn mean(&self, count: u64) -> Option<f64> {
-        let Digits { negative, digits, mut power } = self.digits();
+        let Spelling { negative, digits, mut power } = self.spelling();
         let mut quotient = String::from(if negative { "-0" } else { "0" });
         let mut rest: u128 = 0;
         let mut more = digits.into_iter();
@@ -144,7 +144,7 @@ impl Accumulator for ExactSum {
     }
 
     fn summary(&self) -> Exact {
-        let Digits { negative, digits, power } = self.digits();
+        let Spelling { negative, digits, power } = self.spelling();
         let sign = if negative { "-" } else { "" };
         let digits: String = digits.into_iter().map(|digit| char::from(b'0' + digit)).collect();
         Exact::from_spelling(&format!("{sign}0{digits}e{power}"))

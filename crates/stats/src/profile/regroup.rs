@@ -224,7 +224,9 @@ impl<'a> Regrouping<'a> {
         let (kept, folded): (Vec<_>, Vec<_>) =
             runs.into_iter().partition(|run| quorum.is_none_or(|quorum| run.present >= quorum));
         objects.names = kept.len() as u32;
-        folded.into_iter().for_each(|run| folds.extend_from_slice(&named[run.nodes]));
+        for run in folded {
+            folds.extend_from_slice(&named[run.nodes]);
+        }
         kept.into_iter().map(|run| self.group(Label::Name(0, 0), &named[run.nodes])).collect()
     }
 

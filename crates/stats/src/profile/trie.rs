@@ -270,7 +270,7 @@ impl Trie {
         };
         for _ in 0..2 {
             let Some(node) = self.nodes.get(next as usize) else { break };
-            if self.is_named(node, name) {
+            if self.is_member(node, parent, name) {
                 return next;
             }
             next = node.follower;
@@ -283,17 +283,14 @@ impl Trie {
         found
     }
 
-    fn is_named(&self, node: &Node, name: &[u8]) -> bool {
-        matches!(node.label, Label::Name(..)) && self.name(node) == name
+    fn is_member(&self, node: &Node, parent: u32, name: &[u8]) -> bool {
+        node.parent == parent && matches!(node.label, Label::Name(..)) && self.name(node) == name
     }
 
     fn find(&mut self, parent: u32, name: &[u8]) -> Option<u32> {
         let slot = slot(&self.keys, parent, name);
         let table = self.table.take().unwrap_or_else(|| self.index());
-        let found = table.find(slot, |&id| {
-            let node = &self.nodes[id as usize];
-            node.parent == parent && self.is_named(node, name)
-        });
+        let found = table.find(slot, |&id| self.is_member(&self.nodes[id as usize], parent, name));
         let found = found.copied();
         self.table = Some(table);
         found

@@ -195,7 +195,7 @@ impl Core {
             match scalar {
                 Scalar::Number(number) => node.has_fractions = node.has_fractions || !number.is_integer(),
                 Scalar::String(text) if node.formats != 0 => {
-                    node.formats &= format::matching(text, node.formats)
+                    node.formats &= format::matching(text, node.formats);
                 }
                 _ => {}
             }

@@ -113,7 +113,7 @@ fn is_uuid(text: &str) -> bool {
 /// RFC 5321 `Mailbox` with an unquoted local part and a domain name of at least two labels.
 fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
-    let is_atom = |atom: &str| !atom.is_empty() && atom.bytes().all(|byte| is_atext(byte));
+    let is_atom = |atom: &str| !atom.is_empty() && atom.bytes().all(is_atext);
     local.len() <= 64 && local.split('.').all(is_atom) && is_domain(domain)
 }
 

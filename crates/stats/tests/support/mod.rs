@@ -1,4 +1,5 @@
 //! What the batteries share: events out of the plain reader's tree, and ways to observe them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "each battery uses its part")]
 
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 use crate::decimal::Decimal;
 use crate::naive::{Data, Document, ValueId, equal};
 use std::borrow::Cow;
-use trommel_path::Comparison;
+use trommel_query::Comparison;
 
 /// A side of a comparison, worked out.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use super::compare::Operand;
 use super::pattern::translate;
 use crate::naive::{Data, ValueId};
 use regex::Regex;
-use trommel_path::{Comparable, Matching};
+use trommel_query::{Comparable, Matching};
 
 impl<'a> Evaluation<'a> {
     pub(super) fn length(self, argument: &Comparable, candidate: ValueId) -> Operand<'a> {

@@ -1,0 +1,95 @@
+//! What can be said on the command line.
+
+mod common;
+mod count;
+mod extract;
+mod sample;
+mod stats;
+mod values;
+
+use clap::builder::Styles;
+use clap::builder::styling::AnsiColor;
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+pub(crate) use common::{BadRecords, Engine, Source};
+pub(crate) use count::CountArgs;
+pub(crate) use extract::{ExtractArgs, Form, Sequence};
+pub(crate) use sample::{Plan, SampleArgs};
+pub(crate) use stats::{SchemaArgs, Section, StatsArgs};
+pub(crate) use values::NamedQuery;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default())
+    .placeholder(AnsiColor::Cyan.on_default().dimmed());
+
+/// Question JSON that is too big to load, in one pass
+///
+/// Queries are JSONPath (RFC 9535). Answers go to standard output; notes, progress and errors to standard error. gzip
+/// and zstd are recognised by their first bytes.
+#[derive(Debug, Parser)]
+#[command(name = "trommel", version, styles = STYLES, max_term_width = 100, after_help = EXAMPLES)]
+#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  trommel stats data.json                          what is in it
+  trommel extract data.json '$.users[*].name'      the values of a query
+  trommel count log.jsonl.gz '$[?@.level==\"error\"]' how many
+  trommel sample data.json '$.users' -n 5          some of many
+
+Exit status: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted,
+141 the reader went away, 143 terminated.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print the values that queries select
+    Extract(ExtractArgs),
+    /// Count the nodes that queries select, or what is in them
+    Count(CountArgs),
+    /// Draw a sample: at random, from the ends, at even distances or by groups
+    Sample(SampleArgs),
+    /// Describe sizes, structure, types, arrays and objects
+    Stats(StatsArgs),
+    /// Print a JSON Schema that the data satisfies
+    Schema(SchemaArgs),
+    /// Validate strictly: silent when all is well
+    Check(CheckArgs),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print a manual page
+    Man {
+        /// The command whose page to print [default: the program's]
+        command: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  trommel check data.json && echo valid
+  trommel check log.jsonl --on-bad-record skip           all that is wrong
+  trommel check log.jsonl --on-bad-record skip --json    the same for programs")]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) source: Source,
+
+    /// Report errors as JSON on standard output, one a line
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) engine: Engine,
+
+    #[command(flatten)]
+    pub(crate) bad_records: BadRecords,
+}

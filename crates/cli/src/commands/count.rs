@@ -1,0 +1,61 @@
+//! `trommel count`: how many.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use trommel::{Analysis, Count, Measure};
+
+use super::matched;
+use crate::args::CountArgs;
+use crate::errors::{BadQuery, Failure};
+use crate::job::Job;
+use crate::output::{self, Out, push_string, tables};
+
+pub(crate) fn run(args: &CountArgs) -> Result<(), Failure> {
+    let mut names = BTreeSet::new();
+    if let Some(twice) = args.counts.iter().find(|count| !names.insert(count.name.as_str())) {
+        let message = format!("two counts have the name {}; give one another with NAME=QUERY", twice.name);
+        return Err(Failure::Usage { command: "count", message });
+    }
+    let filter = args.filter.as_deref().map(|text| BadQuery::parse_filter(text, "--where")).transpose()?;
+    let mut measures = Vec::with_capacity(args.counts.len());
+    for asked in &args.counts {
+        let mut count =
+            Count::new(BadQuery::parse(&asked.query)?).name(asked.name.clone()).count_as(args.count_as.into());
+        count.filter.clone_from(&filter);
+        count.limit = args.limit;
+        measures.push(Measure::Count(count));
+    }
+    let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
+    job.ask(|analysis| measures.into_iter().fold(analysis, Analysis::ask));
+    let report = job.answer()?;
+    let counts: Vec<(&str, u64)> = args
+        .counts
+        .iter()
+        .zip(&report.answers)
+        .map(|(asked, answer)| (asked.name.as_str(), answer.count().unwrap_or(0)))
+        .collect();
+    let total = counts.iter().fold(0_u64, |total, (_, count)| total.saturating_add(*count));
+    let out = job.out()?;
+    if args.json || !output::is_terminal() {
+        print_json(&counts, total, &out)?;
+    } else {
+        out.write(tables::counts(&counts, total).as_bytes())?;
+    }
+    out.finish()?;
+    matched(total > 0, args.exit_status)
+}
+
+/// `{"counts": {NAME: …, …}, "total": …}`
+fn print_json(counts: &[(&str, u64)], total: u64, out: &Out) -> io::Result<()> {
+    let mut text = b"{\"counts\":{".to_vec();
+    for (number, (name, count)) in counts.iter().enumerate() {
+        if number > 0 {
+            text.push(b',');
+        }
+        push_string(name, &mut text);
+        text.extend_from_slice(format!(":{count}").as_bytes());
+    }
+    text.extend_from_slice(format!("}},\"total\":{total}}}\n").as_bytes());
+    out.write(&text)
+}

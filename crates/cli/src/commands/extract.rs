@@ -1,0 +1,87 @@
+//! `trommel extract`: the matching values.
+
+use trommel::path::Query;
+use trommel::{Answer, Extract, Measure, Report};
+
+use super::matched;
+use crate::args::{ExtractArgs, Sequence};
+use crate::errors::{BadQuery, Failure};
+use crate::job::Job;
+use crate::output::{Extracted, Lines, LinesAsked, Shape, Values, Wanted};
+
+pub(crate) fn run(args: &ExtractArgs) -> Result<(), Failure> {
+    let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
+    job.ask(|mut analysis| {
+        analysis = analysis.order(args.order.into());
+        for query in &queries {
+            let extract = Extract::new(query.clone());
+            let extract = args.limit.map_or(extract.clone(), |limit| extract.limit(limit));
+            analysis = analysis.ask(Measure::Extract(extract));
+        }
+        analysis
+    });
+    let found = if args.json { as_document(args, &queries, &mut job)? } else { as_lines(args, &mut job)? };
+    matched(found, args.exit_status)
+}
+
+/// Prints values one a line. Returns whether there were any.
+fn as_lines(args: &ExtractArgs, job: &mut Job<'_>) -> Result<bool, Failure> {
+    let asked = LinesAsked {
+        form: args.output,
+        queries: &args.queries,
+        together: args.order == Sequence::Document,
+        stream: job.is_stream(),
+        spool_limit: args.source.spool_limit,
+    };
+    let mut lines = Lines::new(&asked, Values::new(job.config(), job.is_structural()), job.out()?, job.notes());
+    let report = job.run(&mut lines);
+    lines.notes().sum_up();
+    let refused = lines.refused();
+    // What was found before a failure stands.
+    lines.finish(report.as_ref().is_ok_and(|report| report.coverage.records > 1))?;
+    match (report, refused) {
+        (Ok(report), _) => Ok(any(&report)),
+        (Err(_), Some(refused)) => Err(job.refused(refused)),
+        (Err(failure), None) => Err(failure),
+    }
+}
+
+/// Prints one document. Returns whether there were any values.
+fn as_document(args: &ExtractArgs, queries: &[Query], job: &mut Job<'_>) -> Result<bool, Failure> {
+    let shape = match (args.flatten, args.include_paths) {
+        (false, false) => Shape::ByQuery,
+        (false, true) => Shape::Listed,
+        (true, false) => Shape::Flat,
+        (true, true) => Shape::FlatLocated,
+    };
+    let texts = args.queries.iter().map(String::as_str);
+    let wanted = Wanted {
+        shape,
+        queries: texts.zip(queries.iter().map(Query::is_singular)).collect(),
+        together: args.order == Sequence::Document,
+        default: args.default.as_deref(),
+        spool_limit: args.source.spool_limit,
+    };
+    let stream = job.is_stream();
+    let values = Values::new(job.config(), job.is_structural());
+    let out = job.out()?;
+    let mut document = Extracted::new(wanted, values, out.clone(), job.notes());
+    let report = job.run(&mut document);
+    document.notes().sum_up();
+    match (report, document.refused()) {
+        (Ok(report), _) => {
+            document.finish(stream.unwrap_or(report.coverage.records > 1))?;
+            Ok(any(&report))
+        }
+        (Err(failure), refused) => {
+            // A failure of the output comes first: it may be the cause of the other.
+            out.finish()?;
+            Err(refused.map_or(failure, |refused| job.refused(refused)))
+        }
+    }
+}
+
+fn any(report: &Report) -> bool {
+    report.answers.iter().filter_map(Answer::count).any(|count| count > 0)
+}

@@ -1,0 +1,142 @@
+//! `trommel sample`: some of many.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+
+use trommel::sampler::Seed;
+use trommel::{Answer, Measure, Sample, SampleAnswer, Strategy};
+
+use super::matched;
+use crate::args::{Plan, SampleArgs};
+use crate::errors::{BadQuery, Failure};
+use crate::job::{self, Job};
+use crate::output::size::grouped;
+use crate::output::{self, Out, Target, Values, push_string};
+
+pub(crate) fn run(args: &SampleArgs) -> Result<(), Failure> {
+    let query = BadQuery::parse(&args.query)?;
+    let strategy = strategy(args)?;
+    let seed = args.seed.unwrap_or_else(seed_from_system);
+    let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
+    job.ask(|analysis| {
+        let sample = Sample::new(query, args.size).strategy(strategy).seed(Seed::new(seed));
+        analysis.ask(Measure::Sample(sample))
+    });
+    let notes = job.notes();
+    if args.seed.is_none() && matches!(args.strategy, Plan::Random | Plan::Stratified) {
+        notes.note(&format!("drawn with --seed {seed}"));
+    }
+    let report = job.answer()?;
+    let answer = report.answers.into_iter().find_map(|answer| match answer {
+        Answer::Sample(answer) => Some(answer),
+        _ => None,
+    });
+    let answer = answer.unwrap_or_default();
+    let values = Values::new(job.config(), job.is_structural()).escaped(output::is_terminal());
+    check(&answer, &values).map_err(|(index, error)| {
+        let place = format!("byte {} of item {index}", error.offset());
+        Failure::Value { error, file: job::name(&args.source), place }
+    })?;
+    let out = job.out()?;
+    if args.json {
+        print_document(args, &answer, values, &out)?;
+    } else {
+        if let Some(warning) = warning(args, &answer) {
+            notes.note(&warning);
+        }
+        print_lines(args, &answer, values, &out)?;
+    }
+    out.finish()?;
+    matched(answer.total > 0, args.exit_status)
+}
+
+/// How to draw, if the options fit together.
+fn strategy(args: &SampleArgs) -> Result<Strategy, Failure> {
+    let usage = |message: &str| Err(Failure::Usage { command: "sample", message: message.into() });
+    if args.stride.is_some() && args.strategy != Plan::Systematic {
+        return usage("--stride goes with --strategy systematic");
+    }
+    match (args.strategy, &args.strata_path) {
+        (Plan::Stratified, None) => usage("--strategy stratified needs --strata-path, the query that makes the groups"),
+        (Plan::Stratified, Some(path)) => {
+            Ok(Strategy::Stratified(BadQuery::parse_option(path, "--strata-path")?))
+        }
+        (_, Some(_)) => usage("--strata-path goes with --strategy stratified"),
+        (Plan::Random, None) => Ok(Strategy::Random),
+        (Plan::First, None) => Ok(Strategy::First),
+        (Plan::Last, None) => Ok(Strategy::Last),
+        (Plan::Systematic, None) => Ok(Strategy::Systematic(args.stride)),
+    }
+}
+
+/// A seed that nobody chose: the system's random numbers, by way of the keys of a hash map.
+fn seed_from_system() -> u64 {
+    RandomState::new().hash_one("seed")
+}
+
+/// The items were passed over while they were drawn, and are checked before they are handed out.
+fn check(answer: &SampleAnswer, values: &Values) -> Result<(), (u64, trommel::reader::Error)> {
+    for item in &answer.items {
+        values.check(&item.value, 0).map_err(|error| (item.index, error))?;
+    }
+    Ok(())
+}
+
+/// What is worth knowing about the sample's size.
+fn warning(args: &SampleArgs, answer: &SampleAnswer) -> Option<String> {
+    let wanted = args.size.get() as u64;
+    (wanted > answer.total)
+        .then(|| format!("{} asked for, {} there to draw from", grouped(wanted), grouped(answer.total)))
+}
+
+fn print_lines(args: &SampleArgs, answer: &SampleAnswer, mut values: Values, out: &Out) -> io::Result<()> {
+    for item in &answer.items {
+        let mut page = out.page();
+        if args.indices {
+            page.bytes().extend_from_slice(format!("{{\"index\":{},\"value\":", item.index).as_bytes());
+        }
+        values.put_whole(&item.value, &mut page)?;
+        page.bytes().extend_from_slice(if args.indices { b"}\n" } else { b"\n" });
+        page.settle()?;
+    }
+    Ok(())
+}
+
+/// `{"sample": […], "total_items": …, "sample_size": …, "indices": […], …}`
+fn print_document(args: &SampleArgs, answer: &SampleAnswer, mut values: Values, out: &Out) -> io::Result<()> {
+    let mut page = out.page();
+    page.bytes().extend_from_slice(b"{\"sample\":[");
+    for (number, item) in answer.items.iter().enumerate() {
+        if number > 0 {
+            page.bytes().push(b',');
+        }
+        values.put_whole(&item.value, &mut page)?;
+    }
+    let indices: Vec<String> = answer.items.iter().map(|item| item.index.to_string()).collect();
+    let sizes = format!(
+        "],\"total_items\":{},\"sample_size\":{},\"indices\":[{}]",
+        answer.total,
+        answer.items.len(),
+        indices.join(",")
+    );
+    page.bytes().extend_from_slice(sizes.as_bytes());
+    for (number, stratum) in answer.strata.iter().flatten().enumerate() {
+        let before: &[u8] = if number == 0 { b",\"strata\":[{\"value\":" } else { b",{\"value\":" };
+        page.bytes().extend_from_slice(before);
+        values.put_whole(stratum.value.as_deref().unwrap_or(b"null"), &mut page)?;
+        let missing = if stratum.value.is_none() { ",\"missing\":true" } else { "" };
+        let sizes = format!(",\"total\":{},\"sampled\":{}{missing}}}", stratum.total, stratum.sampled);
+        page.bytes().extend_from_slice(sizes.as_bytes());
+        page.settle()?;
+    }
+    if answer.strata.is_some() {
+        let end: &[u8] = if answer.strata.iter().flatten().next().is_some() { b"]" } else { b",\"strata\":[]" };
+        page.bytes().extend_from_slice(end);
+    }
+    if let Some(warning) = warning(args, answer) {
+        page.bytes().extend_from_slice(b",\"warning\":");
+        push_string(&warning, page.bytes());
+    }
+    page.bytes().extend_from_slice(b"}\n");
+    page.settle()
+}

@@ -1,0 +1,32 @@
+//! `trommel schema`: a JSON Schema of the data.
+
+use trommel::reader::Validation;
+use trommel::{Answer, Measure, Stats};
+
+use crate::args::SchemaArgs;
+use crate::errors::Failure;
+use crate::job::Job;
+use crate::output::{self, pretty};
+
+pub(crate) fn run(args: &SchemaArgs) -> Result<(), Failure> {
+    let mut job = Job::open(&args.source, &args.engine, Validation::Strict, args.bad_records)?;
+    job.ask(|analysis| {
+        let mut stats = Stats::new();
+        stats.item_types = false;
+        stats.schema = true;
+        stats.max_depth = args.max_depth.map(std::num::NonZeroU32::get);
+        analysis.ask(Measure::Stats(stats))
+    });
+    let report = job.answer()?;
+    let schema = report.answers.into_iter().find_map(|answer| match answer {
+        Answer::Stats(stats) => stats.summary.schema,
+        _ => None,
+    });
+    let schema = schema.map_or_else(|| "true".into(), trommel::statistics::Schema::into_json);
+    let out = job.out()?;
+    let terminal = output::is_terminal();
+    let text = if terminal && !args.json { pretty::json(&schema, output::is_coloured()) } else { schema };
+    out.write(output::for_reader(text, terminal).as_bytes())?;
+    out.write(b"\n")?;
+    Ok(out.finish()?)
+}

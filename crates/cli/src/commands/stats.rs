@@ -1,0 +1,109 @@
+//! `trommel stats`: what is in it.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use trommel::reader::Validation;
+use trommel::statistics::{Schema, Summary};
+use trommel::{Answer, Measure, Stats, StatsAnswer};
+
+use super::matched;
+use crate::args::StatsArgs;
+use crate::errors::{BadQuery, Failure};
+use crate::job::Job;
+use crate::output::size::formatted;
+use crate::output::{self, tables};
+
+/// The answer in the words of the tool `tool_outputs.stats`.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    id: &'a str,
+    #[serde(flatten)]
+    part: Part<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    by_path: Vec<ByPath<'a>>,
+}
+
+/// The figures of one query among several.
+#[derive(Debug, Serialize)]
+struct ByPath<'a> {
+    path: &'a str,
+    #[serde(flatten)]
+    part: Part<'a>,
+}
+
+/// What is said of the whole, and of each query's values.
+#[derive(Debug, Serialize)]
+struct Part<'a> {
+    size: Size,
+    #[serde(flatten)]
+    summary: &'a Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Serialize)]
+struct Size {
+    bytes: u64,
+    characters: u64,
+    formatted: String,
+}
+
+pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
+    let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let overview = !args.only.is_empty();
+    let validation = if overview { args.engine.validation() } else { Validation::Strict };
+    let mut job = Job::open(&args.source, &args.engine, validation, args.bad_records)?;
+    job.ask(|analysis| {
+        let mut stats = Stats::new();
+        stats.queries = queries;
+        stats.per_path = !overview;
+        stats.item_types = !args.no_sample_arrays;
+        stats.schema = args.schema;
+        stats.values = args.values;
+        stats.max_depth = args.max_depth.map(std::num::NonZeroU32::get);
+        analysis.ask(Measure::Stats(stats))
+    });
+    let report = job.answer()?;
+    let answer = report.answers.into_iter().find_map(|answer| match answer {
+        Answer::Stats(answer) => Some(answer),
+        _ => None,
+    });
+    let Some(answer) = answer else { return Ok(()) };
+    let out = job.out()?;
+    let id = args.source.id();
+    let terminal = output::is_terminal();
+    let text = if args.json || !terminal {
+        output::for_reader(json(&id, &answer)?, terminal)
+    } else {
+        tables::stats(&crate::job::name(&args.source), &answer, &args.only)
+    };
+    out.write(text.as_bytes())?;
+    out.finish()?;
+    matched(answer.summary.structure.total_values > 0, args.exit_status)
+}
+
+/// The answer as one JSON document, and a line break.
+fn json(id: &str, answer: &StatsAnswer) -> Result<String, Failure> {
+    let schemas = std::iter::once(&answer.summary).chain(answer.by_path.iter().map(|path| &path.summary));
+    let schemas = schemas
+        .map(|summary| summary.schema.clone().map(|schema| RawValue::from_string(Schema::into_json(schema))).transpose())
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(std::io::Error::other)?;
+    let mut schemas = schemas.iter().map(Option::as_deref);
+    let mut part = |bytes, characters, summary| Part {
+        size: Size { bytes, characters, formatted: formatted(bytes) },
+        summary,
+        schema: schemas.next().flatten(),
+    };
+    let whole = part(answer.bytes, answer.characters, &answer.summary);
+    let by_path = answer.by_path.iter().map(|path| ByPath {
+        path: &path.path,
+        part: part(path.bytes, path.characters, &path.summary),
+    });
+    let document = Document { id, part: whole, records: answer.records, by_path: by_path.collect() };
+    let mut text = serde_json::to_string(&document).map_err(std::io::Error::other)?;
+    text.push('\n');
+    Ok(text)
+}

@@ -1,0 +1,106 @@
+//! A wrong query: the place underlined, what was expected, and what was perhaps meant.
+
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use trommel::path::{Logical, ParseError, Query};
+
+use crate::errors::Failure;
+use crate::output::escape;
+
+/// Characters of a query shown on each side of the place.
+const SIDE: usize = 60;
+
+/// A suggestion that makes a longer text is told in words.
+const SHOWN: usize = 100;
+
+/// A query that is not valid.
+#[derive(Debug)]
+pub(crate) struct BadQuery {
+    text: String,
+    error: ParseError,
+    /// The option it stands in, if it is no argument.
+    option: Option<&'static str>,
+}
+
+impl BadQuery {
+    /// Reads a query.
+    pub(crate) fn parse(text: &str) -> Result<Query, Failure> {
+        text.parse().map_err(|error| Self::failure(text, error, None))
+    }
+
+    /// Reads a query that is the value of an option.
+    pub(crate) fn parse_option(text: &str, option: &'static str) -> Result<Query, Failure> {
+        text.parse().map_err(|error| Self::failure(text, error, Some(option)))
+    }
+
+    /// Reads a filter that is the value of an option.
+    pub(crate) fn parse_filter(text: &str, option: &'static str) -> Result<Logical, Failure> {
+        Query::parse_filter(text).map_err(|error| Self::failure(text, error, Some(option)))
+    }
+
+    fn failure(text: &str, error: ParseError, option: Option<&'static str>) -> Failure {
+        Failure::Query(Box::new(Self { text: text.into(), error, option }))
+    }
+
+    pub(super) fn render(&self, renderer: &Renderer) -> String {
+        let Self { text, error, option } = self;
+        let expected = format!("expected {}", error.expected());
+        // The sentence without the place and what was expected there, which the snippet shows.
+        let sentence = error.to_string();
+        let place = format!(" at byte {}: {expected}", error.offset());
+        let what = sentence.rfind(&place).and_then(|end| sentence.get(..end)).unwrap_or(&sentence);
+        let title = match option {
+            Some(option) => format!("in {option}: {what}"),
+            None => what.to_owned(),
+        };
+        let (shown, span) = around(text, error.span());
+        let annotation = AnnotationKind::Primary.span(span).label(escape::short(&expected, 200));
+        let snippet = Snippet::source(shown).line_numbering(false).annotation(annotation);
+        let mut group = Level::ERROR.primary_title(escape::text(&title)).id(error.kind().code()).element(snippet);
+        if let Some(suggestion) = error.suggestion() {
+            let better = suggestion.apply(text).filter(|better| better.chars().count() <= SHOWN);
+            let help = match better {
+                Some(better) => format!("write `{}`", escape::text(&better)),
+                None => escape::text(&suggestion.to_string()).into_owned(),
+            };
+            group = group.element(Level::HELP.message(help));
+        }
+        renderer.render(&[group])
+    }
+}
+
+/// The part of a text around a span, safe for a terminal, and where the span is in it.
+fn around(text: &str, span: Range<usize>) -> (String, Range<usize>) {
+    let before = text.get(..span.start).unwrap_or_default();
+    let inside = text.get(span.clone()).unwrap_or_default();
+    let after = text.get(span.end..).unwrap_or_default();
+    let skipped = before.chars().count().saturating_sub(SIDE);
+    let mut shown = String::from(if skipped > 0 { "…" } else { "" });
+    let visible: String = before.chars().skip(skipped).collect();
+    shown.push_str(&escape::text(&visible));
+    let start = shown.len();
+    shown.push_str(&escape::short(inside, SIDE));
+    let end = shown.len();
+    let visible: String = after.chars().take(SIDE).collect();
+    shown.push_str(&escape::text(&visible));
+    if visible.len() < after.len() {
+        shown.push('…');
+    }
+    (shown, start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_and_dangerous_texts_are_cut_and_escaped() {
+        assert_eq!(around("$.a\u{202e}b", 2..3), ("$.a\\u202eb".into(), 2..3));
+        let text = "x".repeat(1000);
+        let (shown, span) = around(&text, 500..600);
+        assert_eq!(shown.chars().filter(|&c| c == '…').count(), 3);
+        assert!(shown.chars().count() < 200 && span.end <= shown.len());
+        assert_eq!(around("$.", 2..2), ("$.".into(), 2..2));
+    }
+}

@@ -1,0 +1,225 @@
+//! One run over one input: opened, questioned, and its failures put into words.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use trommel::reader::{Config, Framing, Input, MapPolicy, Place, Validation};
+use trommel::{Analysis, Cancel, Damage, Document, Error, Found, OnBadRecord, Report, Sink};
+
+use crate::args::{BadRecords, Engine, Source};
+use crate::errors::{BadWork, Failure};
+use crate::output::{Notes, Out, Refused};
+use crate::progress::Progress;
+use crate::{sigbus, signals};
+
+/// The name of standard input in messages.
+const STDIN: &str = "<stdin>";
+
+/// What a command works with.
+pub(crate) struct Job<'a> {
+    source: &'a Source,
+    validation: Validation,
+    document: Document,
+    analysis: Analysis,
+    progress: Arc<Progress>,
+    cancel: Cancel,
+}
+
+impl<'a> Job<'a> {
+    /// Opens the input.
+    pub(crate) fn open(
+        source: &'a Source,
+        engine: &Engine,
+        validation: Validation,
+        bad_records: BadRecords,
+    ) -> Result<Self, Failure> {
+        let (progress, cancel) = (Arc::new(Progress::new()), Cancel::new());
+        signals::install(Arc::clone(&progress))?;
+        let mut document = open(source).map_err(|error| failed(error, source))?.ratio_limit(source.limit_ratio);
+        if let Some(framing) = source.input.forced() {
+            document = document.framing(framing);
+        }
+        let watch = Arc::clone(&progress);
+        let mut analysis = Analysis::new()
+            .validation(validation)
+            .limits(source.limits())
+            .duplicates(engine.duplicates.into())
+            .on_bad_record(OnBadRecord::from(bad_records))
+            .cancel_with(&cancel)
+            .on_progress(move |progress| watch.update(progress));
+        if let Some(threads) = source.threads {
+            analysis = analysis.threads(threads.get());
+        }
+        Ok(Self { source, validation, document, analysis, progress, cancel })
+    }
+
+    /// Changes what is asked.
+    pub(crate) fn ask(&mut self, with: impl FnOnce(Analysis) -> Analysis) {
+        self.analysis = with(std::mem::take(&mut self.analysis));
+    }
+
+    /// Standard output.
+    pub(crate) fn out(&self) -> Result<Out, Failure> {
+        Ok(Out::new(Arc::clone(&self.progress), self.cancel.clone())?)
+    }
+
+    /// Standard error.
+    pub(crate) fn notes(&self) -> Notes {
+        Notes::new(&name(self.source), Arc::clone(&self.progress))
+    }
+
+    /// How the input is divided into records, where that is known before it is read: nothing for `auto`.
+    pub(crate) fn is_stream(&self) -> Option<bool> {
+        match self.document.current_framing() {
+            Framing::Lines | Framing::JsonSeq | Framing::Concatenated => Some(true),
+            Framing::Single => Some(false),
+            _ => None,
+        }
+    }
+
+    /// How values are to be checked that were passed over.
+    pub(crate) fn config(&self) -> Config {
+        Config::new().limits(self.source.limits())
+    }
+
+    /// Whether containers that are handed out were only passed over.
+    pub(crate) fn is_structural(&self) -> bool {
+        self.validation == Validation::Structural
+    }
+
+    /// Answers, and hands out values.
+    pub(crate) fn run(&mut self, sink: &mut dyn Sink) -> Result<Report, Failure> {
+        let report = self.analysis.run_with(&mut self.document, sink);
+        self.progress.clear();
+        report.map_err(|error| failed(error, self.source))
+    }
+
+    /// Answers, when no values are to be handed out. Bad records are reported, and summed up.
+    pub(crate) fn answer(&mut self) -> Result<Report, Failure> {
+        let mut sink = NotesOnly(self.notes());
+        let report = self.run(&mut sink);
+        sink.0.sum_up();
+        report
+    }
+
+    /// The failure that a value which was found is no JSON.
+    pub(crate) fn refused(&self, Refused { error, record }: Refused) -> Failure {
+        let record = (record > 0 || self.is_stream() == Some(true)).then_some(record);
+        if let Some(place) = self.place(error.offset()) {
+            return failed(Error::Read { error: error.at_place(place), record }, self.source);
+        }
+        let record = record.map_or_else(String::new, |record| format!(", record {record}"));
+        let place = format!("byte {}{record}", error.offset());
+        Failure::Value { error, file: name(self.source), place }
+    }
+
+    /// Line and column of an offset, where the input can be read again.
+    fn place(&self, offset: u64) -> Option<Place> {
+        if self.source.is_stdin() {
+            return place_in(self.document.view()?.bytes(), offset);
+        }
+        let input = Input::open(&self.source.file, MapPolicy::never()).ok()?;
+        place_in(input.reader(), offset)
+    }
+}
+
+/// A sink that is handed no values.
+struct NotesOnly(Notes);
+
+impl Sink for NotesOnly {
+    fn found(&mut self, _: &Found<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
+        self.0.bad_record(damage)
+    }
+}
+
+/// The input's name in messages.
+pub(crate) fn name(source: &Source) -> String {
+    if source.is_stdin() { STDIN.into() } else { source.id().into_owned() }
+}
+
+fn failed(error: Error, source: &Source) -> Failure {
+    if let Error::Output(cause) = error {
+        return Failure::Output(cause);
+    }
+    let named = source.file.extension().is_some_and(|end| end == "jsonl" || end == "ndjson");
+    let has_records = match source.input.forced() {
+        Some(Framing::Lines | Framing::JsonSeq) => true,
+        Some(_) => false,
+        None => named,
+    };
+    Failure::Work(Box::new(BadWork { error, file: name(source), has_records }))
+}
+
+/// Opens the input: regular files are mapped unless that is not wanted.
+fn open(source: &Source) -> Result<Document, Error> {
+    let policy = || if source.no_mmap { MapPolicy::never() } else { sigbus::map_files(&name(source)) };
+    if !source.is_stdin() {
+        return Document::open_with(&source.file, policy());
+    }
+    let cause = |cause| Error::Open { path: STDIN.into(), cause };
+    match redirected().map_err(cause)? {
+        Some(file) => Input::from_file(file, policy()).and_then(Document::from_input).map_err(cause),
+        None => Ok(Document::from_reader(io::stdin())),
+    }
+}
+
+/// The file that standard input is, if it is a regular file of which nothing was read yet.
+#[cfg(unix)]
+fn redirected() -> io::Result<Option<File>> {
+    use std::io::Seek;
+    use std::os::fd::AsFd;
+
+    let mut file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    if !file.metadata()?.is_file() {
+        return Ok(None);
+    }
+    Ok((file.stream_position()? == 0).then_some(file))
+}
+
+#[cfg(not(unix))]
+fn redirected() -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+/// Line and column of an offset; nothing when the input is compressed, where offsets count other bytes.
+fn place_in(mut reader: impl Read, offset: u64) -> Option<Place> {
+    let (mut line, mut column, mut passed) = (1, 1, 0);
+    let mut piece = vec![0; 64 << 10];
+    while passed < offset {
+        let wanted = piece.len().min(usize::try_from(offset - passed).unwrap_or(usize::MAX));
+        let count = reader.read(piece.get_mut(..wanted)?).ok().filter(|&count| count > 0)?;
+        let bytes = piece.get(..count)?;
+        if passed == 0 && matches!(bytes, [0x1F, 0x8B, ..] | [0x28, 0xB5, 0x2F, 0xFD, ..]) {
+            return None;
+        }
+        for &byte in bytes {
+            match byte {
+                b'\n' => (line, column) = (line + 1, 1),
+                // Bytes that continue a character are none of their own.
+                byte => column += u64::from(byte & 0xC0 != 0x80),
+            }
+        }
+        passed += count as u64;
+    }
+    Some(Place::new(line, column))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_lines_and_characters() {
+        let text = "[1,\n \"ü\", x".as_bytes();
+        let x = text.len() as u64 - 1;
+        assert_eq!(place_in(text, x), Some(Place::new(2, 7)));
+        assert_eq!(place_in(text, 0), Some(Place::new(1, 1)));
+        assert_eq!(place_in(text, 100), None);
+        assert_eq!(place_in(&[0x1F, 0x8B, 1, 2][..], 3), None);
+    }
+}

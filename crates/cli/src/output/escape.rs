@@ -1,0 +1,135 @@
+//! What must not reach a terminal as it stands: control characters, and characters that hide or turn text round.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// Whether a character could make a terminal do something, or make a reader see something else than there is.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{206F}'
+            | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
+}
+
+/// Appends the escapes that JSON has for a character.
+fn push_escape(c: char, out: &mut String) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "\\u{unit:04x}");
+    }
+}
+
+/// A text for a terminal: one line, unsafe characters as `\u` escapes.
+pub(crate) fn text(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() * 2);
+    for c in text.chars() {
+        if is_unsafe(c) { push_escape(c, &mut safe) } else { safe.push(c) }
+    }
+    Cow::Owned(safe)
+}
+
+/// As [`text`], with at most `most` characters: what is too long loses its middle.
+pub(crate) fn short(whole: &str, most: usize) -> String {
+    let count = whole.chars().count();
+    if count <= most {
+        return text(whole).into_owned();
+    }
+    let half = most.saturating_sub(1) / 2;
+    let start: String = whole.chars().take(half).collect();
+    let end: String = whole.chars().skip(count - half).collect();
+    format!("{}…{}", text(&start), text(&end))
+}
+
+/// Appends a JSON text for a terminal: unsafe characters, which can only stand in strings, as `\u` escapes, so that it is
+/// JSON still and of the same value. White space stays, but for the carriage return, which becomes a space.
+pub(crate) fn json(value: &[u8], out: &mut Vec<u8>) {
+    let mut escaped = String::new();
+    for chunk in value.utf8_chunks() {
+        let mut rest = chunk.valid();
+        while let Some((at, c)) = rest.char_indices().find(|&(_, c)| is_unsafe(c) && !matches!(c, '\n' | '\t')) {
+            out.extend_from_slice(rest.get(..at).unwrap_or_default().as_bytes());
+            if c == '\r' {
+                out.push(b' ');
+            } else {
+                escaped.clear();
+                push_escape(c, &mut escaped);
+                out.extend_from_slice(escaped.as_bytes());
+            }
+            rest = rest.get(at + c.len_utf8()..).unwrap_or_default();
+        }
+        out.extend_from_slice(rest.as_bytes());
+        if !chunk.invalid().is_empty() {
+            out.extend_from_slice("\u{FFFD}".as_bytes());
+        }
+    }
+}
+
+/// Bytes of an input as text on one line, whatever they are, and where the character at index `at` went.
+pub(crate) fn excerpt(bytes: &[u8], at: usize) -> (String, Range<usize>) {
+    let mut safe = String::with_capacity(bytes.len());
+    let mut passed = 0;
+    let mut place = None;
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let start = safe.len();
+            if is_unsafe(c) { safe.extend(c.escape_unicode()) } else { safe.push(c) }
+            passed += c.len_utf8();
+            if at < passed && place.is_none() {
+                place = Some(start..safe.len());
+            }
+        }
+        for byte in chunk.invalid() {
+            let start = safe.len();
+            let _ = write!(safe, "\\x{byte:02x}");
+            passed += 1;
+            if at < passed && place.is_none() {
+                place = Some(start..safe.len());
+            }
+        }
+    }
+    let end = safe.len();
+    (safe, place.unwrap_or(end..end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNSAFE: &str = "a\u{1b}[31m\u{7f}\u{9b}b\u{202e}\u{2066}\u{e0041}\n\t\r☺";
+
+    #[test]
+    fn texts_are_one_safe_line() {
+        assert_eq!(
+            text(UNSAFE),
+            "a\\u001b[31m\\u007f\\u009bb\\u202e\\u2066\\udb40\\udc41\\u000a\\u0009\\u000d☺"
+        );
+        assert_eq!(text("plain ü"), "plain ü");
+        assert_eq!(short(&"x".repeat(100), 9), "xxxx…xxxx");
+        assert_eq!(short("\u{1b}", 9), "\\u001b");
+    }
+
+    #[test]
+    fn json_stays_json_of_the_same_value() {
+        let value = format!("{{\"{}\":\r\n\t1}}", UNSAFE.replace(['\n', '\t', '\r', '\u{1b}'], ""));
+        let mut safe = Vec::new();
+        json(value.as_bytes(), &mut safe);
+        let safe = String::from_utf8(safe).unwrap();
+        assert!(!safe.contains(|c: char| is_unsafe(c) && c != '\n' && c != '\t'), "{safe}");
+        let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(parse(&safe), parse(&value));
+    }
+
+    #[test]
+    fn excerpts_point_at_the_byte() {
+        let bytes = b"\x1b\xff\xc3\xbcx";
+        let shown = "\\u{1b}\\xffüx";
+        for (at, place) in [(0, 0..6), (1, 6..10), (2, 10..12), (3, 10..12), (4, 12..13), (5, 13..13), (9, 13..13)] {
+            assert_eq!(excerpt(bytes, at), (shown.into(), place), "{at}");
+        }
+        assert_eq!(excerpt(b"", 0), (String::new(), 0..0));
+    }
+}

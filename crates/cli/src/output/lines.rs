@@ -1,0 +1,240 @@
+//! Values one a line: the answer of `extract`.
+
+use std::io;
+
+use trommel::{Damage, Found, Sink, reader};
+
+use super::{Budget, Kept, Notes, Out, Target, Values, escape, push_string};
+use crate::args::Form;
+
+/// Bytes of lines of the first record that wait until it is known whether there is a second.
+const HELD: u64 = 64 << 10;
+
+/// Prints matches as they are found: those of the first query, or of all in the order of the document, at once, those of
+/// the others when the first's are out.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    out: Out,
+    form: Form,
+    values: Values,
+    /// Whether a terminal is to be kept safe.
+    escape: bool,
+    /// The queries as JSON strings, if lines name them.
+    queries: Vec<String>,
+    /// One for each query but the first, when they wait.
+    waiting: Vec<Kept>,
+    records: Records,
+    notes: Notes,
+    refused: Option<Refused>,
+}
+
+/// A value that was found, and is no JSON on a closer look.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) error: reader::Error,
+    pub(crate) record: u64,
+}
+
+/// Whether lines tell the record. That depends on whether there are several, which the first does not know.
+#[derive(Debug)]
+enum Records {
+    /// It is known.
+    Known { told: bool },
+    /// Lines of the first record, without their ends. Those of queries that wait stand at the beginning of theirs.
+    Unknown { first: Kept },
+    /// It was found out, when the waiting lines had these lengths.
+    FoundOut { told: bool, waiting: Vec<u64> },
+}
+
+/// What an extraction prints.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) form: Form,
+    pub(crate) queries: &'a [String],
+    /// Whether all queries share one order.
+    pub(crate) together: bool,
+    /// Whether the input is a stream of records, where that is known.
+    pub(crate) stream: Option<bool>,
+    pub(crate) spool_limit: u64,
+}
+
+impl Lines {
+    pub(crate) fn new(asked: &Asked<'_>, values: Values, out: Out, notes: Notes) -> Self {
+        let escape = super::is_terminal();
+        let several = asked.queries.len() > 1;
+        let places = if asked.together { 1 } else { asked.queries.len() };
+        let budget = Budget::new(asked.spool_limit, places);
+        let records = match asked.stream {
+            _ if asked.form != Form::Located => Records::Known { told: false },
+            Some(told) => Records::Known { told },
+            None => Records::Unknown { first: Kept::new(&budget) },
+        };
+        let as_json = |query: &String| {
+            let mut text = Vec::new();
+            push_string(query, &mut text);
+            String::from_utf8(text).unwrap_or_default()
+        };
+        Self {
+            out,
+            form: asked.form,
+            values: values.raw(asked.form == Form::Raw).escaped(escape),
+            escape,
+            queries: if several { asked.queries.iter().map(as_json).collect() } else { Vec::new() },
+            waiting: (1..places).map(|_| Kept::new(&budget)).collect(),
+            records,
+            notes,
+            refused: None,
+        }
+    }
+
+    /// The value that ended the run, if one did.
+    pub(crate) fn refused(&mut self) -> Option<Refused> {
+        self.refused.take()
+    }
+
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// Prints what waited. `stream` tells whether there were several records.
+    pub(crate) fn finish(mut self, stream: bool) -> io::Result<()> {
+        self.find_out(stream)?;
+        let (told, lengths) = match &self.records {
+            Records::FoundOut { told, waiting } => (*told, waiting.clone()),
+            Records::Known { .. } | Records::Unknown { .. } => (false, Vec::new()),
+        };
+        for (number, kept) in self.waiting.into_iter().enumerate() {
+            let out = &self.out;
+            let unended = lengths.get(number).copied().unwrap_or(0);
+            kept.read(unended, |piece| end_lines(piece, told, out), |piece| out.write(piece))?;
+        }
+        self.out.finish()
+    }
+
+    /// It is known now whether there are several records.
+    fn find_out(&mut self, told: bool) -> io::Result<()> {
+        if !matches!(self.records, Records::Unknown { .. }) {
+            return Ok(());
+        }
+        let waiting = self.waiting.iter().map(Kept::len).collect();
+        let before = std::mem::replace(&mut self.records, Records::FoundOut { told, waiting });
+        let Records::Unknown { first } = before else { return Ok(()) };
+        first.read(u64::MAX, |piece| end_lines(piece, told, &self.out), |_| Ok(()))
+    }
+
+    /// Whether lines that wait for the first record are to wait no longer, before one of `length` bytes joins them.
+    fn is_time_to_find_out(&self, record: u64, length: u64) -> bool {
+        match &self.records {
+            Records::Unknown { first } => record > 0 || first.len() + length > HELD,
+            Records::Known { .. } | Records::FoundOut { .. } => false,
+        }
+    }
+
+    fn line(&mut self, found: &Found<'_>) -> io::Result<()> {
+        let checked = match self.form {
+            Form::Paths => None,
+            Form::Values | Form::Raw | Form::Located => match self.values.check(found.value, found.span.start) {
+                Ok(checked) => Some(checked),
+                Err(error) => {
+                    self.refused = Some(Refused { error, record: found.record });
+                    return Err(io::Error::other("a value is no JSON"));
+                }
+            },
+        };
+        if self.is_time_to_find_out(found.record, found.value.len() as u64) {
+            self.find_out(found.record > 0)?;
+        }
+        let told = match &self.records {
+            Records::Known { told } | Records::FoundOut { told, .. } => Some(*told),
+            Records::Unknown { .. } => None,
+        };
+        let mut page;
+        let waiting = found.measure.checked_sub(1).and_then(|number| self.waiting.get_mut(number));
+        let to: &mut dyn Target = match (waiting, &mut self.records) {
+            (Some(kept), _) => kept,
+            (None, Records::Unknown { first }) => first,
+            (None, _) => {
+                page = self.out.page();
+                &mut page
+            }
+        };
+        match (self.form, &checked) {
+            (Form::Located, Some(checked)) => {
+                let query = self.queries.get(found.measure);
+                to.bytes().extend_from_slice(b"{\"path\":");
+                push_path(found.location.unwrap_or_default(), self.escape, to.bytes());
+                to.bytes().extend_from_slice(b",\"value\":");
+                self.values.put(checked, to)?;
+                push_place(found, query, to.bytes());
+                if let Some(told) = told {
+                    push_end(told.then_some(found.record), to.bytes());
+                }
+            }
+            (_, Some(checked)) => self.values.put(checked, to)?,
+            (_, None) => {
+                let path = found.location.unwrap_or_default();
+                let path = if self.escape { escape::text(path) } else { path.into() };
+                to.bytes().extend_from_slice(path.as_bytes());
+            }
+        }
+        to.bytes().push(b'\n');
+        to.settle()
+    }
+}
+
+impl Sink for Lines {
+    fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
+        self.line(found)
+    }
+
+    fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
+        self.notes.bad_record(damage)
+    }
+
+    fn wants_location(&self) -> bool {
+        matches!(self.form, Form::Paths | Form::Located)
+    }
+}
+
+/// Appends a normalized path as a JSON string.
+pub(super) fn push_path(path: &str, escaped: bool, out: &mut Vec<u8>) {
+    let start = out.len();
+    push_string(path, out);
+    if escaped {
+        let plain = out.split_off(start);
+        escape::json(&plain, out);
+    }
+}
+
+/// Appends where a match stands, and whose it is.
+fn push_place(found: &Found<'_>, query: Option<&String>, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!(",\"start\":{},\"end\":{}", found.span.start, found.span.end).as_bytes());
+    if let Some(query) = query {
+        out.extend_from_slice(b",\"query\":");
+        out.extend_from_slice(query.as_bytes());
+    }
+}
+
+/// Appends the end of a line that tells where a match stands.
+fn push_end(record: Option<u64>, out: &mut Vec<u8>) {
+    if let Some(record) = record {
+        out.extend_from_slice(format!(",\"record\":{record}").as_bytes());
+    }
+    out.push(b'}');
+}
+
+/// Writes lines of the first record that have no ends yet.
+fn end_lines(piece: &[u8], told: bool, out: &Out) -> io::Result<()> {
+    let mut ended = Vec::with_capacity(piece.len() + 64);
+    for line in piece.split_inclusive(|&byte| byte == b'\n') {
+        match line.strip_suffix(b"\n") {
+            Some(line) => {
+                ended.extend_from_slice(line);
+                push_end(told.then_some(0), &mut ended);
+                ended.push(b'\n');
+            }
+            None => ended.extend_from_slice(line),
+        }
+    }
+    out.write(&ended)
+}

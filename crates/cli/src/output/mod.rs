@@ -1,0 +1,59 @@
+//! What is printed, and how.
+
+pub(crate) mod escape;
+mod extracted;
+mod kept;
+mod lines;
+mod notes;
+mod out;
+pub(crate) mod pretty;
+pub(crate) mod size;
+pub(crate) mod tables;
+mod values;
+
+use std::io::{self, IsTerminal};
+
+pub(crate) use extracted::{Extracted, Shape, Wanted};
+use kept::{Budget, Kept};
+pub(crate) use lines::{Asked as LinesAsked, Lines, Refused};
+pub(crate) use notes::Notes;
+pub(crate) use out::Out;
+pub(crate) use values::Values;
+
+/// Bytes gathered before they are passed on.
+const PIECE: usize = 64 << 10;
+
+/// Where bytes are gathered on their way out.
+pub(crate) trait Target {
+    /// Where to append; [`settle`](Self::settle) follows.
+    fn bytes(&mut self) -> &mut Vec<u8>;
+
+    /// Passes on what was gathered, if it is enough.
+    fn settle(&mut self) -> io::Result<()>;
+}
+
+/// Whether people read standard output.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Whether standard output shows colours.
+pub(crate) fn is_coloured() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}
+
+/// A JSON text as whoever reads it may have it: on a terminal without characters that would do something to it.
+pub(crate) fn for_reader(text: String, terminal: bool) -> String {
+    if !terminal {
+        return text;
+    }
+    let mut safe = Vec::with_capacity(text.len());
+    escape::json(text.as_bytes(), &mut safe);
+    String::from_utf8(safe).unwrap_or_default()
+}
+
+/// Appends a text as a JSON string.
+pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
+    // Writing a string to memory cannot fail.
+    let _ = serde_json::to_writer(out, text);
+}

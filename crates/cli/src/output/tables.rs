@@ -1,0 +1,77 @@
+//! Answers laid out for people on a terminal.
+
+mod counts;
+mod stats;
+mod values;
+
+pub(crate) use counts::counts;
+pub(crate) use stats::stats;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table};
+use owo_colors::OwoColorize;
+
+use super::{escape, is_coloured};
+
+/// Columns that a table takes at least: words broken into letters are no words.
+const NARROWEST: u16 = 60;
+
+/// A table without lines; numbers stand to the right.
+pub(super) struct Grid {
+    table: Table,
+    /// Which columns are numbers.
+    right: &'static [bool],
+}
+
+impl Grid {
+    /// A table whose columns have names and sides.
+    fn new(names: &[&str], right: &'static [bool]) -> Self {
+        let mut grid = Self::unnamed(right);
+        let cells = names.iter().enumerate().map(|(column, name)| {
+            let cell = Cell::new(name).set_alignment(grid.side(column));
+            if is_coloured() { cell.add_attribute(Attribute::Dim) } else { cell }
+        });
+        let cells: Vec<Cell> = cells.collect();
+        grid.table.set_header(cells);
+        grid
+    }
+
+    /// A table whose columns have sides and no names.
+    fn unnamed(right: &'static [bool]) -> Self {
+        let mut table = Table::new();
+        table.load_style(NOTHING);
+        // A terminal that does not know how wide it is says 0.
+        if let Some(width @ 1..) = table.width() {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(NARROWEST));
+        }
+        Self { table, right }
+    }
+
+    fn side(&self, column: usize) -> CellAlignment {
+        if self.right.get(column) == Some(&true) { CellAlignment::Right } else { CellAlignment::Left }
+    }
+
+    /// Adds a row; what comes from the input is made safe here.
+    fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let cells = cells.into_iter().enumerate();
+        let cells: Vec<Cell> = cells
+            .map(|(column, text)| Cell::new(escape::text(&text)).set_alignment(self.side(column)))
+            .collect();
+        self.table.add_row(cells);
+    }
+
+    /// The lines.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for line in self.table.lines() {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A heading.
+fn heading(text: &str) -> String {
+    if is_coloured() { format!("{}\n", text.bold()) } else { format!("{text}\n") }
+}

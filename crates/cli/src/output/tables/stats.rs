@@ -1,0 +1,141 @@
+use trommel::statistics::{ArrayRow, Capped, ObjectRow, RowsShown, Structure, TypeCounts};
+use trommel::{PathStats, StatsAnswer};
+
+use super::values::values;
+use super::{Grid, heading};
+use crate::args::Section;
+use crate::output::size::{formatted, grouped};
+use crate::output::{escape, pretty};
+
+/// A description, section by section; of an overview the sections asked for.
+pub(crate) fn stats(file: &str, answer: &StatsAnswer, only: &[Section]) -> String {
+    let summary = &answer.summary;
+    let mut sections = vec![heading(&format!(
+        "{}: {} ({} bytes, {} characters)",
+        escape::short(file, 200),
+        formatted(answer.bytes),
+        grouped(answer.bytes),
+        grouped(answer.characters)
+    ))];
+    if only.is_empty() || only.contains(&Section::Structure) {
+        sections.push(structure(&summary.structure, answer.records));
+    }
+    if only.is_empty() || only.contains(&Section::Types) {
+        sections.push(types(&summary.types));
+    }
+    if !answer.by_path.is_empty() {
+        sections.push(paths(&answer.by_path));
+    }
+    if let Some(rows) = summary.arrays.as_deref().filter(|rows| !rows.is_empty()) {
+        sections.push(heading("Arrays") + &arrays(rows) + &cut(summary.capped.arrays));
+    }
+    if let Some(rows) = summary.objects.as_deref().filter(|rows| !rows.is_empty()) {
+        sections.push(heading("Objects") + &objects(rows) + &cut(summary.capped.objects));
+    }
+    if let Some(rows) = summary.values.as_deref().filter(|rows| !rows.is_empty()) {
+        sections.push(heading("Values") + &values(rows) + &cut(summary.capped.values));
+    }
+    if let Some(schema) = &summary.schema {
+        let schema = escape_lines(&pretty::json(schema.as_json(), false));
+        sections.push(format!("{}{schema}\n", heading("Schema")));
+    }
+    sections.extend(limits(&summary.capped));
+    sections.join("\n")
+}
+
+/// A text of several lines, made safe line by line.
+fn escape_lines(text: &str) -> String {
+    text.lines().map(escape::text).collect::<Vec<_>>().join("\n")
+}
+
+fn structure(structure: &Structure, records: Option<u64>) -> String {
+    let mut grid = Grid::unnamed(&[false, false]);
+    let mut row = |name: &str, figure: String| grid.row([name.to_owned(), figure]);
+    if let Some(records) = records {
+        row("records", grouped(records));
+    }
+    row("root", structure.root_type.to_owned());
+    row("depth", grouped(structure.max_depth));
+    row("values", grouped(structure.total_values));
+    row("names", grouped(structure.total_keys));
+    if structure.duplicate_names > 0 {
+        row("repeated", grouped(structure.duplicate_names));
+    }
+    heading("Structure") + &grid.text()
+}
+
+fn types(types: &TypeCounts) -> String {
+    let mut grid = Grid::unnamed(&[false, true]);
+    let TypeCounts { object, array, string, number, boolean, null } = *types;
+    for (name, count) in [
+        ("object", object),
+        ("array", array),
+        ("string", string),
+        ("number", number),
+        ("boolean", boolean),
+        ("null", null),
+    ] {
+        grid.row([name.to_owned(), grouped(count)]);
+    }
+    heading("Types") + &grid.text()
+}
+
+fn paths(rows: &[PathStats]) -> String {
+    let mut grid = Grid::new(&["query", "type", "values", "size"], &[false, false, true, true]);
+    for row in rows {
+        let structure = &row.summary.structure;
+        let figures = [structure.root_type.to_owned(), grouped(structure.total_values), formatted(row.bytes)];
+        grid.row([row.path.clone()].into_iter().chain(figures));
+    }
+    heading("Queries") + &grid.text()
+}
+
+fn arrays(rows: &[ArrayRow]) -> String {
+    let names = ["path", "arrays", "items", "shortest", "longest", "item type"];
+    let mut grid = Grid::new(&names, &[false, true, true, true, true, false]);
+    for row in rows {
+        let length = |length: Option<u64>| grouped(length.unwrap_or(row.length));
+        let figures = [
+            grouped(row.count.unwrap_or(1)),
+            grouped(row.length),
+            length(row.min_length),
+            length(row.max_length),
+            row.item_type.clone(),
+        ];
+        grid.row([row.path.clone()].into_iter().chain(figures));
+    }
+    grid.text()
+}
+
+fn objects(rows: &[ObjectRow]) -> String {
+    let names = ["path", "objects", "names", "fewest", "most"];
+    let mut grid = Grid::new(&names, &[false, true, true, true, true]);
+    for row in rows {
+        let keys = |keys: Option<u64>| grouped(keys.unwrap_or(row.keys));
+        let figures =
+            [grouped(row.count.unwrap_or(1)), grouped(row.keys), keys(row.min_keys), keys(row.max_keys)];
+        grid.row([row.path.clone()].into_iter().chain(figures));
+    }
+    grid.text()
+}
+
+/// Says that rows are left out.
+fn cut(rows: Option<RowsShown>) -> String {
+    let cut = |rows: RowsShown| format!("the first {} of {}\n", grouped(rows.shown), grouped(rows.total));
+    rows.map(cut).unwrap_or_default()
+}
+
+/// Says what could not be kept within the limits.
+fn limits(capped: &Capped) -> Option<String> {
+    let mut lines = Vec::new();
+    if capped.folded_paths > 0 {
+        lines.push(format!("{} paths have too many names to tell apart, shown as .*", grouped(capped.folded_paths)));
+    }
+    if let Some(depth) = capped.max_depth {
+        lines.push(format!("rows and schema go down to depth {depth} only"));
+    }
+    if capped.duplicate_names {
+        lines.push("the number of repeated names is a lower bound".into());
+    }
+    (!lines.is_empty()).then(|| heading("Limits") + &lines.join("\n") + "\n")
+}

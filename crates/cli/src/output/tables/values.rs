@@ -1,0 +1,75 @@
+use trommel::statistics::{Exact, FrequentSummary, NumericSummary, QuantilesSummary, Shown, ValuesSummary};
+
+use super::Grid;
+use crate::output::escape;
+use crate::output::size::grouped;
+
+/// Frequent values shown in a row.
+const FREQUENT: usize = 3;
+
+/// Characters of a frequent value that are shown.
+const SHOWN: usize = 24;
+
+/// Figures of the values by path: one row each, and the numbers' in a table of their own.
+pub(super) fn values(rows: &[ValuesSummary]) -> String {
+    let mut grid = Grid::new(&["path", "values", "distinct", "lengths", "most frequent"], &[
+        false, true, true, true, false,
+    ]);
+    for row in rows {
+        let lengths = row.strings.as_ref().map(|strings| {
+            let (least, most) = (strings.min_length, strings.max_length);
+            if least == most { grouped(least) } else { format!("{}–{}", grouped(least), grouped(most)) }
+        });
+        let figures = [
+            grouped(row.count),
+            about(row.distinct.approximate) + &grouped(row.distinct.count),
+            lengths.unwrap_or_default(),
+            frequent(&row.frequent),
+        ];
+        grid.row([row.path.clone()].into_iter().chain(figures));
+    }
+    let numbers = rows.iter().filter_map(|row| Some((row, row.numbers.as_ref()?)));
+    let numbers: Vec<_> = numbers.collect();
+    if numbers.is_empty() {
+        return grid.text();
+    }
+    let names = ["path", "numbers", "least", "median", "mean", "most", "sum"];
+    let mut table = Grid::new(&names, &[false, true, true, true, true, true, true]);
+    for (row, summary) in numbers {
+        table.row([row.path.clone()].into_iter().chain(figures(summary, row.quantiles.as_ref())));
+    }
+    grid.text() + "\n" + &table.text()
+}
+
+fn figures(numbers: &NumericSummary, quantiles: Option<&QuantilesSummary>) -> [String; 6] {
+    let exact = |number: &Option<Exact>| number.as_ref().map(ToString::to_string).unwrap_or_default();
+    let double = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let median = quantiles.map(|quantiles| about(quantiles.approximate) + &double(quantiles.p50));
+    [
+        grouped(numbers.count),
+        exact(&numbers.min),
+        median.unwrap_or_default(),
+        double(numbers.mean),
+        exact(&numbers.max),
+        exact(&numbers.sum),
+    ]
+}
+
+fn frequent(summary: &FrequentSummary) -> String {
+    let shown = summary.values.iter().take(FREQUENT).map(|value| {
+        let text = match &value.value {
+            Shown::Null => "null".into(),
+            Shown::Bool(value) => value.to_string(),
+            Shown::Number(number) => number.to_string(),
+            Shown::String(text) => serde_json::to_string(text).unwrap_or_default(),
+            _ => "(long)".into(),
+        };
+        format!("{} × {}{}", escape::short(&text, SHOWN), about(summary.approximate), grouped(value.count))
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// The mark of a figure that is not exact.
+fn about(approximate: bool) -> String {
+    if approximate { "~".into() } else { String::new() }
+}

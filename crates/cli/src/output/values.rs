@@ -1,0 +1,187 @@
+//! Values on their way out: checked, then written without their insignificant white space or as they stand.
+
+use std::io;
+
+use trommel::reader::{Config, Cursor, Error, Framing, View, compact};
+
+use super::{PIECE, Target, escape};
+
+/// A longer value is written in pieces, so that it need not be held twice.
+const LARGE: usize = 1 << 20;
+
+/// How values are written.
+#[derive(Debug)]
+pub(crate) struct Values {
+    config: Config,
+    /// Whether containers were only passed over, and are to be checked in full before they are handed out.
+    unchecked: bool,
+    raw: bool,
+    /// Whether a terminal is to be kept safe.
+    escape: bool,
+    scratch: Vec<u8>,
+}
+
+/// A value that may be written.
+#[derive(Debug)]
+pub(crate) struct Checked<'v> {
+    value: &'v [u8],
+    /// Indices where a large value can be cut: before and after tokens.
+    cuts: Vec<usize>,
+}
+
+impl Values {
+    /// `config` is that of the run, `unchecked` whether it was structural only.
+    pub(crate) fn new(config: Config, unchecked: bool) -> Self {
+        Self { config, unchecked, raw: false, escape: false, scratch: Vec::new() }
+    }
+
+    /// As they stand, white space and all.
+    pub(crate) fn raw(mut self, raw: bool) -> Self {
+        self.raw = raw;
+        self
+    }
+
+    /// Safe for a terminal.
+    pub(crate) fn escaped(mut self, escape: bool) -> Self {
+        self.escape = escape;
+        self
+    }
+
+    /// Checks a value that begins at offset `base`. What a query visits was checked by the engine, and so were scalars; a
+    /// container that was passed over by its brackets was not.
+    pub(crate) fn check<'v>(&self, value: &'v [u8], base: u64) -> Result<Checked<'v>, Error> {
+        let large = value.len() > LARGE;
+        let container = matches!(value.first(), Some(b'{' | b'['));
+        let mut checked = Checked { value, cuts: Vec::new() };
+        if !large && !(container && self.unchecked) {
+            return Ok(checked);
+        }
+        let mut cursor = Cursor::from_view(View::at(value, base), Framing::Single, &self.config);
+        let mut last = 0;
+        while cursor.advance()?.is_some() {
+            let span = cursor.span();
+            let end = (span.end - base) as usize;
+            if large && end - last > PIECE {
+                checked.cuts.extend([(span.start - base) as usize, end]);
+                last = end;
+            }
+        }
+        Ok(checked)
+    }
+
+    /// Writes a value that was checked, as a whole.
+    pub(crate) fn put_whole(&mut self, value: &[u8], to: &mut dyn Target) -> io::Result<()> {
+        self.put(&Checked { value, cuts: Vec::new() }, to)
+    }
+
+    /// Writes a value.
+    pub(crate) fn put(&mut self, checked: &Checked<'_>, to: &mut dyn Target) -> io::Result<()> {
+        let mut from = 0;
+        for &cut in checked.cuts.iter().chain([&checked.value.len()]) {
+            let piece = checked.value.get(from..cut).unwrap_or_default();
+            from = cut;
+            if piece.len() > LARGE && !checked.cuts.is_empty() {
+                // It is one token, which has no insignificant white space.
+                for part in parts(piece) {
+                    self.put_piece(part, true, to)?;
+                }
+            } else {
+                self.put_piece(piece, self.raw, to)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_piece(&mut self, piece: &[u8], raw: bool, to: &mut dyn Target) -> io::Result<()> {
+        match (raw, self.escape) {
+            (true, false) => to.bytes().extend_from_slice(piece),
+            (false, false) => compact(piece, to.bytes()),
+            (true, true) => escape::json(piece, to.bytes()),
+            (false, true) => {
+                self.scratch.clear();
+                compact(piece, &mut self.scratch);
+                escape::json(&self.scratch, to.bytes());
+            }
+        }
+        to.settle()
+    }
+}
+
+/// Cuts text between characters.
+fn parts(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        if text.is_empty() {
+            return None;
+        }
+        let mut end = text.len().min(PIECE);
+        while end < text.len() && text.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+            end += 1;
+        }
+        let (part, rest) = text.split_at(end);
+        text = rest;
+        Some(part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Memory(Vec<u8>);
+
+    impl Target for Memory {
+        fn bytes(&mut self) -> &mut Vec<u8> {
+            &mut self.0
+        }
+
+        fn settle(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn put(values: &mut Values, value: &str) -> String {
+        let checked = values.check(value.as_bytes(), 7).unwrap();
+        let mut memory = Memory::default();
+        values.put(&checked, &mut memory).unwrap();
+        String::from_utf8(memory.0).unwrap()
+    }
+
+    fn values() -> Values {
+        Values::new(Config::new(), true)
+    }
+
+    #[test]
+    fn white_space_goes_and_nothing_else() {
+        let value = "{ \"a b\" :\t[ 1.0e0 ,\n-0 ] , \"a b\":\"\\u0041\" }";
+        assert_eq!(put(&mut values(), value), "{\"a b\":[1.0e0,-0],\"a b\":\"\\u0041\"}");
+        assert_eq!(put(&mut values().raw(true), value), value);
+    }
+
+    #[test]
+    fn large_values_are_the_same_in_pieces() {
+        let string = "ü ".repeat(2 << 20);
+        let many = "[ 1 , \"a b\" ] ,\n".repeat(100_000);
+        let value = format!("[ {many} \"{string}\" , {{ \"{string}\" : \"\u{202e}\" }} , {many} 2 ]");
+        let expected = format!(
+            "[{}\"{string}\",{{\"{string}\":\"\u{202e}\"}},{}2]",
+            many.replace("[ 1 , \"a b\" ] ,\n", "[1,\"a b\"],"),
+            many.replace("[ 1 , \"a b\" ] ,\n", "[1,\"a b\"],")
+        );
+        assert!(put(&mut values(), &value) == expected);
+        assert!(put(&mut values().raw(true), &value) == value);
+        assert!(put(&mut values().escaped(true), &value) == expected.replace('\u{202e}', "\\u202e"));
+    }
+
+    #[test]
+    fn a_container_that_was_passed_over_is_checked_at_its_offset() {
+        let error = values().check(b"[1, tru]", 100).unwrap_err();
+        assert_eq!(error.offset(), 104);
+        assert!(Values::new(Config::new(), false).check(b"[1, tru]", 100).is_ok());
+    }
+
+    #[test]
+    fn terminals_get_escapes() {
+        assert_eq!(put(&mut values().escaped(true), "[ \"\u{9b}\u{e0041}\" ]"), "[\"\\u009b\\udb40\\udc41\"]");
+    }
+}

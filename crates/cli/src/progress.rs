@@ -1,0 +1,67 @@
+//! How far the work is: a bar on a terminal, when it takes longer than half a second.
+
+use std::io::{self, IsTerminal};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Work that ends sooner shows no bar.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The bar, or its absence.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    started: Instant,
+    shown: bool,
+    bar: OnceLock<ProgressBar>,
+}
+
+impl Progress {
+    /// Nothing is shown yet, and nothing ever when standard error is no terminal.
+    pub(crate) fn new() -> Self {
+        Self { started: Instant::now(), shown: io::stderr().is_terminal(), bar: OnceLock::new() }
+    }
+
+    /// Tells how far the work is. Called about once a megabyte.
+    pub(crate) fn update(&self, progress: trommel::Progress) {
+        if !self.shown || self.bar.get().is_none() && self.started.elapsed() < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_init(|| bar(progress.total, self.started));
+        if progress.total.is_some() && progress.total != bar.length() {
+            bar.set_length(progress.total.unwrap_or_default());
+        }
+        bar.set_position(progress.bytes);
+    }
+
+    /// Takes the bar off the terminal, for good.
+    pub(crate) fn clear(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Does something that writes to the terminal while the bar is not there.
+    pub(crate) fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
+        match self.bar.get() {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+}
+
+fn bar(total: Option<u64>, started: Instant) -> ProgressBar {
+    let (template, bar) = match total {
+        Some(total) => (
+            "{bar:30.cyan/dim} {percent:>3} % of {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left",
+            ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()),
+        ),
+        None => (
+            "{spinner:.cyan} {binary_bytes}  {binary_bytes_per_sec}  {elapsed}",
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
+        ),
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style).with_elapsed(started.elapsed())
+}

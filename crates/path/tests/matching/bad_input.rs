@@ -1,0 +1,221 @@
+//! Bad input: an error where it stands, as far as it was looked at.
+
+use trommel_path::{Plan, Scratch};
+use trommel_reader::{Config, Cursor, Error, ErrorKind, Syntax, Validation};
+use trommel_testkit::chunks::{Chunks, FailAfter, Interrupting, SIZES};
+use trommel_testkit::effort::cases;
+use trommel_testkit::generate::{self, Random, Shape, Wishes};
+use trommel_testkit::naive;
+
+use crate::support::{feedings, plan, query, record, run, stream, wants_all};
+
+const SYNTAX: [(&str, &str, u64, Syntax); 14] = [
+    ("$.a", r#"{"b":tru,"a":1}"#, 5, Syntax::Literal),
+    ("$.a", r#"{"b":1 "a":1}"#, 7, Syntax::ExpectedCommaOrEnd),
+    ("$.a", r#"{"b" 1,"a":1}"#, 5, Syntax::ExpectedColon),
+    ("$.a", r#"{"a":01}"#, 6, Syntax::Number),
+    ("$.a", r#"{"b":1"#, 6, Syntax::UnexpectedEnd),
+    ("$[1]", "[0,]", 3, Syntax::TrailingComma),
+    ("$[1]", "[0}", 2, Syntax::MismatchedBracket),
+    ("$..a", r#"{"b":[1,{"c":"\x"}]}"#, 14, Syntax::Escape),
+    ("$..a", "{\"b\":\"\n\"}", 6, Syntax::ControlCharacter),
+    ("$[?@.a]", r#"[{"b":1,"a"}]"#, 11, Syntax::ExpectedColon),
+    ("$[?@.a > 1]", r#"[{"a":2},{"a":-}]"#, 15, Syntax::Number),
+    ("$[?@ == 'x']", r#"["\ud800"]"#, 2, Syntax::LoneSurrogate),
+    ("$.*", "[1,nul]", 3, Syntax::Literal),
+    ("$", "[[[", 3, Syntax::UnexpectedEnd),
+];
+
+/// Errors in what is visited are found under either validation, at the same byte, however the input is fed.
+#[test]
+fn errors_stand_where_the_fault_is() {
+    for (text, document, offset, syntax) in SYNTAX {
+        let plan = plan(&[text]);
+        for validation in [Validation::Strict, Validation::Structural] {
+            feedings(document.as_bytes(), validation, |how, cursor| {
+                let error = run(&plan, cursor).expect_err(document);
+                let found = (error.kind(), error.offset());
+                assert_eq!(found, (ErrorKind::Syntax(syntax), offset), "{text} on {document}, {how}, {validation:?}");
+            });
+        }
+    }
+}
+
+/// The first error of a document that is read without a query.
+fn walk(document: &[u8]) -> Option<Error> {
+    let mut cursor = Cursor::new(document, &Config::new());
+    loop {
+        match cursor.advance() {
+            Ok(Some(_)) => {}
+            Ok(None) => return None,
+            Err(error) => return Some(error),
+        }
+    }
+}
+
+/// The outcome of a query, and how far it was read for it.
+fn outcome(plan: &Plan, cursor: &mut Cursor<'_>) -> (Option<Error>, u64) {
+    let (mut scratch, wants) = (Scratch::new(), wants_all(plan));
+    let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
+    let error = match matcher.next_record() {
+        Ok(true) => record(plan, &mut matcher).err(),
+        Ok(false) => None,
+        Err(error) => Some(error),
+    };
+    let error = error.or_else(|| matcher.next_record().err());
+    (error, matcher.cursor().offset())
+}
+
+/// Damaged documents: a query finds the very error that reading everything finds, or is done before it.
+#[test]
+fn damage_is_found_or_not_reached() {
+    let (mut found, mut decided) = (0, 0);
+    for seed in 0..cases(6_000, 300_000) {
+        let document = generate::document(seed, &Shape::default());
+        let tree = naive::parse(&document).unwrap();
+        let text = generate::query(seed, &tree, &Wishes::default());
+        let plan = Plan::new(&[query(&text)], trommel_path::PlanOptions::new());
+        let damaged = generate::damage(seed, &document);
+        let config = Config::new();
+        let (error, reached) = outcome(&plan, &mut Cursor::new(&damaged, &config));
+        let shown = String::from_utf8_lossy(&damaged);
+        match (&error, walk(&damaged)) {
+            (Some(error), Some(wanted)) => {
+                let both = [error, &wanted].map(|error| (error.kind(), error.offset(), error.place()));
+                assert_eq!(both[0], both[1], "seed {seed}: {text} on {shown}");
+                found += 1;
+            }
+            (None, Some(wanted)) => {
+                assert!(reached <= wanted.offset(), "seed {seed}: {text} on {shown}: {reached}, {wanted}");
+                decided += 1;
+            }
+            (None, None) => {}
+            (Some(error), None) => panic!("seed {seed}: {text} on {shown}: {error}"),
+        }
+        let reader = Chunks::new(&damaged[..], &[SIZES[seed as usize % SIZES.len()]]);
+        let mut cursor = stream(reader, trommel_reader::Framing::Single, Validation::Strict);
+        let (streamed, _) = outcome(&plan, &mut cursor);
+        let both = [error, streamed].map(|error| error.map(|error| (error.kind(), error.offset(), error.place())));
+        assert_eq!(both[0], both[1], "seed {seed} on a stream: {text} on {shown}");
+    }
+    assert!(found > 1000 && decided > 100, "{found} found, {decided} decided");
+}
+
+/// R2, for what is skipped by masks: strings end and brackets balance, whatever else stands there.
+#[test]
+fn structural_skipping_finds_what_it_promises() {
+    let missing = plan(&["$.zzz"]);
+    for seed in 0..cases(4_000, 200_000) {
+        let inner = generate::document(seed, &Shape::default());
+        let document = [b"{\"skipped\":", &inner[..], b",\"z\":0}"].concat();
+        let mut random = Random::new(seed);
+        let brackets: Vec<usize> = (0..document.len()).filter(|&at| is_bracket(&document, at)).collect();
+        let at = brackets[random.below(brackets.len())];
+        let mut damaged = document.clone();
+        let what = match random.below(4) {
+            0 => {
+                damaged.truncate(random.below(document.len()).max(1));
+                "cut off"
+            }
+            1 => {
+                damaged.remove(at);
+                "a bracket is missing"
+            }
+            2 => {
+                damaged.insert(at, document[at]);
+                "a bracket too many"
+            }
+            _ => {
+                damaged[at] = document[at] ^ (b'{' ^ b'[');
+                "a bracket of the wrong kind"
+            }
+        };
+        let shown = String::from_utf8_lossy(&damaged);
+        let config = Config::new().validation(Validation::Structural);
+        let (error, _) = outcome(&missing, &mut Cursor::new(&damaged, &config));
+        assert!(error.is_some_and(|error| error.is_syntax()), "seed {seed}, {what}: {shown}");
+    }
+}
+
+/// Whether a byte is a bracket outside of strings.
+fn is_bracket(document: &[u8], at: usize) -> bool {
+    let (mut inside, mut escaped) = (false, false);
+    for &byte in &document[..at] {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if inside => escaped = true,
+            b'"' => inside = !inside,
+            _ => {}
+        }
+    }
+    !inside && matches!(document[at], b'{' | b'}' | b'[' | b']')
+}
+
+/// What structural skipping lets pass, strict skipping refuses.
+#[test]
+fn structural_skipping_checks_nothing_else() {
+    for inside in ["tru", "1 2", r#""\x""#, "\"\u{1}\"", "[,]", "{1:2}", "[[}]{]", "01", "+", "[1,]", r#"{"a"}"#] {
+        for query in ["$.a", "$.a['b','c']", "$[?@.c]", "$..a[0].b"] {
+            let document = format!(r#"{{"x":[{inside}],"a":{{"b":1,"d":[{inside}],"c":2}}}}"#);
+            let plan = plan(&[query]);
+            let structural = Config::new().validation(Validation::Structural);
+            let relaxed = outcome(&plan, &mut Cursor::new(document.as_bytes(), &structural)).0;
+            if query != "$..a[0].b" {
+                assert!(relaxed.is_none(), "{query} on {document}: {relaxed:?}");
+            }
+            let strict = outcome(&plan, &mut Cursor::new(document.as_bytes(), &Config::new())).0;
+            assert!(strict.is_some(), "{query} on {document}");
+        }
+    }
+}
+
+/// A reader that fails is an error with its kind, and what was found before stays found.
+#[test]
+fn readers_that_fail() {
+    let document = br#"[{"a":1},{"a":2},{"a":3}]"#;
+    let plan = plan(&["$[*].a"]);
+    for bytes in 0..document.len() as u64 {
+        let reader = FailAfter::new(&document[..], bytes, std::io::ErrorKind::TimedOut);
+        let mut cursor = stream(reader, trommel_reader::Framing::Single, Validation::Strict);
+        let (mut scratch, wants) = (Scratch::new(), wants_all(&plan));
+        let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
+        let mut left = 0;
+        let error = match matcher.next_record() {
+            Err(error) => error,
+            Ok(found) => {
+                assert!(found);
+                loop {
+                    match matcher.advance() {
+                        Ok(Some(trommel_path::Step::Leave { .. })) => left += 1,
+                        Ok(Some(_)) => {}
+                        Ok(None) => panic!("the document has no end at byte {bytes}"),
+                        Err(error) => break error,
+                    }
+                }
+            }
+        };
+        assert_eq!((error.kind(), error.offset()), (ErrorKind::Io(std::io::ErrorKind::TimedOut), bytes));
+        let ends = [8, 16, 24];
+        assert_eq!(left, ends.iter().filter(|&&end| end <= bytes).count(), "after {bytes} bytes");
+    }
+    let reader = Interrupting::new(Chunks::new(&document[..], &[3]), 2);
+    let nodes = run(&plan, &mut stream(reader, trommel_reader::Framing::Single, Validation::Strict)).unwrap();
+    assert_eq!(nodes[0].len(), 3);
+}
+
+#[test]
+fn nothing_at_all() {
+    for document in ["", " ", "\n\n", "\u{feff}"] {
+        let (error, _) = outcome(&plan(&["$"]), &mut Cursor::new(document.as_bytes(), &Config::new()));
+        assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::Syntax(Syntax::Empty)), "{document:?}");
+    }
+}
+
+/// What follows the only value is found when the value was read to its end.
+#[test]
+fn trailing_data() {
+    for (query, refused) in [("$", true), ("$..a", true), ("$.b", true), ("$.a", false)] {
+        let (error, _) = outcome(&plan(&[query]), &mut Cursor::new(br#"{"a":1} x"#, &Config::new()));
+        assert_eq!(error.is_some(), refused, "{query}");
+    }
+}

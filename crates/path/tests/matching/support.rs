@@ -1,0 +1,224 @@
+//! Runs plans over documents that are fed in every way, and knows what must come out.
+
+use std::io::{self, Read};
+
+use trommel_path::{
+    Duplicates, Held, Matcher, Order, Plan, PlanOptions, Query, QueryId, QueryLimits, Scratch, Step, Wants,
+};
+use trommel_reader::{Backend, Config, Cursor, Framing, Result, Validation};
+use trommel_testkit::chunks::{Chunks, SIZES};
+use trommel_testkit::evaluate::{self, Node, evaluate, in_document_order};
+use trommel_testkit::{effort, naive};
+
+/// What a query selects: normalized paths and spans.
+pub(crate) type Nodes = Vec<(String, (u64, u64))>;
+
+/// A query, with room for long ones.
+pub(crate) fn query(text: &str) -> Query {
+    let mut limits = QueryLimits::default();
+    limits.text = 1 << 20;
+    Query::parse_with(text, &limits).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// A plan of these queries, in the order of the RFC.
+pub(crate) fn plan(queries: &[&str]) -> Plan {
+    plan_with(queries, PlanOptions::new())
+}
+
+pub(crate) fn plan_with(queries: &[&str], options: PlanOptions) -> Plan {
+    let queries: Vec<Query> = queries.iter().map(|text| query(text)).collect();
+    Plan::new(&queries, options)
+}
+
+/// That the bytes of all nodes, and where they stand, are wanted.
+pub(crate) fn wants_all(plan: &Plan) -> Wants {
+    let mut wants = Wants::default();
+    wants.bytes = vec![true; plan.ids().len()];
+    wants.location = true;
+    wants
+}
+
+/// The nodes of each query of the only document.
+pub(crate) fn run(plan: &Plan, cursor: &mut Cursor<'_>) -> Result<Vec<Nodes>> {
+    let (mut scratch, wants) = (Scratch::new(), wants_all(plan));
+    let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
+    assert!(matcher.next_record()?);
+    record(plan, &mut matcher)
+}
+
+/// The nodes of each query of the current record, put in order as they settle.
+pub(crate) fn record(plan: &Plan, matcher: &mut Matcher<'_, '_>) -> Result<Vec<Nodes>> {
+    let mut outboxes: Vec<Outbox> = plan.ids().map(|_| Outbox::default()).collect();
+    while let Some(step) = matcher.advance()? {
+        match step {
+            Step::Leave { query, times, span } => {
+                assert!(matcher.cursor().bytes(span).is_some(), "the bytes of {span} are held");
+                let node = (matcher.location().to_string(), (span.start, span.end));
+                outboxes[query.index()].take(node, times, query, matcher);
+            }
+            Step::Settled(query) => outboxes[query.index()].settle(),
+            Step::Enter { .. } | Step::Event(_) => {}
+        }
+    }
+    assert_eq!(matcher.open_regions(), 0);
+    Ok(outboxes
+        .into_iter()
+        .map(|mut outbox| {
+            outbox.settle();
+            outbox.nodes
+        })
+        .collect())
+}
+
+/// The nodes of one query on their way out.
+pub(crate) struct Outbox {
+    held: Held,
+    waiting: Nodes,
+    pub(crate) nodes: Nodes,
+}
+
+impl Default for Outbox {
+    fn default() -> Self {
+        Self { held: Held::new(1 << 20), waiting: Nodes::new(), nodes: Nodes::new() }
+    }
+}
+
+impl Outbox {
+    /// Takes the node that was just left, `times` over.
+    pub(crate) fn take(
+        &mut self,
+        node: (String, (u64, u64)),
+        times: u64,
+        query: QueryId,
+        matcher: &Matcher<'_, '_>,
+    ) {
+        let at_once = matcher.is_settled(query) && self.held.is_empty();
+        for _ in 0..times {
+            if at_once {
+                self.nodes.push(node.clone());
+                continue;
+            }
+            let span = trommel_reader::Span::new(node.1.0, node.1.1);
+            self.held.push(matcher.key(), span, self.waiting.len() as u64).unwrap();
+            self.waiting.push(node.clone());
+        }
+    }
+
+    pub(crate) fn settle(&mut self) {
+        let Self { held, waiting, nodes } = self;
+        held.drain(|row| {
+            nodes.push(waiting[row.tag as usize].clone());
+            io::Result::Ok(())
+        })
+        .unwrap();
+        waiting.clear();
+    }
+}
+
+/// Every way of feeding a document, described: as a slice and in reads of every size, by every backend. A large one is
+/// read as a stream only in one way, unless there is time.
+pub(crate) fn feedings(
+    document: &[u8],
+    validation: Validation,
+    mut check: impl FnMut(&str, &mut Cursor<'_>),
+) {
+    let thorough = document.len() < 50_000 || effort::cases(0, 1) == 1;
+    for backend in Backend::available() {
+        let config = Config::new().backend(backend).validation(validation);
+        check(&format!("slice, {backend:?}"), &mut Cursor::new(document, &config));
+        for size in SIZES {
+            if thorough || size == 4096 && backend == Backend::detect() {
+                let reader = Chunks::new(document, &[size]);
+                let how = format!("reads of {size}, {backend:?}");
+                check(&how, &mut Cursor::from_reader(reader, Framing::Single, &config.window(64)));
+            }
+        }
+    }
+}
+
+/// A cursor over a stream in a small window.
+pub(crate) fn stream<'a>(
+    reader: impl Read + Send + 'a,
+    framing: Framing,
+    validation: Validation,
+) -> Cursor<'a> {
+    Cursor::from_reader(reader, framing, &Config::new().validation(validation).window(64))
+}
+
+/// The nodes that the evaluator of the test kit finds.
+pub(crate) fn expected(
+    document: &naive::Document,
+    query: &Query,
+    order: Order,
+    duplicates: Duplicates,
+) -> Nodes {
+    let nodes = evaluate(document, query.segments(), policy(duplicates));
+    let nodes = if order == Order::Document { in_document_order(nodes) } else { nodes };
+    nodes.into_iter().map(node).collect()
+}
+
+pub(crate) fn policy(duplicates: Duplicates) -> evaluate::Duplicates {
+    match duplicates {
+        Duplicates::All => evaluate::Duplicates::All,
+        _ => evaluate::Duplicates::First,
+    }
+}
+
+pub(crate) fn node(node: Node) -> (String, (u64, u64)) {
+    (node.path, (node.span.start, node.span.end))
+}
+
+/// The normalized paths of nodes.
+pub(crate) fn paths(nodes: &Nodes) -> Vec<&str> {
+    nodes.iter().map(|(path, _)| path.as_str()).collect()
+}
+
+/// The bytes of nodes.
+pub(crate) fn texts<'d>(nodes: &Nodes, document: &'d [u8]) -> Vec<&'d str> {
+    let text = |&(_, (start, end)): &(String, (u64, u64))| &document[start as usize..end as usize];
+    nodes.iter().map(|node| std::str::from_utf8(text(node)).unwrap()).collect()
+}
+
+/// What one query selects, as text, in the order of the RFC.
+pub(crate) fn select<'d>(document: &'d str, query: &str) -> Vec<&'d str> {
+    select_with(document, query, PlanOptions::new())
+}
+
+pub(crate) fn select_with<'d>(document: &'d str, query: &str, options: PlanOptions) -> Vec<&'d str> {
+    let plan = plan_with(&[query], options);
+    let nodes = run(&plan, &mut Cursor::new(document.as_bytes(), &Config::new()));
+    texts(&nodes.unwrap_or_else(|error| panic!("{query} on {document}: {error}"))[0], document.as_bytes())
+}
+
+/// A reader that may be read only so far: beyond, the test has failed.
+pub(crate) struct Fence<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    allowed: &'a std::sync::atomic::AtomicUsize,
+}
+
+impl<'a> Fence<'a> {
+    pub(crate) fn new(bytes: &'a [u8], allowed: &'a std::sync::atomic::AtomicUsize) -> Self {
+        Self { bytes, at: 0, allowed }
+    }
+}
+
+impl Read for Fence<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let rest = &self.bytes[self.at..];
+        if rest.is_empty() {
+            return Ok(0);
+        }
+        let allowed = self.allowed.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(
+            self.at < allowed,
+            "read behind byte {allowed}: {}",
+            String::from_utf8_lossy(&rest[..rest.len().min(40)])
+        );
+        // As a pipe does: what was written in one piece comes in one piece, and never more.
+        let count = buffer.len().min(allowed - self.at).min(rest.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.at += count;
+        Ok(count)
+    }
+}

@@ -1,0 +1,80 @@
+//! Patterns of a query that never match, because they are none.
+
+use crate::tree::{Comparable, FilterQuery, Literal, Logical, Query, Segments, Selector};
+use crate::regexp::{Pattern, PatternError};
+
+impl Query {
+    /// The literal patterns of `match` and `search` that are no I-Regexp, with the reason, in order.
+    ///
+    /// Such a query is valid and a test with such a pattern never holds (RFC 9535, section 2.4.6), which is hardly
+    /// what was meant: worth a warning.
+    ///
+    /// ```
+    /// use trommel_query::Query;
+    ///
+    /// let query: Query = r"$[?match(@.zip, '\\d+')]".parse()?;
+    /// let (pattern, error) = &query.bad_patterns()[0];
+    /// assert_eq!(*pattern, r"\d+");
+    /// assert!(error.to_string().contains("[0-9]"));
+    /// # Ok::<(), trommel_query::ParseError>(())
+    /// ```
+    pub fn bad_patterns(&self) -> Vec<(&str, PatternError)> {
+        let mut bad = Vec::new();
+        in_segments(self.segments(), &mut bad);
+        bad
+    }
+}
+
+impl Logical {
+    /// [`Query::bad_patterns`] of a filter.
+    pub fn bad_patterns(&self) -> Vec<(&str, PatternError)> {
+        let mut bad = Vec::new();
+        in_logical(self, &mut bad);
+        bad
+    }
+}
+
+type Bad<'q> = Vec<(&'q str, PatternError)>;
+
+fn in_segments<'q>(segments: &'q Segments, bad: &mut Bad<'q>) {
+    for selector in segments.iter().flat_map(|segment| &segment.selectors) {
+        if let Selector::Filter(filter) = selector {
+            in_logical(filter, bad);
+        }
+    }
+}
+
+fn in_logical<'q>(logical: &'q Logical, bad: &mut Bad<'q>) {
+    match logical {
+        Logical::Or(operands) | Logical::And(operands) => {
+            for operand in operands {
+                in_logical(operand, bad);
+            }
+        }
+        Logical::Not(operand) => in_logical(operand, bad),
+        Logical::Exists(FilterQuery { segments, .. }) => in_segments(segments, bad),
+        Logical::Compare { left, right, .. } => {
+            in_comparable(left, bad);
+            in_comparable(right, bad);
+        }
+        Logical::Matches(matching) => {
+            in_comparable(&matching.subject, bad);
+            in_comparable(&matching.pattern, bad);
+            if let Comparable::Literal(Literal::String(text)) = &matching.pattern
+                && let Err(error) = Pattern::new(text, matching.whole)
+            {
+                bad.push((text, error));
+            }
+        }
+    }
+}
+
+fn in_comparable<'q>(comparable: &'q Comparable, bad: &mut Bad<'q>) {
+    match comparable {
+        Comparable::Literal(_) => {}
+        Comparable::Singular(query) | Comparable::Count(query) | Comparable::Value(query) => {
+            in_segments(&query.segments, bad);
+        }
+        Comparable::Length(of) => in_comparable(of, bad),
+    }
+}

@@ -1,0 +1,269 @@
+//! R45 (queries): what an error says, and that what it suggests is right.
+
+use trommel_query::{ParseErrorKind, Query};
+
+/// What must be suggested for a text: the text as it is after the change. All of them are valid.
+const NEAR_MISSES: &[(&str, &str)] = &[
+    // the root
+    ("", "$"),
+    (".", "$"),
+    ("@.a", "$.a"),
+    ("a.b", "$.a.b"),
+    (".a.b", "$.a.b"),
+    ("[0]", "$[0]"),
+    (" $.a", "$.a"),
+    ("$.a\n", "$.a"),
+    // dots
+    ("$.", "$"),
+    ("$.a.*.", "$.a.*"),
+    ("$.a..", "$.a"),
+    ("$. a", "$.a"),
+    ("$.. a", "$..a"),
+    ("$...a", "$..a"),
+    ("$.a.[0]", "$.a[0]"),
+    ("$.['a']", "$['a']"),
+    ("$a", "$.a"),
+    ("$['a']b", "$['a'].b"),
+    ("$.a[*]b", "$.a[*].b"),
+    // names
+    ("$.\"name\"", "$[\"name\"]"),
+    ("$..'a b'.c", "$..['a b'].c"),
+    ("$.store.book-1", "$.store['book-1']"),
+    ("$..book-1[0].x", "$..['book-1'][0].x"),
+    ("$.@type", "$['@type']"),
+    ("$.$ref", "$['$ref']"),
+    ("$.2nd", "$['2nd']"),
+    ("$.a:b", "$['a:b']"),
+    ("$.é/ü", "$['é/ü']"),
+    ("$.items.0", "$.items[0]"),
+    ("$..12", "$..[12]"),
+    ("$[a]", "$['a']"),
+    ("$['b', a-b ]", "$['b', 'a-b' ]"),
+    ("$[3f2a-77]", "$['3f2a-77']"),
+    ("$[“a”]", "$['a']"),
+    // brackets
+    ("$.a[]", "$.a[*]"),
+    ("$[", "$[*]"),
+    ("$[0,]", "$[0]"),
+    ("$[,0]", "$[0]"),
+    ("$[0 2]", "$[0, 2]"),
+    ("$['a' 'b']", "$['a', 'b']"),
+    ("$.a[0", "$.a[0]"),
+    ("$.a[?(@.b)", "$.a[?(@.b)]"),
+    ("$.a[?(@.b == 1", "$.a[?(@.b == 1)]"),
+    ("$.a[?(@.b]", "$.a[?(@.b)]"),
+    ("$.a[?@.b)]", "$.a[?@.b]"),
+    ("$.a[?(@.b)]]", "$.a[?(@.b)]"),
+    // numbers
+    ("$[01]", "$[1]"),
+    ("$[-007]", "$[-7]"),
+    ("$[-0]", "$[0]"),
+    ("$[+1]", "$[1]"),
+    ("$[?@.a == 01.5]", "$[?@.a == 1.5]"),
+    ("$[?@.a == 1.]", "$[?@.a == 1.0]"),
+    ("$[?@.a == -00]", "$[?@.a == -0]"),
+    ("$[?@.a == .5]", "$[?@.a == 0.5]"),
+    ("$[?@.a == +5]", "$[?@.a == 5]"),
+    // strings
+    ("$['a", "$['a']"),
+    ("$['a]", "$['a']"),
+    ("$[?@.a == \"x]", "$[?@.a == \"x\"]"),
+    ("$[\"it\\'s\"]", "$[\"it's\"]"),
+    ("$['say \\\"\"']", "$['say \"\"']"),
+    ("$['\\x41']", "$['\\u0041']"),
+    ("$['\\0']", "$['\\u0000']"),
+    ("$['\\u{1F600}']", "$['\\uD83D\\uDE00']"),
+    ("$['\\u{e9}']", "$['\\u00E9']"),
+    ("$['\\q']", "$['\\\\q']"),
+    ("$['a\nb']", "$['a\\nb']"),
+    ("$['a\u{1}b']", "$['a\\u0001b']"),
+    ("$[?match(@.a, '\\d+')]", "$[?match(@.a, '[0-9]+')]"),
+    ("$[?match(@.a, 'a\\.b')]", "$[?match(@.a, 'a\\\\.b')]"),
+    // operators
+    ("$[?@.a = 1]", "$[?@.a == 1]"),
+    ("$[?@.a === 1]", "$[?@.a == 1]"),
+    ("$[?@.a !== 1]", "$[?@.a != 1]"),
+    ("$[?@.a <> 1]", "$[?@.a != 1]"),
+    ("$[?@.a => 1]", "$[?@.a >= 1]"),
+    ("$[?@.a =< 1]", "$[?@.a <= 1]"),
+    ("$[?@.a & @.b]", "$[?@.a && @.b]"),
+    ("$[?@.a | @.b]", "$[?@.a || @.b]"),
+    ("$[?@.a and @.b]", "$[?@.a && @.b]"),
+    ("$[?@.a == 1 OR @.b == 2]", "$[?@.a == 1 || @.b == 2]"),
+    ("$[?@.a eq 1]", "$[?@.a == 1]"),
+    ("$[?not @.a]", "$[?!@.a]"),
+    ("$[?not(@.a)]", "$[?!(@.a)]"),
+    ("$[?!!@.a]", "$[?@.a]"),
+    ("$[?!@.a == 1]", "$[?!(@.a == 1)]"),
+    ("$[?! @.a > @.b && @.c]", "$[?!(@.a > @.b) && @.c]"),
+    // operands
+    ("$[@.a == 1]", "$[?@.a == 1]"),
+    ("$[(@.a == 1)]", "$[?(@.a == 1)]"),
+    ("$[?a == 1]", "$[?@.a == 1]"),
+    ("$[?.a == 1]", "$[?@.a == 1]"),
+    ("$[?['a'] == 1]", "$[?@['a'] == 1]"),
+    ("$[?a-b == 1]", "$[?@['a-b'] == 1]"),
+    ("$[?@.a == foo]", "$[?@.a == 'foo']"),
+    ("$[?@.a == True]", "$[?@.a == true]"),
+    ("$[?@.a == None]", "$[?@.a == null]"),
+    ("$[?@.a == ‘x’]", "$[?@.a == 'x']"),
+    ("$[?@.book-1 == 2]", "$[?@['book-1'] == 2]"),
+    ("$[?@[ 'a' ]==1]", "$[?@['a' ]==1]"),
+    ("$[?@['a' ]==1]", "$[?@['a']==1]"),
+    // functions
+    ("$[?lenght(@.a) > 1]", "$[?length(@.a) > 1]"),
+    ("$[?len(@.a) > 1]", "$[?length(@.a) > 1]"),
+    ("$[?Count(@.*) > 1]", "$[?count(@.*) > 1]"),
+    ("$[?count (@.*) > 1]", "$[?count(@.*) > 1]"),
+    ("$[?length(@.*) > 1]", "$[?count(@.*) > 1]"),
+    ("$[?length(@.a)]", "$[?length(@.a) > 0]"),
+    ("$[?match(@.a, 'x') == true]", "$[?match(@.a, 'x')]"),
+    ("$[?match(@.a, 'x') == false]", "$[?!match(@.a, 'x')]"),
+    // other dialects
+    ("$[(@.length-1)]", "$[-1]"),
+    ("$.a[( @.length - 2 )].b", "$.a[-2].b"),
+    ("$[?@.a.length() > 1]", "$[?length(@.a) > 1]"),
+    ("$[?@.a.b.match('x')]", "$[?match(@.a.b, 'x')]"),
+    ("$[?@.a =~ /^x\\d+$/]", "$[?search(@.a, '^x[0-9]+$')]"),
+    ("$[?(@.a =~ 'x')]", "$[?(search(@.a, 'x'))]"),
+    ("$[?@.a =~ /a\\/b/ && @.c]", "$[?search(@.a, 'a/b') && @.c]"),
+    ("$[?@.a in ['x', 1,true ]]", "$[?(@.a == 'x' || @.a == 1 || @.a == true)]"),
+    ("$[?@.a contains 'x.y$']", "$[?search(@.a, 'x\\\\.y[$]')]"),
+];
+
+#[test]
+fn near_misses_are_put_right() {
+    for &(text, fixed) in NEAR_MISSES {
+        let error = text.parse::<Query>().expect_err(text);
+        let fix = error.suggestion().unwrap_or_else(|| panic!("{text}: {error}"));
+        assert_eq!(fix.apply(text).as_deref(), Some(fixed), "{text}: {error}");
+        let valid = fixed.parse::<Query>();
+        // Only where there are two errors does the first change not suffice.
+        assert!(valid.is_ok() || text == "$[?@[ 'a' ]==1]", "{fixed}: {valid:?}");
+        assert!(text.get(error.span()).is_some() && text.get(fix.span()).is_some(), "{text}");
+    }
+}
+
+/// The same in a filter alone, where offsets count from its own beginning.
+#[test]
+fn filters_alone_are_put_right() {
+    for (text, fixed) in [
+        ("@.a = 1", "@.a == 1"),
+        ("@.a == 1 and @.b", "@.a == 1 && @.b"),
+        ("a > 1", "@.a > 1"),
+        ("[@.a > 1]", "[?@.a > 1]"),
+        ("[?(@.a > 1)", "[?(@.a > 1)]"),
+        ("?@.a)", "?@.a"),
+        ("@.a =~ /x/", "search(@.a, 'x')"),
+    ] {
+        let error = Query::parse_filter(text).expect_err(text);
+        let fix = error.suggestion().unwrap_or_else(|| panic!("{text}: {error}"));
+        assert_eq!(fix.apply(text).as_deref(), Some(fixed), "{error}");
+        assert!(Query::parse_filter(fixed).is_ok());
+    }
+}
+
+/// Nothing is suggested where nothing is near.
+#[test]
+fn no_suggestion_is_better_than_a_silly_one() {
+    for text in [
+        "/a/b",
+        "$.a ^",
+        "$.{x}",
+        "$.a.~",
+        "$.a[~]",
+        "$[?@.a == [1]]",
+        "$[?@.a == {}]",
+        "$[?foo(@.a)]",
+        "$[?first(@.*) == 1]",
+        "$[?@.a =~ /x/i]",
+        "$[?@.a in $.b]",
+        "$[?@.* == 1]",
+        "$[?true]",
+        "$[?@.a == 1 &&]",
+        "$.a.b >= 98.6",
+        "$['\\ud800']",
+        "$[9007199254740992]",
+        "$[?(@.a == 1) == true]",
+        "$.a.length()",
+        "$[?@.a == 1e]",
+        "$[?count() > 1]",
+        "$[- 1]",
+        "$[?@.a in [@.b]]",
+        "$[?(@.a) =~ /x/]",
+    ] {
+        let error = text.parse::<Query>().expect_err(text);
+        assert_eq!(error.suggestion(), None, "{text}: {error}");
+    }
+}
+
+#[test]
+fn an_error_is_one_sentence() {
+    for (text, message) in [
+        (
+            "$[?@.a = 1]",
+            "unexpected `=` at byte 7: expected a comparison, `&&`, `||` or the end of the filter; write `==` instead of `=`",
+        ),
+        (
+            "$.store.book-1",
+            "the name `book-1` must be quoted at byte 8: expected a segment (`.name`, `..name` or `[…]`) or the end of \
+             the query; write `['book-1']` instead of `.book-1`",
+        ),
+        ("$.a[0", "the query ends too early at byte 5: expected `,` or `]`; add `]` at byte 5"),
+        ("$.a ", "white space is not allowed at byte 3: expected the end of the query; remove ` ` at byte 3"),
+        (
+            "$[?lenght(@.a)>1]",
+            "there is no function `lenght` at byte 3: expected `length`, `count`, `value`, `match` or `search`; write \
+             `length` instead of `lenght`",
+        ),
+        (
+            "$[?@.*>1]",
+            "`@.*` may select several nodes at byte 3: expected a query that selects one node at most: only names and \
+             indices, no `*`, `..`, slice, filter or list",
+        ),
+        (
+            "$['a\u{7}']",
+            "the control character `\\u{7}` must be escaped at byte 4: expected an escape such as `\\n`, `\\t` or \
+             `\\u0000`; write `\\u0007` instead of `\\u{7}`",
+        ),
+    ] {
+        assert_eq!(text.parse::<Query>().expect_err(text).to_string(), message);
+    }
+}
+
+/// Of a hostile text, at most 80 characters are shown, and none that acts on a terminal.
+#[test]
+fn messages_show_little_of_the_query() {
+    let long = "語".repeat(5000);
+    for text in [
+        format!("$.{long}-x"),
+        format!("$[{long}]"),
+        format!("$['{long}"),
+        format!("$[?{long}(@)]"),
+        format!("$[?@ == {long}]"),
+        format!("$[?@.a in ['{long}']]"),
+        format!("$[?'{long}']"),
+        format!("$[?@['{long}'].* == 1]"),
+    ] {
+        let error = text.parse::<Query>().expect_err("long");
+        let shown = error.to_string().matches('語').count();
+        assert!(shown <= 80, "{shown}: {error}");
+    }
+    let error = "$[\u{202e}\u{1b}[31m]".parse::<Query>().expect_err("hostile");
+    assert!(!error.to_string().contains(['\u{202e}', '\u{1b}']), "{error}");
+}
+
+/// An error can be kept, compared, sent and boxed.
+#[test]
+fn errors_are_errors() {
+    fn kept<T: std::error::Error + Send + Sync + Clone + 'static>(error: &T) -> Box<dyn std::error::Error> {
+        Box::new(error.clone())
+    }
+    let error = "$.".parse::<Query>().expect_err("ends");
+    assert_eq!(kept(&error).to_string(), error.to_string());
+    assert_eq!((error.kind(), error.kind().code()), (ParseErrorKind::End, "query-end"));
+    assert_eq!(
+        (error.offset(), error.span(), error.expected()),
+        (2, 2..2, "a name or `*` directly after the dot")
+    );
+}

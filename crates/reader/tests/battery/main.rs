@@ -1,0 +1,14 @@
+//! The reader against oracles, suites, and everything that reading can meet, one subject a module.
+
+mod chunks;
+mod corpus;
+mod errors;
+mod framings;
+mod holds;
+mod hostile;
+mod monitors;
+mod numbers;
+mod offsets;
+mod oracles;
+mod suites;
+mod trace;
