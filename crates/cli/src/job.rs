@@ -36,7 +36,8 @@ impl<'a> Job<'a> {
     ) -> Result<Self, Failure> {
         let (progress, cancel) = (Arc::new(Progress::new()), Cancel::new());
         signals::install(Arc::clone(&progress))?;
-        let mut document = open(source).map_err(|error| failed(error, source))?.ratio_limit(source.limit_ratio);
+        let mut document =
+            open(source).map_err(|error| failed(error, source))?.ratio_limit(source.limit_ratio);
         if let Some(framing) = source.input.forced() {
             document = document.framing(framing);
         }
@@ -133,7 +134,8 @@ impl Sink for NotesOnly {
     }
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
-        self.0.bad_record(damage)
+        self.0.bad_record(damage);
+        Ok(())
     }
 }
 

@@ -38,7 +38,9 @@ fn main() -> ExitCode {
 /// Prints help, the version, or what is wrong with the arguments.
 fn explain(error: &clap::Error) -> ExitCode {
     match error.print() {
-        Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(Failure::Output(cause).status()),
+        Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::from(Failure::Output(cause).status())
+        }
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }
 }

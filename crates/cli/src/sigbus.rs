@@ -3,13 +3,16 @@
 //! A file that another process cuts short while it is mapped ends the reading process with SIGBUS. The command line
 //! maps regular files all the same, for it is one process asked by one person, and turns the signal into a message.
 
+#[cfg(unix)]
 use std::sync::OnceLock;
 
 use trommel::reader::MapPolicy;
 
+#[cfg(unix)]
 use crate::output::escape;
 
 /// What is written when the signal comes, made beforehand: a handler may not allocate.
+#[cfg(unix)]
 static MESSAGE: OnceLock<Vec<u8>> = OnceLock::new();
 
 /// The policy for regular files, with the handler installed that names `file`.
@@ -30,13 +33,18 @@ pub(crate) fn map_files(file: &str) -> MapPolicy {
 /// Installs the handler; `false` where that cannot be.
 #[cfg(unix)]
 fn install(file: &str) -> bool {
+    use std::io::{self, IsTerminal};
+
     use signal_hook::consts::SIGBUS;
     use signal_hook::low_level;
 
     if MESSAGE.get().is_some() {
         return true;
     }
-    let message = format!("error: {} changed while it was read; run again with --no-mmap\n", escape::text(file));
+    // A progress bar that stands on the line goes first.
+    let clear = if io::stderr().is_terminal() { "\r\u{1b}[2K" } else { "" };
+    let file = escape::short(file, 200);
+    let message = format!("{clear}error: {file} changed while it was read; run again with --no-mmap\n");
     MESSAGE.get_or_init(|| message.into_bytes());
     let handler = || {
         let mut rest = MESSAGE.get().map_or(&[][..], Vec::as_slice);

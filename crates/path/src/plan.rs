@@ -98,6 +98,8 @@ pub struct Plan {
     /// The order of each query's nodes, where it is not that of the options.
     orders: Vec<Order>,
     pass: Pass,
+    /// Whether its filters, when it is a query inside a filter, can be asked of one value again from another candidate.
+    pub(crate) asks_again: bool,
 }
 
 /// A state: a node that the first segments of a query have selected.
@@ -208,6 +210,7 @@ impl Plan {
             options,
             orders: Vec::new(),
             pass: Pass::Single,
+            asks_again: false,
         };
         for (query, (segments, order)) in queries.enumerate() {
             plan.starts.push(plan.states.len() as u32);
@@ -248,6 +251,7 @@ impl Plan {
         let reverse = selectors.iter().any(Select::is_reverse);
         let reorders = segment.descendant || reverse || selectors.len() > 1 && !are_ascending(&selectors);
         *keyed = keyed.map(|keyed| keyed || reorders);
+        self.asks_again |= segment.descendant;
         SegmentPlan {
             descendant: segment.descendant,
             objects: everywhere || names > 0,

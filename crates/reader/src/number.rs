@@ -45,9 +45,41 @@ impl<'a> Number<'a> {
 
     /// The nearest double, correctly rounded; infinite when the magnitude is beyond a double's range.
     pub fn as_f64(self) -> f64 {
-        self.lexeme.parse().unwrap_or(f64::NAN)
+        let parse = |text: &str| text.parse().unwrap_or(f64::NAN);
+        // The standard library takes exponents of seven digits for smaller ones, which is the same for all but mantissas
+        // that are themselves as long.
+        if self.lexeme.len() < LONG { parse(self.lexeme) } else { parse(&self.shortened()) }
+    }
+
+    /// A much shorter spelling of a long number, which has the same nearest double.
+    fn shortened(self) -> String {
+        let (sign, text) = self.lexeme.strip_prefix('-').map_or(("", self.lexeme), |text| ("-", text));
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = || whole.bytes().chain(fraction.bytes());
+        let zeros = digits().take_while(|&digit| digit == b'0').count();
+        let mut kept: String = digits().skip(zeros).take(DIGITS).map(char::from).collect();
+        if kept.is_empty() {
+            return format!("{sign}0");
+        }
+        if digits().skip(zeros + DIGITS).any(|digit| digit != b'0') {
+            kept.push('1');
+        }
+        // Saturates where the exponent alone decides.
+        let negative = exponent.starts_with('-');
+        let size = exponent.trim_start_matches(['+', '-']).parse().unwrap_or(i64::MAX / 2);
+        let point = whole.len() as i64 - zeros as i64;
+        let power = point + if negative { -size } else { size };
+        format!("{sign}0.{kept}e{}", power.clamp(-1_000, 1_000))
     }
 }
+
+/// Lexemes of this length or more are shortened before they are read.
+const LONG: usize = 1 << 16;
+
+/// Significant digits that decide how a decimal fraction is rounded, together with whether all that follow are zero: no
+/// double, and no value halfway between two, has more than 767.
+const DIGITS: usize = 800;
 
 #[cfg(test)]
 mod tests {
@@ -61,6 +93,28 @@ mod tests {
         for bad in ["", "-", "01", "1.", ".5", "1e", "1e+", "+1", "0x1", "1_000", "NaN", "1 "] {
             assert_eq!(Number::parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn long_numbers_are_rounded_once() {
+        let zeros = "0".repeat(LONG);
+        let value = |text: &str| Number::parse(text).unwrap().as_f64();
+        let digits = "123456789".repeat(LONG / 9);
+        for text in ["1.5", "-0.3", "179769313486231580793728971405301", "9007199254740993"] {
+            // The same value, spelt long.
+            let point = if text.contains('.') { "" } else { "." };
+            let long = format!("{text}{point}{zeros}");
+            assert_eq!(value(&long).to_bits(), value(text).to_bits(), "{text}");
+            let scaled = format!("{text}{point}{zeros}e-{}", "9".repeat(8));
+            assert_eq!(value(&scaled).abs().to_bits(), 0, "{text}");
+        }
+        assert_eq!(value(&format!("9007199254740993.{zeros}1")), 9_007_199_254_740_994.0);
+        assert_eq!(value(&format!("1{zeros}e-{LONG}")), 1.0);
+        assert_eq!(value(&format!("0.{zeros}1e{}", LONG + 1)), 1.0);
+        assert_eq!(value(&format!("-{digits}e-{}", "7".repeat(LONG))).to_bits(), (-0.0_f64).to_bits());
+        assert!(value(&format!("{digits}e{}", "7".repeat(LONG))).is_infinite());
+        assert_eq!(value(&format!("0.{zeros}e999999999")), 0.0);
+        assert_eq!(value(&format!("{digits}.5e-{}", digits.len() - 1)), 1.234_567_891_234_567_9);
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn structure_types_and_rows() {
         Shape { values: 300, ..Shape::deep(60) },
         Shape { duplicates: true, ..Shape::wide(40) },
     ];
-    for seed in 0..cases(1500, 100_000) {
+    for seed in 0..cases(1500, 40_000) {
         let text = document(seed, &shapes[seed as usize % shapes.len()]);
         let tree = parse(&text).unwrap();
         let max_depth = [10_000, 3, 1, 2, 5][seed as usize % 5];
@@ -128,7 +128,7 @@ fn record_streams() {
 #[test]
 fn overlapping_values() {
     let shape = Shape { duplicates: true, ..Shape::plain() };
-    for seed in 0..cases(600, 50_000) {
+    for seed in 0..cases(600, 20_000) {
         let text = document(seed, &shape);
         let tree = parse(&text).unwrap();
         let mut random = Random::new(seed);
@@ -207,7 +207,7 @@ fn check_values(found: &ValuesSummary, expected: &PathValues) {
 
 #[test]
 fn values_by_path() {
-    for seed in 0..cases(600, 50_000) {
+    for seed in 0..cases(600, 20_000) {
         let shape =
             if seed % 2 == 0 { Shape::default() } else { Shape { values: 300, width: 50, ..Shape::plain() } };
         let text = document(seed, &shape);

@@ -31,10 +31,11 @@ pub(crate) fn codec(start: &[u8]) -> Option<Codec> {
     }
 }
 
-/// Reads until the buffer is full or the input ends.
-pub(crate) fn read_start(reader: &mut dyn Read, into: &mut [u8]) -> io::Result<usize> {
+/// Reads the first bytes, as few as it takes to tell the format: whoever waits for a line wants it at once.
+pub(crate) fn read_start(reader: &mut dyn Read, start: &mut [u8; 4]) -> io::Result<usize> {
     let mut filled = 0;
-    while let Some(rest) = into.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+    while filled < needed(start.get(..filled).unwrap_or_default()) {
+        let Some(rest) = start.get_mut(filled..=filled) else { break };
         match reader.read(rest) {
             Ok(0) => break,
             Ok(count) => filled += count,
@@ -43,6 +44,16 @@ pub(crate) fn read_start(reader: &mut dyn Read, into: &mut [u8]) -> io::Result<u
         }
     }
     Ok(filled)
+}
+
+/// How many bytes it takes to tell the format of what begins with these.
+fn needed(start: &[u8]) -> usize {
+    match start {
+        [] => 1,
+        [0x1F, ..] => 2,
+        [0x28, ..] => 4,
+        _ => 0,
+    }
 }
 
 /// The reader, unpacked if what it gives is packed.

@@ -32,8 +32,7 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
 
-    /// Print one JSON document: {"extracted": …, "missing_paths": […]}
-    #[arg(long)]
+    #[arg(long, help = "Print one JSON document: {\"extracted\": …, \"missing_paths\": […]}")]
     pub(crate) json: bool,
 
     /// With --json: all values in one array

@@ -44,8 +44,7 @@ pub(crate) struct SampleArgs {
     #[arg(long, conflicts_with = "json")]
     pub(crate) indices: bool,
 
-    /// Print one JSON document: {"sample": […], "total_items": …, …}
-    #[arg(long)]
+    #[arg(long, help = "Print one JSON document: {\"sample\": […], \"total_items\": …, …}")]
     pub(crate) json: bool,
 
     /// Exit with status 1 when there is nothing to draw from

@@ -5,16 +5,15 @@ use trommel::reader::{Config, Cursor, compact};
 
 /// A size in bytes: a number, or a number with a unit such as `MB` (1000s) or `MiB` (1024s).
 pub(super) fn size(text: &str) -> Result<u64, String> {
-    text.parse::<ByteSize>()
-        .map(|size| size.as_u64())
-        .map_err(|_| "expected a size, such as 1000000, 500MB or 2GiB".into())
+    let size = text.parse::<ByteSize>().ok();
+    size.map(|size| size.as_u64()).ok_or_else(|| "expected a size, such as 1000000, 500MB or 2GiB".into())
 }
 
 /// A seed: any whole number of 64 bits; a negative one stands for its two's complement.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
-    let unsigned = text.parse::<u64>();
-    let signed = || text.parse::<i64>().map(i64::cast_unsigned);
-    unsigned.or_else(|_| signed()).map_err(|_| "expected a whole number of at most 64 bits".into())
+    let signed = || text.parse::<i64>().map(i64::cast_unsigned).ok();
+    let seed = text.parse::<u64>().ok().or_else(signed);
+    seed.ok_or_else(|| "expected a whole number of at most 64 bits".into())
 }
 
 /// A JSON text, kept without insignificant white space.
@@ -52,7 +51,8 @@ mod tests {
 
     #[test]
     fn sizes_have_units_of_both_kinds() {
-        for (text, bytes) in [("0", 0), ("10", 10), ("8GiB", 8 << 30), ("1 MB", 1_000_000), ("1.5KiB", 1536)] {
+        for (text, bytes) in [("0", 0), ("10", 10), ("8GiB", 8 << 30), ("1 MB", 1_000_000), ("1.5KiB", 1536)]
+        {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
         for text in ["", "much", "-1", "1 parsec"] {

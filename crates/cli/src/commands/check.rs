@@ -21,7 +21,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let skip = args.bad_records.skip();
     let out = job.out()?;
     let json = args.json || skip && !output::is_terminal();
-    let mut damages = Damages { file: escape::short(&job::name(&args.source), 200), json, out, notes: job.notes() };
+    let mut damages =
+        Damages { file: escape::short(&job::name(&args.source), 200), json, out, notes: job.notes() };
     let report = match job.run(&mut damages) {
         Ok(report) => report,
         // The error that ends a damage report is part of it.
@@ -40,7 +41,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
         }
     };
     let repeated = report.answers.iter().find_map(|answer| match answer {
-        Answer::Stats(stats) => Some((stats.summary.structure.duplicate_names, stats.summary.capped.duplicate_names)),
+        Answer::Stats(stats) => {
+            Some((stats.summary.structure.duplicate_names, stats.summary.capped.duplicate_names))
+        }
         _ => None,
     });
     if let Some((repeated @ 1.., capped)) = repeated {

@@ -20,8 +20,9 @@ pub(crate) fn run(args: &CountArgs) -> Result<(), Failure> {
     let filter = args.filter.as_deref().map(|text| BadQuery::parse_filter(text, "--where")).transpose()?;
     let mut measures = Vec::with_capacity(args.counts.len());
     for asked in &args.counts {
-        let mut count =
-            Count::new(BadQuery::parse(&asked.query)?).name(asked.name.clone()).count_as(args.count_as.into());
+        let mut count = Count::new(BadQuery::parse(&asked.query)?)
+            .name(asked.name.clone())
+            .count_as(args.count_as.into());
         count.filter.clone_from(&filter);
         count.limit = args.limit;
         measures.push(Measure::Count(count));

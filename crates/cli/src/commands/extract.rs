@@ -34,7 +34,8 @@ fn as_lines(args: &ExtractArgs, job: &mut Job<'_>) -> Result<bool, Failure> {
         stream: job.is_stream(),
         spool_limit: args.source.spool_limit,
     };
-    let mut lines = Lines::new(&asked, Values::new(job.config(), job.is_structural()), job.out()?, job.notes());
+    let mut lines =
+        Lines::new(&asked, Values::new(job.config(), job.is_structural()), job.out()?, job.notes());
     let report = job.run(&mut lines);
     lines.notes().sum_up();
     let refused = lines.refused();

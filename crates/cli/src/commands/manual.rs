@@ -22,7 +22,8 @@ pub(crate) fn man(of: Option<&str>) -> Result<(), Failure> {
         None => program,
         Some(name) => {
             let command = program.find_subcommand(name).cloned();
-            let unknown = || Failure::Usage { command: "man", message: format!("there is no command {name}") };
+            let unknown =
+                || Failure::Usage { command: "man", message: format!("there is no command {name}") };
             command.ok_or_else(unknown)?
         }
     };

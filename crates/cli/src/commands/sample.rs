@@ -57,7 +57,9 @@ fn strategy(args: &SampleArgs) -> Result<Strategy, Failure> {
         return usage("--stride goes with --strategy systematic");
     }
     match (args.strategy, &args.strata_path) {
-        (Plan::Stratified, None) => usage("--strategy stratified needs --strata-path, the query that makes the groups"),
+        (Plan::Stratified, None) => {
+            usage("--strategy stratified needs --strata-path, the query that makes the groups")
+        }
         (Plan::Stratified, Some(path)) => {
             Ok(Strategy::Stratified(BadQuery::parse_option(path, "--strata-path")?))
         }
@@ -130,7 +132,8 @@ fn print_document(args: &SampleArgs, answer: &SampleAnswer, mut values: Values, 
         page.settle()?;
     }
     if answer.strata.is_some() {
-        let end: &[u8] = if answer.strata.iter().flatten().next().is_some() { b"]" } else { b",\"strata\":[]" };
+        let end: &[u8] =
+            if answer.strata.iter().flatten().next().is_some() { b"]" } else { b",\"strata\":[]" };
         page.bytes().extend_from_slice(end);
     }
     if let Some(warning) = warning(args, answer) {

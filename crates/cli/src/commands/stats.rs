@@ -88,7 +88,9 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
 fn json(id: &str, answer: &StatsAnswer) -> Result<String, Failure> {
     let schemas = std::iter::once(&answer.summary).chain(answer.by_path.iter().map(|path| &path.summary));
     let schemas = schemas
-        .map(|summary| summary.schema.clone().map(|schema| RawValue::from_string(Schema::into_json(schema))).transpose())
+        .map(|summary| {
+            summary.schema.clone().map(|schema| RawValue::from_string(Schema::into_json(schema))).transpose()
+        })
         .collect::<Result<Vec<_>, _>>()
         .map_err(std::io::Error::other)?;
     let mut schemas = schemas.iter().map(Option::as_deref);
@@ -98,10 +100,10 @@ fn json(id: &str, answer: &StatsAnswer) -> Result<String, Failure> {
         schema: schemas.next().flatten(),
     };
     let whole = part(answer.bytes, answer.characters, &answer.summary);
-    let by_path = answer.by_path.iter().map(|path| ByPath {
-        path: &path.path,
-        part: part(path.bytes, path.characters, &path.summary),
-    });
+    let by_path = answer
+        .by_path
+        .iter()
+        .map(|path| ByPath { path: &path.path, part: part(path.bytes, path.characters, &path.summary) });
     let document = Document { id, part: whole, records: answer.records, by_path: by_path.collect() };
     let mut text = serde_json::to_string(&document).map_err(std::io::Error::other)?;
     text.push('\n');

@@ -12,6 +12,9 @@ use crate::output::size::formatted;
 /// Characters of a file's name that are shown.
 const NAME: usize = 200;
 
+/// Characters of a sentence that may hold a query and a path.
+const SENTENCE: usize = 600;
+
 /// What went wrong with the work on a file.
 #[derive(Debug)]
 pub(crate) struct BadWork {
@@ -36,14 +39,20 @@ impl BadWork {
                 renderer.render(&[title.element(Level::HELP.message("name a file, or - for standard input"))])
             }
             other => {
-                let message = format!("{file}: {}", escape::text(&other.to_string()));
+                let message = format!("{file}: {}", escape::short(&other.to_string(), SENTENCE));
                 let title = Level::ERROR.primary_title(message).id(code(other));
                 renderer.render(&[Group::with_title(title)])
             }
         }
     }
 
-    fn render_read(&self, error: &reader::Error, record: Option<u64>, file: &str, renderer: &Renderer) -> String {
+    fn render_read(
+        &self,
+        error: &reader::Error,
+        record: Option<u64>,
+        file: &str,
+        renderer: &Renderer,
+    ) -> String {
         let place = match error.place() {
             Some(Place { line, column, .. }) => format!("{file}:{line}:{column}"),
             None => file.to_owned(),
@@ -57,7 +66,12 @@ impl BadWork {
             (true, false) => "repair the input there".into(),
             (false, _) => "see whether the file can be read".into(),
         });
-        render_at((error, error.place()), &place, [Level::NOTE.message(note), Level::HELP.message(help)], renderer)
+        render_at(
+            (error, error.place()),
+            &place,
+            [Level::NOTE.message(note), Level::HELP.message(help)],
+            renderer,
+        )
     }
 }
 
@@ -134,7 +148,9 @@ fn line(
 ) -> Option<(String, Range<usize>)> {
     let bytes = error.excerpt().bytes();
     let (text, range) = escape::excerpt(bytes.get(start..end)?, at - start);
-    let shown = bytes.get(start..error.excerpt().at()).map_or(0, |before| String::from_utf8_lossy(before).chars().count());
+    let shown = bytes
+        .get(start..error.excerpt().at())
+        .map_or(0, |before| String::from_utf8_lossy(before).chars().count());
     let is_cut = match place {
         Some(place) => place.column > shown as u64 + 1,
         None => error.offset() > error.excerpt().at() as u64,
@@ -151,13 +167,18 @@ const SIDE: usize = 80;
 fn help(error: &reader::Error) -> Option<String> {
     let help = match error.kind() {
         ErrorKind::Limit(Limit::Depth(_)) => {
-            format!("raise it with --limit-depth, up to {}, if the input is to be trusted", reader::Limits::MAX_DEPTH)
+            format!(
+                "raise it with --limit-depth, up to {}, if the input is to be trusted",
+                reader::Limits::MAX_DEPTH
+            )
         }
         ErrorKind::Limit(Limit::SpoolBytes(bytes)) => format!(
             "raise it with --spool-limit ({} now), read from a file, or use --order document",
             formatted(bytes)
         ),
-        ErrorKind::Limit(Limit::Ratio(_)) => "raise it with --limit-ratio if the input is to be trusted".into(),
+        ErrorKind::Limit(Limit::Ratio(_)) => {
+            "raise it with --limit-ratio if the input is to be trusted".into()
+        }
         ErrorKind::Syntax(Syntax::Empty) => "an input without records is read with --input jsonl".into(),
         ErrorKind::Syntax(Syntax::TrailingData) => {
             "a stream of values is read with --input jsonl or --input concatenated".into()

@@ -46,23 +46,25 @@ impl Failure {
     /// Says on standard error what is wrong and what to do. That it cannot be said changes nothing.
     pub(crate) fn report(&self) {
         let renderer = Renderer::styled().term_width(WIDTH);
-        let rendered = match self {
+        let text = match self {
             Self::Said => return,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
             Self::Output(error) => {
-                let title = Level::ERROR.primary_title(format!("cannot write the answer: {error}")).id("output");
-                renderer.render(&[title.element(Level::HELP.message("what was written before is incomplete"))])
+                let title =
+                    Level::ERROR.primary_title(format!("cannot write the answer: {error}")).id("output");
+                renderer
+                    .render(&[title.element(Level::HELP.message("what was written before is incomplete"))])
             }
             Self::Usage { command, message } => {
                 let help = format!("`trommel {command} --help` tells what it takes");
-                let title = Level::ERROR.primary_title(escape::text(message)).id("usage");
+                let title = Level::ERROR.primary_title(escape::short(message, 300)).id("usage");
                 renderer.render(&[title.element(Level::HELP.message(help))])
             }
             Self::Query(bad) => bad.render(&renderer),
             Self::Work(bad) => bad.render(&renderer),
             Self::Value { error, file, place } => input::render_value(error, file, place, &renderer),
         };
-        let _ = writeln!(anstream::stderr(), "{rendered}");
+        let _ = writeln!(anstream::stderr(), "{text}");
     }
 }
 

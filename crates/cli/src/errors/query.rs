@@ -57,7 +57,8 @@ impl BadQuery {
         let (shown, span) = around(text, error.span());
         let annotation = AnnotationKind::Primary.span(span).label(escape::short(&expected, 200));
         let snippet = Snippet::source(shown).line_numbering(false).annotation(annotation);
-        let mut group = Level::ERROR.primary_title(escape::text(&title)).id(error.kind().code()).element(snippet);
+        let mut group =
+            Level::ERROR.primary_title(escape::text(&title)).id(error.kind().code()).element(snippet);
         if let Some(suggestion) = error.suggestion() {
             let better = suggestion.apply(text).filter(|better| better.chars().count() <= SHOWN);
             let help = match better {

@@ -50,7 +50,9 @@ pub(crate) fn json(value: &[u8], out: &mut Vec<u8>) {
     let mut escaped = String::new();
     for chunk in value.utf8_chunks() {
         let mut rest = chunk.valid();
-        while let Some((at, c)) = rest.char_indices().find(|&(_, c)| is_unsafe(c) && !matches!(c, '\n' | '\t')) {
+        while let Some((at, c)) =
+            rest.char_indices().find(|&(_, c)| is_unsafe(c) && !matches!(c, '\n' | '\t'))
+        {
             out.extend_from_slice(rest.get(..at).unwrap_or_default().as_bytes());
             if c == '\r' {
                 out.push(b' ');
@@ -76,7 +78,11 @@ pub(crate) fn excerpt(bytes: &[u8], at: usize) -> (String, Range<usize>) {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             let start = safe.len();
-            if is_unsafe(c) { safe.extend(c.escape_unicode()) } else { safe.push(c) }
+            if is_unsafe(c) {
+                safe.extend(c.escape_unicode());
+            } else {
+                safe.push(c);
+            }
             passed += c.len_utf8();
             if at < passed && place.is_none() {
                 place = Some(start..safe.len());
@@ -127,7 +133,9 @@ mod tests {
     fn excerpts_point_at_the_byte() {
         let bytes = b"\x1b\xff\xc3\xbcx";
         let shown = "\\u{1b}\\xffüx";
-        for (at, place) in [(0, 0..6), (1, 6..10), (2, 10..12), (3, 10..12), (4, 12..13), (5, 13..13), (9, 13..13)] {
+        for (at, place) in
+            [(0, 0..6), (1, 6..10), (2, 10..12), (3, 10..12), (4, 12..13), (5, 13..13), (9, 13..13)]
+        {
             assert_eq!(excerpt(bytes, at), (shown.into(), place), "{at}");
         }
         assert_eq!(excerpt(b"", 0), (String::new(), 0..0));

@@ -66,13 +66,13 @@ impl<'a> Extracted<'a> {
         let escape = super::is_terminal();
         let budget = Budget::new(wanted.spool_limit, wanted.queries.len());
         // A query that can select one node only gives a bare value, or an array if there turn out to be several.
-        let direct = |(number, (_, singular)): (usize, &(&str, bool))| match wanted.shape.is_flat() {
-            true => number == 0 || wanted.together,
-            false => number == 0 && !singular,
-        };
-        let parts = wanted.queries.iter().enumerate().map(|asked| Part {
-            count: 0,
-            kept: (!direct(asked)).then(|| Kept::new(&budget)),
+        let parts = wanted.queries.iter().enumerate().map(|(number, (_, singular))| {
+            let is_direct = if wanted.shape.is_flat() {
+                number == 0 || wanted.together
+            } else {
+                number == 0 && !singular
+            };
+            Part { count: 0, kept: (!is_direct).then(|| Kept::new(&budget)) }
         });
         let parts = parts.collect();
         let values = values.escaped(escape);
@@ -239,12 +239,11 @@ impl<'a> Extracted<'a> {
         let Some(part) = self.parts.get_mut(found.measure) else { return Ok(()) };
         part.count += 1;
         let mut page;
-        let to: &mut dyn Target = match &mut part.kept {
-            Some(kept) => kept,
-            None => {
-                page = self.out.page();
-                &mut page
-            }
+        let to: &mut dyn Target = if let Some(kept) = &mut part.kept {
+            kept
+        } else {
+            page = self.out.page();
+            &mut page
         };
         if !first {
             to.bytes().push(b',');
@@ -262,7 +261,8 @@ impl Sink for Extracted<'_> {
     }
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
-        self.notes.bad_record(damage)
+        self.notes.bad_record(damage);
+        Ok(())
     }
 
     fn wants_location(&self) -> bool {

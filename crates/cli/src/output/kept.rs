@@ -27,14 +27,16 @@ impl Budget {
     }
 
     fn take(&self, bytes: u64) -> io::Result<()> {
-        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
-        taken.map(|_| ()).map_err(|_| {
-            io::Error::other(format!(
-                "the values of later queries, which wait for those of the first, take more than the spool limit of {} \
-                 bytes; raise it with --spool-limit, or use --order document",
-                self.limit
-            ))
-        })
+        let taken =
+            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
+        if taken.is_ok() {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "the values of later queries, which wait for those of the first, take more than the spool limit of {} bytes; \
+             raise it with --spool-limit, or use --order document",
+            self.limit
+        )))
     }
 }
 
@@ -135,8 +137,8 @@ mod tests {
     #[test]
     fn the_limit_is_one_for_all_and_named() {
         let budget = Budget::new(100_000, 2);
-        let _first = keep(&budget, &[b'x'; 70_000]).unwrap();
-        let error = keep(&budget, &[b'x'; 70_000]).unwrap_err().to_string();
+        let _first = keep(&budget, &vec![b'x'; 70_000]).unwrap();
+        let error = keep(&budget, &vec![b'x'; 70_000]).unwrap_err().to_string();
         assert!(error.contains("100000") && error.contains("--spool-limit"), "{error}");
     }
 }

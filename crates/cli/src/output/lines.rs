@@ -4,6 +4,7 @@ use std::io;
 
 use trommel::{Damage, Found, Sink, reader};
 
+use super::values::Checked;
 use super::{Budget, Kept, Notes, Out, Target, Values, escape, push_string};
 use crate::args::Form;
 
@@ -130,16 +131,11 @@ impl Lines {
         }
     }
 
+    /// Writes the line of a match, in its place.
     fn line(&mut self, found: &Found<'_>) -> io::Result<()> {
         let checked = match self.form {
             Form::Paths => None,
-            Form::Values | Form::Raw | Form::Located => match self.values.check(found.value, found.span.start) {
-                Ok(checked) => Some(checked),
-                Err(error) => {
-                    self.refused = Some(Refused { error, record: found.record });
-                    return Err(io::Error::other("a value is no JSON"));
-                }
-            },
+            Form::Values | Form::Raw | Form::Located => Some(self.check(found)?),
         };
         if self.is_time_to_find_out(found.record, found.value.len() as u64) {
             self.find_out(found.record > 0)?;
@@ -180,6 +176,14 @@ impl Lines {
         to.bytes().push(b'\n');
         to.settle()
     }
+
+    /// A value may be printed, or ends the run.
+    fn check<'v>(&mut self, found: &Found<'v>) -> io::Result<Checked<'v>> {
+        self.values.check(found.value, found.span.start).map_err(|error| {
+            self.refused = Some(Refused { error, record: found.record });
+            io::Error::other("a value is no JSON")
+        })
+    }
 }
 
 impl Sink for Lines {
@@ -188,7 +192,8 @@ impl Sink for Lines {
     }
 
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
-        self.notes.bad_record(damage)
+        self.notes.bad_record(damage);
+        Ok(())
     }
 
     fn wants_location(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What is said on standard error beside the answer: notes, warnings, bad records.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 use owo_colors::OwoColorize;
@@ -32,7 +32,7 @@ impl Notes {
     }
 
     /// Reports a bad record that is left out, and counts it.
-    pub(crate) fn bad_record(&mut self, damage: &Damage) -> io::Result<()> {
+    pub(crate) fn bad_record(&mut self, damage: &Damage) {
         self.count_bad_record();
         let Damage { record, error, .. } = damage;
         let place = match error.place() {
@@ -49,7 +49,6 @@ impl Notes {
                 error.offset()
             );
         });
-        Ok(())
     }
 
     /// Counts a bad record that is reported elsewhere.

@@ -119,7 +119,11 @@ impl Target for OutPage<'_> {
     }
 
     fn settle(&mut self) -> io::Result<()> {
-        if self.page.bytes.len() >= PIECE || self.page.failed.is_some() { self.page.pass_on() } else { Ok(()) }
+        if self.page.bytes.len() >= PIECE || self.page.failed.is_some() {
+            self.page.pass_on()
+        } else {
+            Ok(())
+        }
     }
 }
 

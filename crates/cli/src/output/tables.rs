@@ -7,9 +7,12 @@ mod values;
 pub(crate) use counts::counts;
 pub(crate) use stats::stats;
 
+use std::io;
+
 use comfy_table::presets::NOTHING;
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use owo_colors::OwoColorize;
+use terminal_size::{Width, terminal_size_of};
 
 use super::{escape, is_coloured};
 
@@ -27,11 +30,9 @@ impl Grid {
     /// A table whose columns have names and sides.
     fn new(names: &[&str], right: &'static [bool]) -> Self {
         let mut grid = Self::unnamed(right);
-        let cells = names.iter().enumerate().map(|(column, name)| {
-            let cell = Cell::new(name).set_alignment(grid.side(column));
-            if is_coloured() { cell.add_attribute(Attribute::Dim) } else { cell }
-        });
-        let cells: Vec<Cell> = cells.collect();
+        let cells = names.iter().enumerate();
+        let cells: Vec<Cell> =
+            cells.map(|(column, name)| Cell::new(name).set_alignment(grid.side(column))).collect();
         grid.table.set_header(cells);
         grid
     }
@@ -41,7 +42,7 @@ impl Grid {
         let mut table = Table::new();
         table.load_style(NOTHING);
         // A terminal that does not know how wide it is says 0.
-        if let Some(width @ 1..) = table.width() {
+        if let Some((Width(width @ 1..), _)) = terminal_size_of(io::stdout()) {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(NARROWEST));
         }
         Self { table, right }
@@ -63,8 +64,13 @@ impl Grid {
     /// The lines.
     fn text(&self) -> String {
         let mut text = String::new();
-        for line in self.table.lines() {
-            text.push_str(line.trim_end());
+        for (number, line) in self.table.lines().enumerate() {
+            let line = line.trim_end();
+            if number == 0 && self.table.header().is_some() && is_coloured() {
+                text.push_str(&line.dimmed().to_string());
+            } else {
+                text.push_str(line);
+            }
             text.push('\n');
         }
         text

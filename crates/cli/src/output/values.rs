@@ -53,7 +53,7 @@ impl Values {
         let large = value.len() > LARGE;
         let container = matches!(value.first(), Some(b'{' | b'['));
         let mut checked = Checked { value, cuts: Vec::new() };
-        if !large && !(container && self.unchecked) {
+        if !(large || container && self.unchecked) {
             return Ok(checked);
         }
         let mut cursor = Cursor::from_view(View::at(value, base), Framing::Single, &self.config);
@@ -182,6 +182,9 @@ mod tests {
 
     #[test]
     fn terminals_get_escapes() {
-        assert_eq!(put(&mut values().escaped(true), "[ \"\u{9b}\u{e0041}\" ]"), "[\"\\u009b\\udb40\\udc41\"]");
+        assert_eq!(
+            put(&mut values().escaped(true), "[ \"\u{9b}\u{e0041}\" ]"),
+            "[\"\\u009b\\udb40\\udc41\"]"
+        );
     }
 }

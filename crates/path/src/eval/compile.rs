@@ -2,8 +2,8 @@
 
 use super::{Absolute, Nodes, Regexp, Test, Value, Wanted, find};
 use crate::plan::{Duplicates, Order, Plan, PlanOptions};
-use trommel_query::{Comparable, FilterQuery, Literal, Logical, Matching};
 use trommel_query::Pattern;
+use trommel_query::{Comparable, FilterQuery, Literal, Logical, Matching};
 
 impl Test {
     /// Compiles an expression; its queries from `$` are added to `absolutes`, those they depend on first.

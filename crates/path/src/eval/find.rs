@@ -81,10 +81,17 @@ fn to_element(index: i64, cursor: &mut Cursor<'_>) -> Result<bool> {
 
 /// Runs a query on the value that comes next, for as long as its nodes matter.
 pub(super) fn nodes(plan: &Plan, wanted: Wanted, context: &mut Context<'_, '_>) -> Result<Operand<'static>> {
-    let mut scratch = context.memory.scratch.pop().unwrap_or_default();
+    let mut scratch = context.memory.scratch.take().unwrap_or_else(new_scratch);
     let answer = run(plan, wanted, &mut scratch, context);
-    context.memory.scratch.push(scratch);
+    context.memory.scratch = Some(scratch);
     answer
+}
+
+/// By itself, so that what is moved into the box takes no stack while queries run.
+#[cold]
+#[inline(never)]
+fn new_scratch() -> Box<Scratch> {
+    Box::default()
 }
 
 fn run(

@@ -6,16 +6,18 @@
 mod compile;
 mod equal;
 mod find;
+mod memo;
 mod operand;
 
 use trommel_reader::{Cursor, Error, Mark, Result};
 
 use crate::matcher::Scratch;
 use crate::plan::Plan;
+pub(crate) use find::Hop;
+use memo::Memo;
+pub(crate) use operand::Operand;
 use trommel_query::{Comparison, Literal};
 use trommel_query::{Pattern, RegexCache};
-pub(crate) use find::Hop;
-pub(crate) use operand::Operand;
 
 /// A compiled logical expression.
 #[derive(Debug)]
@@ -89,9 +91,23 @@ pub(crate) struct Context<'e, 'c> {
 /// Reused between evaluations.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// Scratch of the queries that run inside filters, one a level of nesting.
-    scratch: Vec<Scratch>,
+    /// Scratch of the queries that run inside filters; that of filters inside of these is its own. In a box, so that a
+    /// level of nesting takes little stack.
+    scratch: Option<Box<Scratch>>,
     patterns: RegexCache,
+    /// What the filters of a query inside a filter have said.
+    pub(crate) memo: Memo,
+}
+
+impl Memory {
+    /// Forgets what was said of the record before.
+    pub(crate) fn forget(&mut self) {
+        let mut next = Some(self);
+        while let Some(memory) = next {
+            memory.memo.forget();
+            next = memory.scratch.as_mut().map(|scratch| &mut scratch.memory);
+        }
+    }
 }
 
 impl Test {

@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use trommel_reader::{Cursor, Result, Span, Text, View};
 
 use super::equal;
-use trommel_query::{compare_numbers, compare_strings};
 use trommel_query::{Comparison, Literal};
+use trommel_query::{compare_numbers, compare_strings};
 
 /// A value, by where it stands.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -201,6 +201,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
         self.failure = None;
         self.phase = Phase::Done;
         self.scratch.restart(self.plan);
+        self.scratch.memory.forget();
         if !self.plan.absolutes.is_empty() {
             // The nodes found are compared with later: the whole record stays readable.
             self.cursor.hold();
@@ -216,6 +217,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
     /// can be read until the next step. Queries from `$` inside of its filters find nothing.
     pub fn look(&mut self, query: &Plan, scratch: &mut Scratch) -> Result<Option<Span>> {
         let mark = self.cursor.hold();
+        scratch.memory.forget();
         let first = query.matcher_within(scratch, self.cursor, &[]).first_node();
         let first = self.noted(first)?;
         self.cursor.rewind(&mark);

@@ -32,7 +32,7 @@ pub struct Scratch {
     /// Outcomes of filters on the current child.
     pub(super) tested: Vec<(u32, bool)>,
     pub(super) location: Location,
-    pub(super) memory: Memory,
+    pub(crate) memory: Memory,
     pub(super) answers: Vec<Operand<'static>>,
 }
 
@@ -159,16 +159,13 @@ impl Scratch {
         let same = place.and_then(|place| self.next.get_mut(place.1 as usize));
         let others = same.as_ref().map_or(List::NONE, |same| same.ways);
         let ways = way.map_or(List::NONE, |way| self.ways.push(Way { others, ..way }));
-        match same {
-            Some(same) => {
-                same.ways = ways;
-                // Each of those that are told apart counts for itself.
-                same.times = if way.is_some() { 1 } else { same.times.saturating_add(from.times) };
-            }
-            None => {
-                self.note_place(state);
-                self.next.push(Active::new(state, from.times, ways));
-            }
+        if let Some(same) = same {
+            same.ways = ways;
+            // Each of those that are told apart counts for itself.
+            same.times = if way.is_some() { 1 } else { same.times.saturating_add(from.times) };
+        } else {
+            self.note_place(state);
+            self.next.push(Active::new(state, from.times, ways));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Which states a child gets from those of its container.
 
-use trommel_reader::Result;
+use trommel_reader::{Kind, Result};
 
 use super::Matcher;
 use super::scratch::{Active, Frame};
@@ -80,6 +80,12 @@ impl Matcher<'_, '_> {
             return Ok(*passes);
         }
         let Some(test) = self.plan.filters.get(filter as usize) else { return Ok(false) };
+        let remembers = self.answers.is_some() && self.plan.asks_again;
+        let remembers = remembers && self.cursor.peek()?.is_some_and(Kind::is_container);
+        let place = self.cursor.offset();
+        if remembers && let Some(passes) = self.scratch.memory.memo.recall(test, place) {
+            return Ok(passes);
+        }
         let candidate = self.cursor.hold();
         let mut context = Context {
             cursor: &mut *self.cursor,
@@ -91,6 +97,9 @@ impl Matcher<'_, '_> {
         self.cursor.rewind(&candidate);
         self.cursor.release();
         self.scratch.tested.push((filter, passes));
+        if remembers {
+            self.scratch.memory.memo.note(test, place, passes);
+        }
         Ok(passes)
     }
 

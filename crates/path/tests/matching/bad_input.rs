@@ -35,7 +35,11 @@ fn errors_stand_where_the_fault_is() {
             feedings(document.as_bytes(), validation, |how, cursor| {
                 let error = run(&plan, cursor).expect_err(document);
                 let found = (error.kind(), error.offset());
-                assert_eq!(found, (ErrorKind::Syntax(syntax), offset), "{text} on {document}, {how}, {validation:?}");
+                assert_eq!(
+                    found,
+                    (ErrorKind::Syntax(syntax), offset),
+                    "{text} on {document}, {how}, {validation:?}"
+                );
             });
         }
     }
@@ -95,7 +99,8 @@ fn damage_is_found_or_not_reached() {
         let reader = Chunks::new(&damaged[..], &[SIZES[seed as usize % SIZES.len()]]);
         let mut cursor = stream(reader, trommel_reader::Framing::Single, Validation::Strict);
         let (streamed, _) = outcome(&plan, &mut cursor);
-        let both = [error, streamed].map(|error| error.map(|error| (error.kind(), error.offset(), error.place())));
+        let both =
+            [error, streamed].map(|error| error.map(|error| (error.kind(), error.offset(), error.place())));
         assert_eq!(both[0], both[1], "seed {seed} on a stream: {text} on {shown}");
     }
     assert!(found > 1000 && decided > 100, "{found} found, {decided} decided");
@@ -154,7 +159,9 @@ fn is_bracket(document: &[u8], at: usize) -> bool {
 /// What structural skipping lets pass, strict skipping refuses.
 #[test]
 fn structural_skipping_checks_nothing_else() {
-    for inside in ["tru", "1 2", r#""\x""#, "\"\u{1}\"", "[,]", "{1:2}", "[[}]{]", "01", "+", "[1,]", r#"{"a"}"#] {
+    for inside in
+        ["tru", "1 2", r#""\x""#, "\"\u{1}\"", "[,]", "{1:2}", "[[}]{]", "01", "+", "[1,]", r#"{"a"}"#]
+    {
         for query in ["$.a", "$.a['b','c']", "$[?@.c]", "$..a[0].b"] {
             let document = format!(r#"{{"x":[{inside}],"a":{{"b":1,"d":[{inside}],"c":2}}}}"#);
             let plan = plan(&[query]);

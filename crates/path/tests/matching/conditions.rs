@@ -7,12 +7,12 @@ use trommel_testkit::generate::{self, Wishes};
 use trommel_testkit::naive;
 
 use crate::random::document;
-use crate::support::{Nodes, expected, plan, query, run, texts};
+use crate::support::{Found, Nodes, expected, plan, query, run, texts};
 
 /// The nodes that pass the filter, by asking `$[?…]` of an array that holds the node alone.
 fn passing(nodes: &Nodes, document: &[u8], filter: &str) -> Nodes {
     let alone = query(&format!("$[?{filter}]"));
-    let passes = |(_, (start, end)): &(String, (u64, u64))| {
+    let passes = |(_, (start, end)): &Found| {
         let array = [b"[", &document[*start as usize..*end as usize], b"]"].concat();
         !expected(&naive::parse(&array).unwrap(), &alone, Order::Rfc, Duplicates::First).is_empty()
     };

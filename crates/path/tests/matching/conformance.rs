@@ -7,7 +7,7 @@ use trommel_reader::{Config, Cursor, Validation};
 use trommel_testkit::conformance::{self, Answer, Input, PathCase, Selection};
 use trommel_testkit::naive;
 
-use crate::support::{Nodes, feedings, paths, query, run};
+use crate::support::{Found, Nodes, feedings, paths, query, run};
 
 /// A query among others, in the middle.
 fn batches(query: &Query) -> [Vec<Query>; 2] {
@@ -22,7 +22,7 @@ fn nodes_of(batch: &[Query], plan: &Plan, cursor: &mut Cursor<'_>) -> Nodes {
 
 /// Whether the values at these places are those expected.
 fn have_values(nodes: &Nodes, document: &[u8], values: &[Vec<u8>]) -> bool {
-    let same = |((_, (start, end)), value): (&(String, (u64, u64)), &Vec<u8>)| {
+    let same = |((_, (start, end)), value): (&Found, &Vec<u8>)| {
         let found = naive::parse(&document[*start as usize..*end as usize]).unwrap();
         let value = naive::parse(value).unwrap();
         naive::equal((&found, found.root()), (&value, value.root()))

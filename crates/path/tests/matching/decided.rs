@@ -117,7 +117,8 @@ fn a_plan_is_decided_by_its_last_query() {
     let text = br#"{"a":1,"b":{"c":2,"d":3},"e":4}"#;
     let allowed = AtomicUsize::new(br#"{"a":1,"b":{"c":2,"d":"#.len() + 2);
     let plan = plan_with(&["$.a", "$.b.d", "$.b.c"], PlanOptions::new());
-    let nodes = run(&plan, &mut stream(Fence::new(text, &allowed), Framing::Single, Validation::Strict)).unwrap();
+    let nodes =
+        run(&plan, &mut stream(Fence::new(text, &allowed), Framing::Single, Validation::Strict)).unwrap();
     let found: Vec<_> = nodes.iter().map(|nodes| texts(nodes, text)).collect();
     assert_eq!(found, [vec!["1"], vec!["3"], vec!["2"]]);
 }

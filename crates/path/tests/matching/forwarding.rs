@@ -57,7 +57,11 @@ fn compare(plan: &Plan, wants: &Wants, cursor: &mut Cursor<'_>, document: &[u8])
                 forwarded += 1;
                 let wanted = open.iter_mut().filter(|region| wants.events[region.query.index()]);
                 let event = seen(event, matcher.cursor());
-                assert_eq!(wanted.map(|region| region.events.push(event.clone())).count().min(1), 1, "{event:?}");
+                assert_eq!(
+                    wanted.map(|region| region.events.push(event.clone())).count().min(1),
+                    1,
+                    "{event:?}"
+                );
             }
             Step::Leave { query, span, .. } => {
                 let is_it = |region: &Open| region.query == query && region.start == span.start;
@@ -167,7 +171,8 @@ fn what_was_entered() {
             entered.push((matcher.kind().map_or("", trommel_reader::Kind::name), matcher.start()));
         }
     }
-    let expected = [("array", 1), ("object", 3), ("string", 16), ("number", 21), ("boolean", 25), ("null", 31)];
+    let expected =
+        [("array", 1), ("object", 3), ("string", 16), ("number", 21), ("boolean", 25), ("null", 31)];
     assert_eq!(entered, expected);
 }
 

@@ -63,8 +63,12 @@ fn what_is_held_does_not_show() {
                     limits.held_bytes = held_bytes;
                     let config = Config::new().limits(limits).validation(validation).window(64);
                     let reader = Chunks::new(document.as_bytes(), &[size]);
-                    let found = run(&plan, &mut Cursor::from_reader(reader, Framing::Single, &config)).unwrap();
-                    assert_eq!(found[0], wanted, "{text}, {order:?}, {held_bytes} bytes held, {validation:?}");
+                    let found =
+                        run(&plan, &mut Cursor::from_reader(reader, Framing::Single, &config)).unwrap();
+                    assert_eq!(
+                        found[0], wanted,
+                        "{text}, {order:?}, {held_bytes} bytes held, {validation:?}"
+                    );
                 }
             }
         }
@@ -157,7 +161,8 @@ fn roots_within_roots() {
         ("$.a[?$].n", vec!["\"x\"", "\"y\""]),
     ] {
         assert_eq!(crate::support::select(document, query), selected, "{query}");
-        let nodes = run(&plan(&[query]), &mut stream(document.as_bytes(), Framing::Single, Validation::Strict));
+        let nodes =
+            run(&plan(&[query]), &mut stream(document.as_bytes(), Framing::Single, Validation::Strict));
         assert_eq!(texts(&nodes.unwrap()[0], document.as_bytes()), selected, "{query} on a stream");
     }
 }
@@ -167,7 +172,8 @@ fn roots_within_roots() {
 fn indices_and_slices_from_the_end() {
     let document = "[0,[1],22,\"3\",{\"four\":4}]";
     let tree = naive::parse(document.as_bytes()).unwrap();
-    let parts = ["", "0", "1", "4", "5", "9", "-1", "-4", "-5", "-6", "9007199254740991", "-9007199254740991"];
+    let parts =
+        ["", "0", "1", "4", "5", "9", "-1", "-4", "-5", "-6", "9007199254740991", "-9007199254740991"];
     let mut texts: Vec<String> = parts[1..].iter().map(|index| format!("$[{index}]")).collect();
     for (start, end) in parts.iter().flat_map(|start| parts.map(|end| (start, end))) {
         for step in ["", "1", "2", "3", "-1", "-2", "0", "9007199254740991", "-9007199254740991"] {
@@ -176,7 +182,8 @@ fn indices_and_slices_from_the_end() {
     }
     for text in texts {
         let wanted = expected(&tree, &query(&text), Order::Rfc, trommel_path::Duplicates::First);
-        let mut cursor = stream(Chunks::new(document.as_bytes(), &[3]), Framing::Single, Validation::Structural);
+        let mut cursor =
+            stream(Chunks::new(document.as_bytes(), &[3]), Framing::Single, Validation::Structural);
         assert_eq!(run(&plan(&[&text]), &mut cursor).unwrap()[0], wanted, "{text}");
     }
 }

@@ -46,7 +46,7 @@ fn handed_out(query: &str, options: PlanOptions, framing: Framing, pieces: &[(&s
             match step {
                 Step::Leave { query, times, span } => {
                     let node = (matcher.location().to_string(), (span.start, span.end));
-                    outbox.take(node, times, query, &matcher);
+                    outbox.take(&node, times, query, &matcher);
                 }
                 Step::Settled(_) => outbox.settle(),
                 Step::Enter { .. } | Step::Event(_) => {}
@@ -72,14 +72,20 @@ fn in_document_order(query: &str, pieces: &[(&str, &[&str])]) {
 #[test]
 fn single_pass_queries_hold_nothing() {
     in_rfc_order("$[*]", &[("[1,", &["1"]), ("[2]", &["[2]"]), (",{}", &["{}"]), ("]", &[])]);
-    in_rfc_order("$.a[1:].b", &[(r#"{"a":[{"b":0},{"b":1,"#, &["1"]), (r#""c":0},{"b":{}"#, &["{}"]), ("}]}", &[])]);
+    in_rfc_order(
+        "$.a[1:].b",
+        &[(r#"{"a":[{"b":0},{"b":1,"#, &["1"]), (r#""c":0},{"b":{}"#, &["{}"]), ("}]}", &[])],
+    );
     in_rfc_order("$[?@>1]", &[("[1,2,", &["2"]), ("3,", &["3"]), ("0]", &[])]);
 }
 
 /// Selectors that go forward through an array hold nothing either.
 #[test]
 fn ascending_lists_hold_nothing() {
-    in_rfc_order("$[0,2,4:]", &[("[1,", &["1"]), ("2,3,", &["3"]), ("4,5,", &["5"]), ("6,", &["6"]), ("7]", &["7"])]);
+    in_rfc_order(
+        "$[0,2,4:]",
+        &[("[1,", &["1"]), ("2,3,", &["3"]), ("4,5,", &["5"]), ("6,", &["6"]), ("7]", &["7"])],
+    );
     for (query, pass) in [
         ("$[0,1]", Pass::Single),
         ("$[0,1:3,3,7::2]", Pass::Single),
@@ -156,7 +162,10 @@ fn a_name_found_settles_what_is_below() {
 #[test]
 fn lists_settle_when_all_were_found() {
     in_rfc_order("$['b','a']", &[(r#"{"a":1,"c":[],"#, &[]), (r#""b":2,"#, &["2", "1"])]);
-    in_rfc_order("$[*]['b','a']", &[(r#"[{"a":1,"b":[]"#, &["[]", "1"]), (r#","c":2},{"a":3}"#, &["3"]), ("]", &[])]);
+    in_rfc_order(
+        "$[*]['b','a']",
+        &[(r#"[{"a":1,"b":[]"#, &["[]", "1"]), (r#","c":2},{"a":3}"#, &["3"]), ("]", &[])],
+    );
     in_rfc_order("$[2,0]", &[("[1,2,[]", &["[]", "1"])]);
     in_rfc_order("$[*][?@.a,?@.b]", &[(r#"[[{"b":1},{"a":2}]"#, &[r#"{"a":2}"#, r#"{"b":1}"#]), ("]", &[])]);
 }
@@ -190,7 +199,10 @@ fn records_settle() {
             assert!(matcher.next_record().unwrap());
             while matcher.advance().unwrap().is_some() {}
             allowed.store(lines.len(), Ordering::Relaxed);
-            assert!(matcher.next_record().unwrap(), "{query}: the first record was read to its end and no further");
+            assert!(
+                matcher.next_record().unwrap(),
+                "{query}: the first record was read to its end and no further"
+            );
         }
     }
     let records: &[(&str, &[&str])] =
@@ -219,7 +231,7 @@ fn rfc_order() {
 /// A node that is selected in several ways stands in the list once for each, with a key of its own.
 #[test]
 fn derivations_are_entered_one_by_one() {
-    let document = br#"[[[[1]]]]"#;
+    let document = b"[[[[1]]]]";
     let plan = plan(&["$..*..*"]);
     let (mut scratch, wants) = (Scratch::new(), wants_all(&plan));
     let mut cursor = Cursor::new(document, &Config::new());

@@ -7,7 +7,9 @@ use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{self, Layout, Shape, Wishes};
 use trommel_testkit::naive;
 
-use crate::support::{expected, paths, plan, plan_with, query, record, run, select, stream, texts, wants_all};
+use crate::support::{
+    expected, paths, plan, plan_with, query, record, run, select, stream, texts, wants_all,
+};
 
 /// R1: records of every framing find what each finds as a document, whatever the reads.
 #[test]
@@ -60,7 +62,9 @@ fn a_bad_line_is_passed() {
             assert_eq!((again.kind(), again.offset()), (error.kind(), error.offset()));
             assert!(matcher.advance().is_err());
         }
-        outcomes.push(outcome.map(|nodes| paths(&nodes[0]).join(" ")).map_err(|error| (error.kind(), error.offset())));
+        outcomes.push(
+            outcome.map(|nodes| paths(&nodes[0]).join(" ")).map_err(|error| (error.kind(), error.offset())),
+        );
     }
     let syntax = |syntax, offset| Err((ErrorKind::Syntax(syntax), offset));
     assert_eq!(
@@ -123,7 +127,12 @@ fn an_error_in_what_is_compared_is_final() {
 #[test]
 fn a_scratch_serves_all() {
     let mut scratch = Scratch::new();
-    let plans = [plan(&["$..*..*", "$.a", "$['b','a']"]), plan(&["$[?count(@..x) == $.y]"]), plan(&[]), plan(&["$[-1]"])];
+    let plans = [
+        plan(&["$..*..*", "$.a", "$['b','a']"]),
+        plan(&["$[?count(@..x) == $.y]"]),
+        plan(&[]),
+        plan(&["$[-1]"]),
+    ];
     for seed in 0..300 {
         let plan = &plans[seed as usize % plans.len()];
         let shape = Shape::default();

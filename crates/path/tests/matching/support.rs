@@ -10,8 +10,11 @@ use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::evaluate::{self, Node, evaluate, in_document_order};
 use trommel_testkit::{effort, naive};
 
-/// What a query selects: normalized paths and spans.
-pub(crate) type Nodes = Vec<(String, (u64, u64))>;
+/// A normalized path, and where the value stands.
+pub(crate) type Found = (String, (u64, u64));
+
+/// What a query selects.
+pub(crate) type Nodes = Vec<Found>;
 
 /// A query, with room for long ones.
 pub(crate) fn query(text: &str) -> Query {
@@ -54,7 +57,7 @@ pub(crate) fn record(plan: &Plan, matcher: &mut Matcher<'_, '_>) -> Result<Vec<N
             Step::Leave { query, times, span } => {
                 assert!(matcher.cursor().bytes(span).is_some(), "the bytes of {span} are held");
                 let node = (matcher.location().to_string(), (span.start, span.end));
-                outboxes[query.index()].take(node, times, query, matcher);
+                outboxes[query.index()].take(&node, times, query, matcher);
             }
             Step::Settled(query) => outboxes[query.index()].settle(),
             Step::Enter { .. } | Step::Event(_) => {}
@@ -85,13 +88,7 @@ impl Default for Outbox {
 
 impl Outbox {
     /// Takes the node that was just left, `times` over.
-    pub(crate) fn take(
-        &mut self,
-        node: (String, (u64, u64)),
-        times: u64,
-        query: QueryId,
-        matcher: &Matcher<'_, '_>,
-    ) {
+    pub(crate) fn take(&mut self, node: &Found, times: u64, query: QueryId, matcher: &Matcher<'_, '_>) {
         let at_once = matcher.is_settled(query) && self.held.is_empty();
         for _ in 0..times {
             if at_once {
@@ -164,7 +161,7 @@ pub(crate) fn policy(duplicates: Duplicates) -> evaluate::Duplicates {
     }
 }
 
-pub(crate) fn node(node: Node) -> (String, (u64, u64)) {
+pub(crate) fn node(node: Node) -> Found {
     (node.path, (node.span.start, node.span.end))
 }
 
@@ -175,7 +172,7 @@ pub(crate) fn paths(nodes: &Nodes) -> Vec<&str> {
 
 /// The bytes of nodes.
 pub(crate) fn texts<'d>(nodes: &Nodes, document: &'d [u8]) -> Vec<&'d str> {
-    let text = |&(_, (start, end)): &(String, (u64, u64))| &document[start as usize..end as usize];
+    let text = |&(_, (start, end)): &Found| &document[start as usize..end as usize];
     nodes.iter().map(|node| std::str::from_utf8(text(node)).unwrap()).collect()
 }
 

@@ -1,1 +1,103 @@
-//! x
+//! Offsets beyond 32 bits.
+
+use trommel_reader::{Backend, Config, Cursor, ErrorKind, Framing, Span, Syntax, Validation, View};
+use trommel_testkit::effort::cases;
+use trommel_testkit::generate::{Shape, damage, document};
+use trommel_testkit::repeat::Repeat;
+
+use super::trace::{Seen, Walk, assert_same, trace};
+
+const FOUR_GIB: u64 = 1 << 32;
+
+fn moved(seen: Vec<Seen>, by: u64) -> Vec<Seen> {
+    let span = |span: Span| Span::new(span.start + by, span.end + by);
+    seen.into_iter()
+        .map(|seen| match seen {
+            Seen::Record { number, start } => Seen::Record { number, start: start + by },
+            Seen::Event { event, span: at, depth, payload } => {
+                Seen::Event { event, span: span(at), depth, payload }
+            }
+            Seen::Skipped(at) => Seen::Skipped(span(at)),
+            Seen::Left { offset } => Seen::Left { offset: offset + by },
+            Seen::End => Seen::End,
+            Seen::Error { kind, offset, place } => Seen::Error { kind, offset: offset + by, place },
+        })
+        .collect()
+}
+
+/// R42: a view that lies across the edge of 4 GiB, at every place within 64 bytes of it: every offset is that of the same
+/// text at the start, moved.
+#[test]
+fn views_across_four_gib() {
+    for seed in 0..12 {
+        let mut text = document(seed, &Shape::default());
+        if seed % 3 == 0 {
+            text = damage(seed, &text);
+        }
+        for validation in [Validation::Strict, Validation::Structural] {
+            let config = Config::new().validation(validation);
+            let walk = Walk::Moves(seed);
+            let expected = trace(Cursor::from_view(View::at(&text, 0), Framing::Single, &config), walk);
+            for distance in 0..=128 {
+                let base = FOUR_GIB + 64 - distance;
+                let seen = trace(Cursor::from_view(View::at(&text, base), Framing::Single, &config), walk);
+                assert_same(&seen, &moved(expected.clone(), base), &format_args!("seed {seed} base {base}"));
+            }
+        }
+    }
+}
+
+/// R42: a stream across the edge of 4 GiB: spans, skips and errors at the right bytes. The full distance is for deep runs;
+/// else the stream passes the edges of the window only.
+#[test]
+fn stream_across_four_gib() {
+    let goal = cases(1 << 26, FOUR_GIB);
+    let item = format!("[1{},{{\"k\":\"é\\n\"}}]", " ".repeat((1 << 16) - 20));
+    for validation in [Validation::Strict, Validation::Structural] {
+        for end in [goal - 64, goal + 64] {
+            let count = end / (item.len() as u64 + 1) - 1;
+            let rest = end - Repeat::new("[", &item, ",", "", count).len();
+            let tail = format!(",{}\"é\", 7, \"x\"}}", " ".repeat(rest as usize));
+            let text = Repeat::new("[", &item, ",", &tail, count);
+            let value = text.len() - tail.len() as u64 + 1 + rest;
+            let config = Config::new().validation(validation);
+            let mut cursor = Cursor::from_reader(text, Framing::Single, &config);
+            cursor.begin_value().unwrap();
+            for index in 0..count {
+                assert!(cursor.next_element().unwrap());
+                let span = cursor.skip_value().unwrap();
+                assert_eq!(span.start, 1 + index * (item.len() as u64 + 1));
+                assert_eq!(span.len(), item.len() as u64);
+            }
+            assert!(cursor.next_element().unwrap());
+            assert_eq!(cursor.skip_value().unwrap(), Span::new(value, value + 4));
+            assert!(cursor.next_element().unwrap() && cursor.next_element().unwrap());
+            cursor.begin_value().unwrap();
+            assert_eq!(cursor.span(), Span::new(value + 9, value + 12));
+            let error = cursor.next_element().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Syntax(Syntax::MismatchedBracket));
+            assert_eq!(error.offset(), value + 12);
+            // Every `é` before is one column and two bytes: one an item, and the value's own.
+            assert_eq!(error.place().unwrap().column, error.offset() + 1 - count - 1);
+        }
+    }
+}
+
+/// R42: a skip counts past 4 GiB of brackets and strings in one container, on every backend.
+#[test]
+fn skip_across_four_gib() {
+    let goal = cases(1 << 26, FOUR_GIB + 100);
+    for backend in Backend::available() {
+        let text =
+            Repeat::new("{\"a\":[", &"{\"b\":[\"]\\\\\"]},".repeat(2000), "", "0],\"c\":tru", goal / 26_000);
+        let length = text.len();
+        let config = Config::new().backend(backend).validation(Validation::Structural);
+        let mut cursor = Cursor::from_reader(text, Framing::Single, &config);
+        cursor.begin_value().unwrap();
+        assert!(cursor.next_member().unwrap());
+        assert_eq!(cursor.skip_value().unwrap(), Span::new(5, length - 8));
+        assert!(cursor.next_member().unwrap());
+        let error = cursor.skip_value().unwrap_err();
+        assert_eq!((error.kind(), error.offset()), (ErrorKind::Syntax(Syntax::UnexpectedEnd), length));
+    }
+}

@@ -1,1 +1,92 @@
-//! Later.
+//! Many questions at once are answered as each by itself.
+
+use std::num::NonZeroU64;
+
+use trommel::path::Order;
+use trommel::reader::Framing;
+use trommel::sampler::Seed;
+use trommel::{Analysis, Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
+use trommel_testkit::generate::{self, Random, Shape, Wishes, stream};
+use trommel_testkit::naive;
+
+use crate::support::{Source, Value, cases, naive_framing, query, run, shown, size};
+
+fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measure> {
+    let mut number = 0;
+    let mut queries = || {
+        number += 1;
+        query(&generate::query(seed * 100 + number, tree, &Wishes::default()))
+    };
+    let stride = NonZeroU64::new(2);
+    let strategies =
+        [Strategy::Random, Strategy::First, Strategy::Last, Strategy::Systematic(None), Strategy::Systematic(stride)];
+    (0..random.between(2, 7))
+        .map(|_| match random.below(6) {
+            0 => Measure::Extract(Extract::new(queries())),
+            1 => Measure::Extract(Extract::new(queries()).limit(2)),
+            2 => Measure::Count(Count::new(queries()).count_as(CountAs::NestedTotal)),
+            3 => {
+                let strategy = strategies[random.below(strategies.len())].clone();
+                // A query that selects several: one that selects one would have to select an array.
+                let query = query(["$..*", "$..a", "$[*]"][random.below(3)]);
+                Measure::Sample(Sample::new(query, size(3)).strategy(strategy).seed(Seed::new(seed)))
+            }
+            4 => {
+                let mut stats = Stats::new();
+                stats.queries = (0..random.below(3)).map(|_| queries()).collect();
+                stats.values = random.chance(30);
+                Measure::Stats(stats)
+            }
+            _ => Measure::Count(Count::new(queries())),
+        })
+        .collect()
+}
+
+/// Any mix of questions over any input: each answer, and each query's values, are those of a run of its own.
+#[test]
+fn a_mix_is_answered_as_its_parts() {
+    for seed in 0..cases(300, 30_000) {
+        let mut random = Random::new(seed);
+        let framing = [Framing::Single, Framing::Lines, Framing::Concatenated][random.weighted(&[2, 2, 1])];
+        let shape = Shape { duplicates: random.chance(20), ..Shape::plain() };
+        let text = stream(seed, &shape, naive_framing(framing), random.between(1, 5));
+        let tree = naive::records(&text, naive_framing(framing))[0].outcome.clone().unwrap();
+        let measures = measures(&mut random, seed, &tree);
+        let order = [Order::Rfc, Order::Document][random.below(2)];
+        let mixed = measures.iter().cloned().fold(Analysis::new().order(order), Analysis::ask);
+        let source = Source::pick(seed);
+        let (report, memory) = run(&mixed, &mut source.document(&text, framing)).unwrap();
+        for (number, measure) in measures.iter().enumerate() {
+            let note = format!("seed {seed} {source:?} {measure:?}");
+            let alone = Analysis::new().order(order).ask(measure.clone());
+            let (single, heard) = run(&alone, &mut Source::pick(seed / 3).document(&text, framing)).unwrap();
+            assert_eq!(shown(&report.answers[number]), shown(&single.answers[0]), "{note}");
+            let of_mix = memory.values().into_iter().filter(|value| value.measure == number);
+            let of_mix: Vec<Value> = of_mix.map(|value| Value { measure: 0, ..value }).collect();
+            assert_eq!(of_mix, heard.values(), "{note}");
+        }
+    }
+}
+
+#[test]
+fn no_question_has_no_answer() {
+    let report = Analysis::new().run(&mut trommel::Document::from_bytes("[1, 2]")).unwrap();
+    assert!(report.answers.is_empty() && report.coverage.bytes_read < 6);
+}
+
+/// Hundreds of questions, each of its own query, in one pass.
+#[test]
+fn many_questions_at_once() {
+    let members: Vec<String> = (0..300).map(|name| format!("\"k{name}\": [{name}]")).collect();
+    let text = format!("{{{}}}", members.join(", "));
+    let mut analysis = Analysis::new().order(Order::Document);
+    for name in (0..300).rev() {
+        analysis = analysis.extract(query(&format!("$.k{name}[0]"))).count(query(&format!("$.k{name}.*")));
+    }
+    let (report, memory) = run(&analysis, &mut trommel::Document::from_bytes(text)).unwrap();
+    assert!(report.answers.iter().all(|answer| answer.count() == Some(1)));
+    let expected: Vec<String> = (0..300).map(|name: u32| name.to_string()).collect();
+    assert_eq!(memory.texts(), expected);
+    let measures: Vec<usize> = memory.values().iter().map(|value| value.measure).collect();
+    assert_eq!(measures, (0..300).rev().map(|name| 2 * name).collect::<Vec<_>>());
+}

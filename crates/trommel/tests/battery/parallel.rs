@@ -1,1 +1,183 @@
-//! Later.
+//! The number of threads changes nothing that can be seen.
+
+use trommel::path::{Order, Query};
+use trommel::reader::{Framing, Limits};
+use trommel::{Analysis, Count, CountAs, Document, Error, Extract, Measure, OnBadRecord, Report};
+use trommel_testkit::generate::Random;
+
+use crate::support::{Memory, Scratch, query, shown};
+
+const THREADS: [usize; 4] = [1, 2, 3, 8];
+
+/// Lines of some length; `odd` makes what stands instead of some of them.
+fn lines(bytes: usize, mut odd: impl FnMut(u64, &mut Random) -> Option<String>) -> String {
+    let mut random = Random::new(1);
+    let mut text = String::new();
+    let mut number = 0;
+    while text.len() < bytes {
+        let line = odd(number, &mut random).unwrap_or_else(|| {
+            let tags = ["1", "\"ü\"", "[]", "{\"a\": null}"];
+            let tags: Vec<&str> = (0..random.below(4)).map(|_| tags[random.below(4)]).collect();
+            format!("{{\"id\": {number}, \"tags\": [{}], \"pad\": \"{}\"}}", tags.join(", "), "x".repeat(random.below(300)))
+        });
+        text.push_str(&line);
+        text.push('\n');
+        number += 1;
+    }
+    text
+}
+
+/// All that can be seen of a run: what was told in which order, the answers with the coverage, or the error.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    told: Memory,
+    end: Result<String, String>,
+}
+
+impl PartialEq for Memory {
+    fn eq(&self, other: &Self) -> bool {
+        self.heard == other.heard
+    }
+}
+
+fn told(ran: Result<Report, Error>) -> Result<String, String> {
+    match ran {
+        Ok(report) => {
+            let answers: Vec<String> = report.answers.iter().map(shown).collect();
+            Ok(format!("{answers:?} {:?}", report.coverage))
+        }
+        Err(Error::Read { error, record }) => {
+            Err(format!("{record:?} {:?} {:?} {error}", error.kind(), error.excerpt()))
+        }
+        Err(error) => Err(format!("{error:?}")),
+    }
+}
+
+fn see(analysis: &Analysis, text: &str, threads: usize) -> Seen {
+    let mut seen = Memory::located();
+    let mut document = Document::from_bytes(text).framing(Framing::Lines);
+    let ran = analysis.clone().threads(threads).run_with(&mut document, &mut seen);
+    Seen { told: seen, end: told(ran) }
+}
+
+/// Sees the same for every number of threads, and returns it.
+fn same(analysis: &Analysis, text: &str) -> Seen {
+    let [first, others @ ..] = THREADS.map(|threads| see(analysis, text, threads));
+    for (other, threads) in others.iter().zip(&THREADS[1..]) {
+        assert_eq!(other.end, first.end, "{threads} threads");
+        assert_eq!(other.told.heard.len(), first.told.heard.len(), "{threads} threads");
+        assert!(other.told == first.told, "{threads} threads");
+    }
+    first
+}
+
+fn questions() -> Analysis {
+    Analysis::new().extract(query("$.tags[*]")).count(query("$..a")).stats().extract(query("$..a"))
+}
+
+/// The whole: values with spans, records and locations, counts, statistics, coverage.
+#[test]
+fn all_is_the_same_for_any_number_of_threads() {
+    let text = lines(6 << 20, |_, _| None);
+    let seen = same(&questions(), &text);
+    assert!(seen.end.is_ok() && seen.told.heard.len() > 10_000, "{:?}", seen.end);
+    let document = same(&questions().order(Order::Document), &text);
+    assert_eq!(document.told.heard.len(), seen.told.heard.len());
+    // One thread behind a window sees it so, too.
+    let file = Scratch::new("lines.jsonl", text.as_bytes());
+    let mut memory = Memory::located();
+    let ran = questions().run_with(&mut Document::open(file.path()).unwrap(), &mut memory);
+    assert_eq!((told(ran), memory.heard == seen.told.heard), (seen.end, true));
+}
+
+/// Damages stand among the values as the records do, with the lines and columns of the whole.
+#[test]
+fn damages_are_the_same_for_any_number_of_threads() {
+    let text = lines(3 << 20, |_, random| random.chance(2).then(|| "{\"tags\": [1, 2, }".to_owned()));
+    let text = format!("\u{feff}{{\"ü\": x}}\n\n{text}");
+    let skip = |at_most| questions().on_bad_record(OnBadRecord::Skip { at_most });
+    let seen = same(&skip(u64::MAX), &text);
+    let damages = seen.told.damages();
+    assert!(damages.len() > 100 && seen.end.is_ok());
+    assert!(damages[0].error.contains("line 1, column 7"), "{}", damages[0].error);
+    for at_most in [0, 1, damages.len() as u64 / 2, damages.len() as u64 - 1] {
+        let seen = same(&skip(at_most), &text);
+        assert_eq!(seen.told.damages().len() as u64, at_most + 1);
+        assert!(seen.end.unwrap_err().contains("TooManyBadRecords"));
+    }
+}
+
+/// The first error in the order of the input is the one, and everything before it was told.
+#[test]
+fn errors_are_the_same_for_any_number_of_threads() {
+    let text = lines(3 << 20, |_, _| None);
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+    let mut random = Random::new(3);
+    for _ in 0..4 {
+        let at = ends[random.below(ends.len())];
+        let broken = format!("{}{{\"tags\": [1, tru]}}\n{}", &text[..at], text[at..].replacen("null", "nul", 1));
+        let seen = same(&questions(), &broken);
+        let line = text[..at].matches('\n').count();
+        let error = seen.end.unwrap_err();
+        assert!(error.contains(&format!("Some({line})")) && error.contains(&format!("line {}, column 14", line + 1)));
+        assert!(seen.told.values().iter().all(|value| value.span.start < at as u64 + 14));
+    }
+    let countable = Measure::Count(Count::new(query("$.tags")).name("n").count_as(CountAs::ArrayLength));
+    let at = ends[ends.len() / 2];
+    let wrong = format!("{}{{\"tags\": 5}}\n{}", &text[..at], &text[at..]);
+    assert!(same(&Analysis::new().ask(countable), &wrong).end.unwrap_err().contains("NotCountable"));
+}
+
+/// A limit ends the run at the same byte, and hides what is wrong behind it.
+#[test]
+fn limits_are_the_same_for_any_number_of_threads() {
+    let text = lines(3 << 20, |_, _| None);
+    let broken = format!("{text}nul\n");
+    let all = text.matches("\"id\"").count() as u64;
+    for limit in [0, 1, all / 2, all - 1, all] {
+        let extract = Measure::Extract(Extract::new(query("$.id")).limit(limit));
+        let seen = same(&Analysis::new().ask(extract.clone()), &broken);
+        assert_eq!(seen.told.heard.len() as u64, limit);
+        assert!(seen.end.unwrap().contains("complete: false"));
+        let count = Measure::Count(Count::new(query("$.id")).limit(limit));
+        let seen = same(&Analysis::new().ask(count.clone()).ask(extract.clone()), &broken);
+        assert_eq!(seen.told.heard.len() as u64, limit);
+        let seen = same(&Analysis::new().ask(count).ask(extract).count(Query::root()), &broken);
+        assert!(seen.end.unwrap_err().contains("Literal") || limit > all);
+    }
+    let none = Measure::Extract(Extract::new(query("$.none")).limit(1));
+    assert!(same(&Analysis::new().ask(none), &text).end.is_ok());
+}
+
+/// A record longer than a part is questioned on its own, without its values being collected.
+#[test]
+fn long_records_are_the_same_for_any_number_of_threads() {
+    let long = format!("{{\"tags\": [{}]}}", vec!["[1, {\"a\": 2}]"; 150_000].join(", "));
+    let text = lines(7 << 20, |number, _| (number % 5000 == 3000).then(|| long.clone()));
+    let seen = same(&questions(), &text);
+    assert!(seen.end.is_ok() && seen.told.heard.len() > 600_000);
+}
+
+#[test]
+fn the_pool_of_the_caller_is_used() {
+    let text = lines(5 << 20, |_, _| None);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let alone = see(&questions(), &text, 1);
+    let within = pool.install(|| {
+        let mut memory = Memory::located();
+        let mut document = Document::from_bytes(text.clone()).framing(Framing::Lines);
+        let ran = questions().run_with(&mut document, &mut memory);
+        Seen { told: memory, end: told(ran) }
+    });
+    assert!(within == alone);
+}
+
+/// Threads do not get around limits.
+#[test]
+fn limits_of_reading_hold_on_every_thread() {
+    let mut limits = Limits::default();
+    limits.depth = 5;
+    let text = lines(3 << 20, |number, _| (number == 9000).then(|| "[[[[[[1]]]]]]".to_owned()));
+    let seen = same(&questions().limits(limits), &text);
+    assert!(seen.end.unwrap_err().contains("Depth(5)"));
+}

@@ -3,6 +3,7 @@
 use std::io;
 use std::io::Write;
 use std::num::NonZeroUsize;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use trommel::path::Query;
@@ -119,20 +120,37 @@ impl Source {
         all[number as usize % all.len()].clone()
     }
 
-    pub(crate) fn document(&self, bytes: &[u8], framing: Framing) -> Document {
+    pub(crate) fn document(&self, bytes: &[u8], framing: Framing) -> Given {
+        let mut file = None;
+        let reads = |bytes: Vec<u8>, size| Document::from_reader(Chunks::new(io::Cursor::new(bytes), &[size]));
         let document = match self {
             Self::Bytes => Document::from_bytes(bytes),
-            Self::Reads(size) => Document::from_reader(Chunks::new(io::Cursor::new(bytes.to_vec()), &[*size])),
-            Self::File => {
-                let file = Scratch::new("input", bytes);
-                Document::open(file.path()).unwrap()
-            }
+            Self::Reads(size) => reads(bytes.to_vec(), *size),
+            Self::File => Document::open(file.insert(Scratch::new("input", bytes)).path()).unwrap(),
             Self::Gzip => Document::from_bytes(gzip(bytes)),
-            Self::ZstdReads(size) => {
-                Document::from_reader(Chunks::new(io::Cursor::new(zstd(bytes)), &[*size]))
-            }
+            Self::ZstdReads(size) => reads(zstd(bytes), *size),
         };
-        document.framing(framing)
+        Given { document: document.framing(framing), _file: file }
+    }
+}
+
+/// A document, and the file behind it for as long as it is questioned.
+pub(crate) struct Given {
+    document: Document,
+    _file: Option<Scratch>,
+}
+
+impl Deref for Given {
+    type Target = Document;
+
+    fn deref(&self) -> &Document {
+        &self.document
+    }
+}
+
+impl DerefMut for Given {
+    fn deref_mut(&mut self) -> &mut Document {
+        &mut self.document
     }
 }
 

@@ -129,7 +129,10 @@ fn cut(rows: Option<RowsShown>) -> String {
 fn limits(capped: &Capped) -> Option<String> {
     let mut lines = Vec::new();
     if capped.folded_paths > 0 {
-        lines.push(format!("{} paths have too many names to tell apart, shown as .*", grouped(capped.folded_paths)));
+        lines.push(format!(
+            "{} paths have too many names to tell apart, shown as .*",
+            grouped(capped.folded_paths)
+        ));
     }
     if let Some(depth) = capped.max_depth {
         lines.push(format!("rows and schema go down to depth {depth} only"));

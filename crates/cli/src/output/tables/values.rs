@@ -12,9 +12,10 @@ const SHOWN: usize = 24;
 
 /// Figures of the values by path: one row each, and the numbers' in a table of their own.
 pub(super) fn values(rows: &[ValuesSummary]) -> String {
-    let mut grid = Grid::new(&["path", "values", "distinct", "lengths", "most frequent"], &[
-        false, true, true, true, false,
-    ]);
+    let mut grid = Grid::new(
+        &["path", "values", "distinct", "lengths", "most frequent"],
+        &[false, true, true, true, false],
+    );
     for row in rows {
         let lengths = row.strings.as_ref().map(|strings| {
             let (least, most) = (strings.min_length, strings.max_length);

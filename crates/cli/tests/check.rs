@@ -1,0 +1,93 @@
+//! `trommel check`: silence, places, damage reports, conformance.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{line, piped, run};
+
+#[test]
+fn silent_when_valid() {
+    assert_eq!(line("check log.jsonl").ok(), "");
+    assert_eq!(line("check log.jsonl --json").ok(), "");
+    assert_eq!(line("check log.jsonl --on-bad-record skip").ok(), "");
+    assert_eq!(piped(["check", "-"], b" [1, 2]\n").ok(), "");
+}
+
+#[test]
+fn repeated_names_are_noted() {
+    let run = line("check users.json");
+    assert_eq!((run.status, run.out.as_str()), (Some(0), ""));
+    assert_eq!(run.err, "note: 1 member repeats a name of their object\n");
+}
+
+#[test]
+fn an_error_has_its_place() {
+    let said = line("check bad.json").failed(1);
+    assert!(said.contains("bad.json:1:13: expected a comma or the closing bracket"), "{said}");
+    assert!(said.contains("byte 12"), "{said}");
+    assert!(said.contains("1 | {\"a\": [1, 2 3]}\n  |             ^\n"), "{said}");
+    let run = line("check bad.json --json");
+    assert_eq!(run.status, Some(1));
+    assert_eq!(
+        run.out,
+        "{\"record\":0,\"line\":1,\"column\":13,\"offset\":12,\"kind\":\"expected_comma_or_end\",\
+         \"message\":\"expected a comma or the closing bracket\"}\n"
+    );
+}
+
+#[test]
+fn a_damage_report_names_every_record() {
+    let expected = "\
+{\"record\":1,\"line\":2,\"column\":9,\"offset\":18,\"kind\":\"unexpected_end\",\"message\":\"the input ends inside a value\"}
+{\"record\":2,\"line\":3,\"column\":8,\"offset\":26,\"kind\":\"literal\",\"message\":\"not a word of JSON\"}
+{\"record\":3,\"line\":4,\"column\":11,\"offset\":41,\"kind\":\"values_touch\",\"message\":\"another value without a line break between\"}
+";
+    for args in ["check damaged.jsonl --on-bad-record skip --json", "check damaged.jsonl --on-bad-record skip"] {
+        let run = line(args);
+        assert_eq!((run.status, run.err.as_str()), (Some(1), "note: 3 bad records\n"));
+        assert_eq!(run.out, expected);
+    }
+    let run = line("check damaged.json-seq --on-bad-record skip");
+    assert_eq!((run.status, run.out.lines().count()), (Some(1), 1));
+    assert!(run.out.starts_with("{\"record\":1,\"line\":3,\"column\":"), "{}", run.out);
+    // What ends the stream ends the report.
+    let args = ["check", "-", "--input", "concatenated", "--on-bad-record", "skip"];
+    let run = piped(args, b"1 2 x 3");
+    assert_eq!((run.status, run.out.lines().count()), (Some(1), 1));
+    assert!(run.out.contains("\"record\":2") && run.out.contains("\"offset\":4"), "{}", run.out);
+}
+
+/// The JSONTestSuite, where it is there.
+fn suite() -> Option<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "where the conformance suites lie")]
+    let named = std::env::var_os("TROMMEL_CONFORMANCE").map(PathBuf::from);
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
+    let suite = named.unwrap_or_else(beside).join("JSONTestSuite/test_parsing");
+    if suite.is_dir() {
+        return Some(suite);
+    }
+    println!("NOT RUN: no JSONTestSuite in {}; set TROMMEL_CONFORMANCE", suite.display());
+    None
+}
+
+/// R2: what the standard takes is valid, what it refuses is not, and nothing ends in any other way.
+#[test]
+fn the_json_test_suite_is_answered() {
+    let Some(suite) = suite() else { return };
+    let mut files = 0;
+    for entry in fs::read_dir(suite).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let file = path.to_str().unwrap();
+        let statuses = [run(["check", file]).status, run(["check", file, "--input", "json"]).status];
+        match name.get(..2).unwrap() {
+            "y_" => assert_eq!(statuses, [Some(0); 2], "{name}"),
+            "n_" => assert_eq!(statuses, [Some(1); 2], "{name}"),
+            _ => assert!(statuses.iter().all(|status| matches!(status, Some(0 | 1))), "{name}: {statuses:?}"),
+        }
+        files += 1;
+    }
+    assert!(files > 300, "only {files} files");
+}

@@ -1,0 +1,197 @@
+//! Runs the program, and compares what it says with what it is to say.
+#![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part of this, and a test may panic")]
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// The folder of the documents.
+pub(crate) fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/cli").canonicalize().unwrap()
+}
+
+/// The program, in the folder of the documents, told nothing by the environment.
+pub(crate) fn trommel<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trommel"));
+    command.args(args).current_dir(data()).stdin(Stdio::null());
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "CI", "COLUMNS"] {
+        command.env_remove(variable);
+    }
+    command.env("TERM", "xterm-256color");
+    command
+}
+
+/// How a run went.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) status: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Run {
+    pub(crate) fn of(output: Output) -> Self {
+        Self {
+            status: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// What was printed, when all is well and nothing else was said.
+    #[track_caller]
+    pub(crate) fn ok(self) -> String {
+        assert_eq!((self.status, self.err.as_str()), (Some(0), ""), "{self:?}");
+        self.out
+    }
+
+    /// The same as JSON.
+    #[track_caller]
+    pub(crate) fn json(self) -> Value {
+        let out = self.ok();
+        assert!(out.ends_with('\n') && out.lines().count() == 1, "not one line: {out}");
+        serde_json::from_str(&out).unwrap()
+    }
+
+    /// What was said, when it failed with a status and printed nothing.
+    #[track_caller]
+    pub(crate) fn failed(self, status: i32) -> String {
+        assert_eq!((self.status, self.out.as_str()), (Some(status), ""), "{self:?}");
+        self.err
+    }
+}
+
+/// Runs the program.
+pub(crate) fn run<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Run {
+    Run::of(trommel(args).output().unwrap())
+}
+
+/// Runs the program with the words of a line, which may be quoted with `'`.
+pub(crate) fn line(line: &str) -> Run {
+    run(words(line))
+}
+
+/// The words of a line.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let (mut word, mut quoted, mut any) = (String::new(), false, false);
+    for c in line.chars().chain([' ']) {
+        match c {
+            '\'' => (quoted, any) = (!quoted, true),
+            ' ' if !quoted => {
+                if any || !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+                any = false;
+            }
+            c => word.push(c),
+        }
+    }
+    words
+}
+
+/// Runs the program on what it is given through a pipe.
+pub(crate) fn piped<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>, input: &[u8]) -> Run {
+    let mut command = trommel(args);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = thread::spawn(move || {
+        // A program that has enough closes the pipe.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Run::of(output)
+}
+
+/// Waits for a child for at most ten seconds, and returns its exit status.
+pub(crate) fn wait(child: &mut Child) -> Option<i32> {
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        if started.elapsed() > Duration::from_secs(10) {
+            child.kill().unwrap();
+            panic!("the program does not end");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A folder of a test's own, removed in the end.
+#[derive(Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a file and returns its path.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn entries(&self) -> Vec<PathBuf> {
+        fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Compares a text with the one that is kept in `tests/snapshots`. With `UPDATE_SNAPSHOTS` set, it is kept instead.
+#[track_caller]
+pub(crate) fn snapshot(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    #[expect(clippy::disallowed_methods, reason = "a switch for whoever works on this")]
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::write(&path, text).unwrap();
+        return;
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let difference = kept.lines().zip(text.lines()).enumerate().find(|(_, (kept, new))| kept != new);
+    assert!(
+        kept == text,
+        "{name} is not what is kept, first in {difference:?}; look at it, and keep it with UPDATE_SNAPSHOTS=1\n{text}"
+    );
+}
+
+/// gzip of the bytes, as one member.
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    flate2::bufread::GzEncoder::new(bytes, flate2::Compression::fast()).read_to_end(&mut packed).unwrap();
+    packed
+}
+
+/// zstd of the bytes, as one frame.
+pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 1).unwrap()
+}
+
+/// Reads all there is.
+pub(crate) fn read(path: impl AsRef<Path>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    File::open(path).unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}

@@ -1,0 +1,73 @@
+//! `trommel count`: types, names, filters, limits.
+
+mod common;
+
+use common::{line, run};
+
+#[test]
+fn counts_stand_by_name_in_the_order_asked() {
+    assert_eq!(
+        line("count users.json users=$.users[*] $..tags[*] a=b=$.meta").ok(),
+        "{\"counts\":{\"users\":4,\"$..tags[*]\":4,\"a=b\":1},\"total\":9}\n"
+    );
+    assert_eq!(line("count users.json $.x").ok(), "{\"counts\":{\"$.x\":0},\"total\":0}\n");
+    assert_eq!(line("count log.jsonl $.id --json").ok(), "{\"counts\":{\"$.id\":4},\"total\":4}\n");
+}
+
+#[test]
+fn lengths_members_and_totals() {
+    let total = |args: &str| {
+        let counted = line(&format!("count users.json {args}")).json();
+        counted.get("total").unwrap().as_u64().unwrap()
+    };
+    assert_eq!(total("$..tags --as array_length"), 4);
+    assert_eq!(total("$.users --as array_length"), 4);
+    assert_eq!(total("$.meta --as object_keys"), 3);
+    assert_eq!(total("$.users[*] --as object_keys"), 15);
+    assert_eq!(total("$.* --as nested_total"), 7);
+    assert_eq!(total("$.users[0].name --as nested_total"), 0);
+}
+
+#[test]
+fn filters_keep_nodes_or_children() {
+    for filter in ["@.age > 0", "?@.age > 0", "[?(@.age > 0)]"] {
+        let nodes = run(["count", "users.json", "n=$.users[*]", "--where", filter]);
+        assert_eq!(nodes.ok(), "{\"counts\":{\"n\":2},\"total\":2}\n", "{filter}");
+        let children = run(["count", "users.json", "n=$.users", "--where", filter, "--as", "array_length"]);
+        assert_eq!(children.ok(), "{\"counts\":{\"n\":2},\"total\":2}\n", "{filter}");
+    }
+}
+
+#[test]
+fn a_limit_ends_each_count() {
+    assert_eq!(line("count log.jsonl all=$.id tags=$.tags --limit 2").json()["counts"]["all"], 2);
+    // What lies behind is not read.
+    let input = b"[1, 2, 3, tru";
+    assert_eq!(common::piped(["count", "-", "$[*]", "--limit", "2"], input).json()["total"], 2);
+}
+
+#[test]
+fn nothing_counted_is_a_failure_only_on_request() {
+    let run = line("count users.json $.x --exit-status");
+    assert_eq!((run.status, run.err.as_str()), (Some(1), ""));
+    assert_eq!(run.out, "{\"counts\":{\"$.x\":0},\"total\":0}\n");
+    assert_eq!(line("count users.json $.x $.meta --exit-status").json()["total"], 1);
+}
+
+#[test]
+fn what_has_no_length_is_named() {
+    let refused = line("count users.json n=$.users[*] --as array_length").failed(1);
+    assert!(refused.contains("$['users'][0] is an object") && refused.contains("object_keys"), "{refused}");
+}
+
+#[test]
+fn names_are_unique() {
+    for args in ["$.a $.a", "n=$.a n=$.b", "n=$.a '$.b' n=$.a"] {
+        let refused = line(&format!("count users.json {args}")).failed(2);
+        assert!(refused.contains("two counts have the name"), "{refused}");
+    }
+    let refused = line("count users.json =$.a").failed(2);
+    assert!(refused.contains("the name before the = is empty"), "{refused}");
+    let refused = line("count users.json users").failed(2);
+    assert!(refused.contains("NAME=QUERY"), "{refused}");
+}

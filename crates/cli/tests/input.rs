@@ -1,0 +1,170 @@
+//! What is read: framings, pipes, compressed files, and what cannot be read.
+
+mod common;
+
+use std::fs::{self, File};
+use std::process::Stdio;
+
+use common::{Folder, Run, data, gzip, line, piped, read, run, trommel, zstd};
+
+#[test]
+fn framings_divide_as_they_say() {
+    let ids = |framing: &str, input: &[u8]| piped(["extract", "-", "$", "--input", framing], input);
+    assert_eq!(ids("auto", b"[1]\n").ok(), "[1]\n");
+    assert_eq!(ids("auto", b"1\n2\n\n3").ok(), "1\n2\n3\n");
+    assert_eq!(ids("auto", b"\x1e1\n\x1e2\n").ok(), "1\n2\n");
+    assert_eq!(ids("auto", b"{\n\"a\":\n1}\n{}\n").ok(), "{\"a\":1}\n{}\n");
+    assert_eq!(ids("jsonl", b"1\n\n2\n").ok(), "1\n2\n");
+    assert_eq!(ids("jsonl", b"").ok(), "");
+    assert_eq!(ids("concatenated", b"{}{} true false").ok(), "{}\n{}\ntrue\nfalse\n");
+    assert_eq!(ids("concatenated", b"").ok(), "");
+    assert_eq!(ids("json", b" 1 ").ok(), "1\n");
+    assert_eq!(ids("json-seq", b"\x1e{\"a\":\n1}\n").ok(), "{\"a\":1}\n");
+    assert_eq!(ids("auto", b"\xEF\xBB\xBF[1]").ok(), "[1]\n");
+}
+
+#[test]
+fn what_does_not_fit_a_framing_is_said_with_the_one_that_does() {
+    for (framing, input, printed, said) in [
+        ("auto", "{}{}", "{}\n", "--input concatenated"),
+        ("auto", "true false", "true\n", "--input concatenated"),
+        ("auto", "", "", "--input jsonl"),
+        ("auto", "01", "0\n", "leading zeros"),
+        ("json", "1\n2\n", "1\n", "--input jsonl"),
+        ("json", "", "", "--input jsonl"),
+        ("jsonl", "1 2\n", "1\n", "--input concatenated"),
+        ("json-seq", "1\n", "", "record separator"),
+    ] {
+        let run = piped(["extract", "-", "$", "--input", framing], input.as_bytes());
+        assert_eq!((run.status, run.out.as_str()), (Some(1), printed), "{framing} {input}");
+        assert!(run.err.contains(said), "{framing} {input}: {}", run.err);
+    }
+    let run = piped(["check", "-"], b"\xFF\xFE[\x001\x00]\x00");
+    assert!(run.failed(1).contains("UTF-16"));
+}
+
+#[test]
+fn names_announce_lines() {
+    let folder = Folder::new("names");
+    let lines = b"{\"id\": 1}\n{\"id\": 2}\n";
+    for (name, bytes) in [
+        ("a.jsonl", lines.to_vec()),
+        ("a.NDJSON", lines.to_vec()),
+        ("a.jsonl.gz", gzip(lines)),
+        ("a.ndjson.zst", zstd(lines)),
+    ] {
+        let file = folder.file(name, &bytes);
+        assert_eq!(run(["stats", &file, "--only", "types"]).json()["records"], 2, "{name}");
+        // An empty file of lines has no records, which is no error.
+        let empty = folder.file(&format!("empty-{name}"), b"");
+        assert_eq!(run(["check", &empty]).ok(), "", "{name}");
+    }
+    assert_eq!(run(["check", &folder.file("empty.json", b"")]).status, Some(1));
+}
+
+/// Files, mapped or not, redirected or through a pipe, give the same.
+#[test]
+fn every_way_in_is_the_same() {
+    let expected = line("extract users.json $..tags $.users[-1].name").ok();
+    let args = ["extract", "-", "$..tags", "$.users[-1].name"];
+    assert_eq!(line("extract users.json $..tags $.users[-1].name --no-mmap").ok(), expected);
+    assert_eq!(piped(args, &read(data().join("users.json"))).ok(), expected);
+    let redirected = trommel(args).stdin(File::open(data().join("users.json")).unwrap()).output().unwrap();
+    assert_eq!(Run::of(redirected).ok(), expected);
+}
+
+/// R41: compressed input gives the same answers, and what is wrong with it is an error.
+#[test]
+fn r41_compressed_input() {
+    let folder = Folder::new("packed");
+    let plain: String = (0..20_000).map(|id| format!("{{\"id\": {id}}}\n")).collect();
+    let (first, second) = plain.split_at(plain.len() / 3);
+    let expected = "{\"counts\":{\"$[?@>=0]\":20000},\"total\":20000}\n";
+    let count = |file: &str| run(["count", file, "$[?@>=0]"]);
+    for (name, bytes) in [
+        ("plain.jsonl", plain.clone().into_bytes()),
+        ("one.jsonl.gz", gzip(plain.as_bytes())),
+        ("members.jsonl.gz", [gzip(first.as_bytes()), gzip(second.as_bytes())].concat()),
+        ("one.jsonl.zst", zstd(plain.as_bytes())),
+        ("frames.jsonl.zst", [zstd(first.as_bytes()), zstd(second.as_bytes())].concat()),
+        ("no-extension", gzip(plain.as_bytes())),
+    ] {
+        assert_eq!(count(&folder.file(name, &bytes)).ok(), expected, "{name}");
+        assert_eq!(piped(["count", "-", "$[?@>=0]"], &bytes).ok(), expected, "{name}");
+    }
+    for (name, mut bytes) in [("cut.jsonl.gz", gzip(plain.as_bytes())), ("cut.jsonl.zst", zstd(plain.as_bytes()))] {
+        bytes.truncate(bytes.len() / 2);
+        let refused = count(&folder.file(name, &bytes)).failed(1);
+        assert!(refused.contains("cannot read") && refused.contains("byte "), "{name}: {refused}");
+    }
+    let mut bytes = gzip(plain.as_bytes());
+    let checksum = bytes.len() - 8;
+    bytes[checksum] ^= 1;
+    assert!(count(&folder.file("checksum.jsonl.gz", &bytes)).failed(1).contains("cannot read"));
+}
+
+/// R41: a bomb is refused at the ratio, which can be raised.
+#[test]
+fn r41_bombs_are_refused() {
+    let folder = Folder::new("bomb");
+    let spaces = " ".repeat(1 << 20).into_bytes();
+    let mut bomb = zstd(b"[1");
+    for _ in 0..80 {
+        bomb.extend(zstd(&spaces));
+    }
+    bomb.extend(zstd(b"]"));
+    let file = folder.file("bomb.json.zst", &bomb);
+    let refused = run(["count", &file, "$[*]"]).failed(1);
+    assert!(refused.contains("1000 times its size") && refused.contains("--limit-ratio"), "{refused}");
+    assert_eq!(run(["count", &file, "$[*]", "--limit-ratio", "1000000"]).json()["total"], 1);
+}
+
+#[test]
+fn what_cannot_be_opened_is_said() {
+    let folder = Folder::new("unopened");
+    let missing = folder.path("missing.json");
+    for (file, said) in [
+        (missing.to_str().unwrap(), "No such file"),
+        (folder.path("").to_str().unwrap(), "directory"),
+        ("", "No such file"),
+    ] {
+        for command in [&["extract", file, "$"][..], &["stats", file], &["check", file], &["schema", file]] {
+            let refused = run(command).failed(1);
+            assert!(refused.contains("cannot open") && refused.contains(said), "{command:?}: {refused}");
+        }
+    }
+    // A folder as standard input, too.
+    let output = trommel(["check", "-"]).stdin(File::open(folder.path("")).unwrap()).output().unwrap();
+    assert!(Run::of(output).failed(1).contains("directory"));
+}
+
+#[test]
+fn limits_are_named_when_they_are_reached() {
+    let deep = "[".repeat(20_000) + &"]".repeat(20_000);
+    let refused = piped(["check", "-"], deep.as_bytes()).failed(1);
+    assert!(refused.contains("10000 levels") && refused.contains("--limit-depth"), "{refused}");
+    assert_eq!(piped(["check", "-", "--limit-depth", "20000"], deep.as_bytes()).ok(), "");
+    assert!(piped(["count", "-", "$", "--limit-depth", "3"], b"[[[[]]]]").failed(1).contains("3 levels"));
+    // A query that looks back at a pipe needs a temporary file.
+    let long = format!("[{}]", vec!["1234567"; 4 << 20].join(","));
+    let args = ["extract", "-", "$[-1]", "--spool-limit", "20MB"];
+    let refused = piped(args, long.as_bytes()).failed(1);
+    assert!(refused.contains("--spool-limit"), "{refused}");
+    let args = ["extract", "-", "$[-1]"];
+    assert_eq!(piped(args, long.as_bytes()).ok(), "1234567\n");
+    for (option, value) in [("--limit-depth", "0"), ("--limit-depth", "1048577"), ("--spool-limit", "lots"), ("--limit-ratio", "0"), ("--threads", "0")] {
+        assert!(run(["check", "-", option, value]).failed(2).contains(option), "{option} {value}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn named_pipes_are_read_once() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let folder = Folder::new("fifo");
+    let fifo = folder.path("pipe.jsonl");
+    mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let child = trommel(["extract", fifo.to_str().unwrap(), "$.id"]).stdout(Stdio::piped()).spawn().unwrap();
+    fs::write(&fifo, "{\"id\": 1}\n{\"id\": 2}\n").unwrap();
+    assert_eq!(child.wait_with_output().unwrap().stdout, b"1\n2\n");
+}
