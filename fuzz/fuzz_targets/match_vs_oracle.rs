@@ -1,81 +1,79 @@
 //! The matcher against the evaluator of the test kit: on a document of its own and a query of its own when the input holds
-//! both (parted by a zero byte), else on those that the input is the seed of; as a slice, as a stream, in both orders.
+//! both (parted by a zero byte), else on those that the input is the seed of; as a slice, as a stream, in every order, alone
+//! and beside another query, with the events of its regions. On a document that is none, it finds the error that reading
+//! finds, or is done before.
 #![no_main]
 
-use std::io;
-
 use libfuzzer_sys::fuzz_target;
-use trommel_path::{Held, Order, Plan, PlanOptions, Query, Scratch, Step, Wants};
+use trommel_fuzz::matching::{Nodes, Question, counts, outcome, run, walk};
+use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query};
 use trommel_reader::{Config, Cursor, Framing, Validation};
 use trommel_testkit::chunks::Chunks;
-use trommel_testkit::evaluate::{Duplicates, evaluate, in_document_order};
-use trommel_testkit::generate::{Shape, Wishes, document, query};
-use trommel_testkit::naive;
+use trommel_testkit::evaluate::{self, evaluate, in_document_order};
+use trommel_testkit::naive::{self, Document};
 
 fuzz_target!(|input: &[u8]| {
-    let Some((text, bytes)) = question(input) else { return };
-    let (Ok(query), Ok(tree)) = (text.parse::<Query>(), naive::parse(&bytes)) else { return };
-    if tree.ids().len() > 300 || query.segments().iter().filter(|segment| segment.descendant).count() > 3 {
+    let Some(Question { text, bytes, choice }) = Question::read(input) else { return };
+    let Ok(query) = text.parse::<Query>() else { return };
+    // The oracle lists every derivation.
+    if query.segments().iter().filter(|segment| segment.descendant).count() > 3 {
         return;
     }
+    let Ok(tree) = naive::parse(&bytes) else { return check_bad(&query, &bytes) };
+    if tree.ids().len() > 300 {
+        return;
+    }
+    let duplicates = if choice % 3 == 0 { Duplicates::All } else { Duplicates::First };
+    let other: Query = ["$", "$..*", "$.*", "$..[0]"][choice as usize % 4].parse().unwrap();
+    let expected = [&query, &other].map(|query| select(&tree, query, duplicates));
+    check_any(&query, &expected[0], &bytes, duplicates);
     for order in [Order::Rfc, Order::Document] {
-        let mut nodes = evaluate(&tree, query.segments(), Duplicates::First);
-        if order == Order::Document {
-            nodes = in_document_order(nodes);
-        }
-        let expected: Vec<_> =
-            nodes.into_iter().map(|node| (node.path, node.span.start as u64, node.span.end as u64)).collect();
-        let plan = Plan::new(std::slice::from_ref(&query), PlanOptions::new().order(order));
+        let expected = expected.clone().map(|nodes| in_order(nodes, order));
+        let queries = [query.clone(), other.clone()];
+        let plan = Plan::new(&queries, PlanOptions::new().order(order).duplicates(duplicates));
         for validation in [Validation::Strict, Validation::Structural] {
             let config = Config::new().validation(validation).window(32);
-            assert_eq!(run(&plan, Cursor::new(&bytes, &config)), expected, "{text} {order:?}");
+            let slice = run(&plan, Cursor::new(&bytes, &config), &bytes);
+            assert_eq!(slice, expected, "{text}, {order:?}, {validation:?}");
             let chunks = Chunks::new(&bytes[..], &[1, 7, 64]);
-            let stream = Cursor::from_reader(chunks, Framing::Single, &config);
-            assert_eq!(run(&plan, stream), expected, "{text} {order:?} stream");
+            let stream = run(&plan, Cursor::from_reader(chunks, Framing::Single, &config), &bytes);
+            assert_eq!(stream, expected, "{text}, {order:?}, {validation:?}, as a stream");
         }
     }
 });
 
-fn question(input: &[u8]) -> Option<(String, Vec<u8>)> {
-    if let Some(at) = input.iter().position(|&byte| byte == 0) {
-        let (text, bytes) = input.split_at(at);
-        return Some((String::from_utf8(text.to_vec()).ok()?, bytes[1..].to_vec()));
-    }
-    let seed = u64::from_le_bytes(*input.first_chunk::<8>()?);
-    let bytes = document(seed, &Shape { duplicates: seed % 2 == 0, ..Shape::default() });
-    let text = query(seed, &naive::parse(&bytes).ok()?, &Wishes::default());
-    Some((text, bytes))
+/// The nodes in the order of the RFC.
+fn select(tree: &Document, query: &Query, duplicates: Duplicates) -> Vec<evaluate::Node> {
+    let policy = match duplicates {
+        Duplicates::All => evaluate::Duplicates::All,
+        _ => evaluate::Duplicates::First,
+    };
+    evaluate(tree, query.segments(), policy)
 }
 
-fn run(plan: &Plan, mut cursor: Cursor<'_>) -> Vec<(String, u64, u64)> {
-    let mut wants = Wants::default();
-    wants.bytes = vec![true];
-    wants.location = true;
-    let mut scratch = Scratch::new();
-    let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
-    let mut held = Held::new(1 << 20);
-    let (mut paths, mut nodes) = (Vec::new(), Vec::new());
-    assert!(matcher.next_record().unwrap());
-    while let Some(step) = matcher.advance().unwrap() {
-        match step {
-            Step::Leave { times, span, .. } => {
-                for _ in 0..times {
-                    held.push(matcher.key(), span, paths.len() as u64).unwrap();
-                    paths.push(matcher.location().to_string());
-                }
-            }
-            Step::Settled(_) => settle(&mut held, &paths, &mut nodes),
-            Step::Enter { .. } | Step::Event(_) => {}
-        }
-    }
-    settle(&mut held, &paths, &mut nodes);
-    nodes
+fn in_order(nodes: Vec<evaluate::Node>, order: Order) -> Nodes {
+    let nodes = if order == Order::Document { in_document_order(nodes) } else { nodes };
+    nodes.into_iter().map(|node| (node.path, node.span.start, node.span.end)).collect()
 }
 
-fn settle(held: &mut Held, paths: &[String], nodes: &mut Vec<(String, u64, u64)>) {
-    held.drain(|row| {
-        nodes.push((paths[row.tag as usize].clone(), row.span.start, row.span.end));
-        io::Result::Ok(())
-    })
-    .unwrap();
+/// In any order, each node comes once, with its number of times.
+fn check_any(query: &Query, nodes: &[evaluate::Node], bytes: &[u8], duplicates: Duplicates) {
+    let options = PlanOptions::new().order(Order::Any).duplicates(duplicates);
+    let found = counts(&Plan::new(std::slice::from_ref(query), options), Cursor::new(bytes, &Config::new()));
+    let mut different: Vec<_> = nodes.iter().map(|node| node.value).collect();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(found, (nodes.len() as u64, different.len()), "{query} in any order");
+}
+
+fn check_bad(query: &Query, bytes: &[u8]) {
+    let plan = Plan::new(std::slice::from_ref(query), PlanOptions::new());
+    let (error, reached) = outcome(&plan, Cursor::new(bytes, &Config::new()));
+    let wanted = walk(bytes).expect("the oracle refuses it");
+    match error {
+        Some(error) => assert_eq!(error.to_string(), wanted.to_string(), "{query}"),
+        None => assert!(reached <= wanted.offset(), "{query}: read to {reached}, {wanted}"),
+    }
+    // What is skipped by masks may be bad; nothing else may happen.
+    outcome(&plan, Cursor::new(bytes, &Config::new().validation(Validation::Structural)));
 }

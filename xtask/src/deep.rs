@@ -19,7 +19,8 @@ use crate::workspace::{Package, Workspace};
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
 /// The crates of the engine, lowest first.
-const ENGINE: &[&str] = &["trommel-reader", "trommel-sampler", "trommel-query", "trommel-path", "trommel-stats", "trommel"];
+const ENGINE: &[&str] =
+    &["trommel-reader", "trommel-sampler", "trommel-query", "trommel-path", "trommel-stats", "trommel"];
 
 /// The crates whose answers could depend on the backend.
 const READING: &str = "-p trommel-reader -p trommel-path -p trommel-stats -p trommel -p trommel-cli";

@@ -44,7 +44,9 @@ fn a_damage_report_names_every_record() {
 {\"record\":2,\"line\":3,\"column\":8,\"offset\":26,\"kind\":\"literal\",\"message\":\"not a word of JSON\"}
 {\"record\":3,\"line\":4,\"column\":11,\"offset\":41,\"kind\":\"values_touch\",\"message\":\"another value without a line break between\"}
 ";
-    for args in ["check damaged.jsonl --on-bad-record skip --json", "check damaged.jsonl --on-bad-record skip"] {
+    for args in
+        ["check damaged.jsonl --on-bad-record skip --json", "check damaged.jsonl --on-bad-record skip"]
+    {
         let run = line(args);
         assert_eq!((run.status, run.err.as_str()), (Some(1), "note: 3 bad records\n"));
         assert_eq!(run.out, expected);

@@ -73,7 +73,7 @@ fn r48_closed_pipe_while_nothing_is_found() {
 fn r48_signals() {
     for (number, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let folder = Folder::new(&format!("signal-{status}"));
-        let mut child = trommel(["extract", "-", "$[*]", "$[-1]"])
+        let mut child = trommel(["extract", "-", "$[*]", "$[*]"])
             .env("TMPDIR", folder.path(""))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -81,7 +81,7 @@ fn r48_signals() {
             .spawn()
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // More than is held in memory, so that there is a temporary file.
+        // More than is kept in memory for the second query, so that there is a temporary file.
         let numbers = b"1234567,".repeat(1 << 20);
         stdin.write_all(b"[").unwrap();
         let mut stdout = child.stdout.take().unwrap();
@@ -144,9 +144,12 @@ fn a_full_disk_is_said() {
 /// The first match of a slow pipe is there before the input ends.
 #[test]
 fn matches_do_not_wait_for_the_end() {
-    for input in ["[1,\n", "1\n"] {
-        let query = if input.starts_with('[') { "$[*]" } else { "$" };
-        let mut child = trommel(["extract", "-", query])
+    for (query, form, input, end) in [
+        ("$[*].a", "values", "[{\"a\": 1},\n", "{\"a\": 2}]"),
+        ("$.a", "values", "{\"a\": 1}\n", "{\"a\": 2}\n"),
+        ("$..a", "paths", "{\"a\": 1}\n", "{\"b\": 2}\n"),
+    ] {
+        let mut child = trommel(["extract", "-", query, "--order", "document", "--output", form])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -155,8 +158,8 @@ fn matches_do_not_wait_for_the_end() {
         stdin.write_all(input.as_bytes()).unwrap();
         let mut first = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
-        assert_eq!(first, "1\n");
-        stdin.write_all(if input.starts_with('[') { b"2]" } else { b"2" }).unwrap();
+        assert_eq!(first, if form == "paths" { "$['a']\n" } else { "1\n" });
+        stdin.write_all(end.as_bytes()).unwrap();
         drop(stdin);
         wait(&mut child);
     }
@@ -172,6 +175,7 @@ fn statuses_tell_requests_from_work() {
         ("-V", 0),
         ("--version", 0),
         ("nothing", 2),
+        ("check ''", 2),
         ("put users.json", 2),
         ("extract users.json", 2),
         ("extract users.json $.a --wrong", 2),
@@ -190,7 +194,8 @@ fn statuses_tell_requests_from_work() {
         assert_eq!(line(args).status, Some(status), "{args}");
     }
     // The help that goes nowhere is no success.
-    let mut child = Command::new(env!("CARGO_BIN_EXE_trommel")).arg("--help").stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        Command::new(env!("CARGO_BIN_EXE_trommel")).arg("--help").stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert!(matches!(wait(&mut child), Some(0 | 141)));
     assert_eq!(run(["--version"]).ok(), format!("trommel {}\n", env!("CARGO_PKG_VERSION")));

@@ -168,11 +168,15 @@ fn a_flat_document_in_the_documents_order_mixes_queries() {
 fn what_is_handed_out_was_checked() {
     assert_eq!(line("extract skipped.json $.ok").ok(), "1\n");
     let refused = line("extract skipped.json $.later").failed(1);
-    assert!(refused.contains("skipped.json:2:7: not a word of JSON") && refused.contains("byte 25"), "{refused}");
+    assert!(
+        refused.contains("skipped.json:2:7: not a word of JSON") && refused.contains("byte 25"),
+        "{refused}"
+    );
     let refused = line("extract skipped.json $.later --json").failed(1);
     assert!(refused.contains("skipped.json:2:7"), "{refused}");
     // From a pipe, which cannot be read again, line and column are not known.
-    let refused = piped(["extract", "-", "$.later"], &common::read(common::data().join("skipped.json"))).failed(1);
+    let refused =
+        piped(["extract", "-", "$.later"], &common::read(common::data().join("skipped.json"))).failed(1);
     assert!(refused.contains("<stdin>: not a word of JSON") && refused.contains("byte 25"), "{refused}");
     let strict = line("extract skipped.json $.ok --strict");
     assert_eq!((strict.status, strict.out.as_str()), (Some(1), "1\n"));
@@ -187,7 +191,11 @@ fn bad_records_are_left_out_on_request() {
     let run = line("extract damaged.jsonl $.id --on-bad-record skip");
     assert_eq!((run.status, run.out.as_str()), (Some(0), "1\n6\n"));
     assert_eq!(run.err.lines().count(), 4);
-    assert!(run.err.contains("damaged.jsonl:3:8: record 2 is left out: not a word of JSON (byte 26)"), "{}", run.err);
+    assert!(
+        run.err.contains("damaged.jsonl:3:8: record 2 is left out: not a word of JSON (byte 26)"),
+        "{}",
+        run.err
+    );
     assert!(run.err.ends_with("note: 3 bad records were left out\n"), "{}", run.err);
     let run = line("extract damaged.json-seq $.id --on-bad-record skip");
     assert_eq!((run.status, run.out.as_str()), (Some(0), "1\n3\n"));
@@ -207,7 +215,8 @@ fn waiting_values_are_limited() {
     let few = run(["extract", &file, "$.b[*]", "$.a[*]", "--spool-limit", "100KB"]);
     assert_eq!(few.status, Some(1));
     assert!(few.err.contains("100000 bytes") && few.err.contains("--order document"), "{}", few.err);
-    let together = run(["extract", &file, "$.b[*]", "$.a[*]", "--spool-limit", "100KB", "--order", "document"]);
+    let together =
+        run(["extract", &file, "$.b[*]", "$.a[*]", "--spool-limit", "100KB", "--order", "document"]);
     assert_eq!(together.ok().len(), all.len());
     assert_eq!(folder.entries().len(), 1);
 }

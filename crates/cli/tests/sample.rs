@@ -91,7 +91,10 @@ fn lines_may_tell_the_index() {
         "{\"index\":1,\"value\":24.50}\n{\"index\":2,\"value\":-0}\n"
     );
     let few = line("sample users.json $.users[*].age -n 9 --strategy first");
-    assert_eq!((few.out.as_str(), few.err.as_str()), ("36\n24.50\n-0\n", "note: 9 asked for, 3 there to draw from\n"));
+    assert_eq!(
+        (few.out.as_str(), few.err.as_str()),
+        ("36\n24.50\n-0\n", "note: 9 asked for, 3 there to draw from\n")
+    );
 }
 
 #[test]

@@ -43,5 +43,6 @@ pub use error::{ParseError, ParseErrorKind, Suggestion};
 pub use parse::QueryLimits;
 pub use regexp::{Pattern, PatternError, RegexCache};
 pub use tree::{
-    Comparable, Comparison, FilterQuery, Literal, Logical, Matching, Query, Segment, Segments, Selector, Slice,
+    Comparable, Comparison, FilterQuery, Literal, Logical, Matching, Query, Segment, Segments, Selector,
+    Slice,
 };

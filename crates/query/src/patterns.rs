@@ -1,7 +1,7 @@
 //! Patterns of a query that never match, because they are none.
 
-use crate::tree::{Comparable, FilterQuery, Literal, Logical, Query, Segments, Selector};
 use crate::regexp::{Pattern, PatternError};
+use crate::tree::{Comparable, FilterQuery, Literal, Logical, Query, Segments, Selector};
 
 impl Query {
     /// The literal patterns of `match` and `search` that are no I-Regexp, with the reason, in order.

@@ -119,7 +119,10 @@ pub struct Segment {
 
 /// One selector (section 2.3).
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "RFC 9535 has these, and whoever evaluates a query must know all")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "RFC 9535 has these, and whoever evaluates a query must know all"
+)]
 pub enum Selector {
     /// `'name'`: the member of that name, escapes undone.
     Name(String),
@@ -146,7 +149,10 @@ pub struct Slice {
 
 /// A logical expression (section 2.3.5).
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "RFC 9535 has these, and whoever evaluates a query must know all")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "RFC 9535 has these, and whoever evaluates a query must know all"
+)]
 pub enum Logical {
     /// Two or more operands of `||`.
     Or(Vec<Logical>),
@@ -189,7 +195,10 @@ pub enum Comparison {
 
 /// A side of a comparison, or an argument of type `ValueType` (section 2.4.1).
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "RFC 9535 has these, and whoever evaluates a query must know all")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "RFC 9535 has these, and whoever evaluates a query must know all"
+)]
 pub enum Comparable {
     /// A literal.
     Literal(Literal),

@@ -1,8 +1,10 @@
-//! How to read: limits, validation, backend.
+//! How to read: limits, validation, backend, window. None of the last two changes an answer.
 
 use crate::scan::Backend;
 
-/// How closely what is passed over is looked at. What a query visits is always checked in full.
+/// How closely what is skipped is looked at. What a cursor visits is always checked in full.
+///
+/// The [crate's documentation](crate#validation) has a table of what each finds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Validation {
@@ -15,17 +17,26 @@ pub enum Validation {
 }
 
 /// Bounds that refuse. Every refusal names the bound and its value.
+///
+/// ```
+/// use trommel_reader::{Config, Cursor, ErrorKind, Limit, Limits};
+///
+/// let mut limits = Limits::default();
+/// limits.depth = 2;
+/// let error = Cursor::new(b"[[[]]]", &Config::new().limits(limits)).skip_value().unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Limit(Limit::Depth(2)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
     /// Containers open at once; one bit of memory each. At most [`Limits::MAX_DEPTH`]. Default 10,000.
     pub depth: u32,
-    /// Bytes of a name or a number, and of a string whose text is wanted, on a stream. Default 16 MiB.
+    /// Bytes of a number, and bytes between the quotes of a name: more is an error. Default 16 MiB.
     ///
-    /// A longer string is passed over in pieces (its text is [cut](crate::Text::is_cut)); a longer name or number is an
-    /// error.
+    /// A string on a stream that has more of them is passed over in pieces, and its text is [cut](crate::Text::is_cut), as
+    /// long as nothing is [held](crate::Cursor::hold). On a slice a string has no limit.
     pub token_bytes: u64,
-    /// Bytes of a stream held in memory for looking back; more goes to an unlinked temporary file. Default 16 MiB.
+    /// Bytes of a stream kept in memory for looking back; more goes to an unlinked temporary file. Default 16 MiB.
     pub held_bytes: u64,
     /// Bytes of that temporary file. Default 8 GiB.
     pub spool_bytes: u64,
@@ -42,7 +53,7 @@ impl Default for Limits {
     }
 }
 
-/// Everything a cursor is told before it starts.
+/// Everything a cursor is told before it starts. One value serves any number of cursors.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     pub(crate) limits: Limits,
@@ -92,7 +103,8 @@ impl Config {
         self
     }
 
-    /// With a window of this many bytes on streams (at least 16; default 64 KiB). Answers do not depend on it.
+    /// With reads of at most this many bytes on streams, and room for as many (reads of at least 16 bytes, room for at least
+    /// 640; default 64 KiB). Answers do not depend on it.
     #[must_use]
     pub fn window(mut self, bytes: usize) -> Self {
         self.window = bytes.max(16);

@@ -1,4 +1,6 @@
 //! What a cursor yields: events, and the payload of the current one.
+//!
+//! The two are apart so that an event can be kept, compared and passed on while the text it came with stays where it is.
 
 use crate::number::Number;
 use crate::text::Text;

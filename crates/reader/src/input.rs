@@ -295,3 +295,6 @@ impl<'a> View<'a> {
         parts
     }
 }
+
+#[cfg(test)]
+mod tests;

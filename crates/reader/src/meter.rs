@@ -1,4 +1,5 @@
-//! Counting lines and characters as bytes pass.
+//! Counting lines and characters as bytes pass. Bytes that are not UTF-8 are counted as if they were: what continues no
+//! character is one.
 
 use crate::error::Place;
 use crate::text::count_chars;

@@ -1,4 +1,4 @@
-//! Which containers are open: one bit a level.
+//! Which containers are open: one bit a level, in words that are kept from record to record.
 
 /// The kinds of the open containers, innermost last.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use rayon::prelude::{IntoParallelRefIterator, ParallelIterator, IndexedParallelIterator};
+use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use trommel::{Analysis, Answer, Document, Found, Partial};
 
 type Failure = Box<dyn Error + Send + Sync>;

@@ -30,9 +30,8 @@ impl Sink for Tail {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let query = std::env::args().nth(1).unwrap_or_else(|| "$.message".to_owned());
     let mut log = Document::from_reader(io::stdin()).framing(Framing::Lines);
-    let analysis = Analysis::new()
-        .extract(query.parse()?)
-        .on_bad_record(OnBadRecord::Skip { at_most: u64::MAX });
+    let analysis =
+        Analysis::new().extract(query.parse()?).on_bad_record(OnBadRecord::Skip { at_most: u64::MAX });
     let report = analysis.run_with(&mut log, &mut Tail(io::stdout()))?;
     eprintln!("{} lines, {} bad", report.coverage.records, report.coverage.bad_records);
     Ok(())

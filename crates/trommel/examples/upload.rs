@@ -64,7 +64,9 @@ fn main() -> io::Result<()> {
     let mut client = TcpStream::connect(listener.local_addr()?)?;
     let (served, _) = listener.accept()?;
     let service = thread::spawn(move || serve(served));
-    client.write_all(b"$.crew[*].name\n{\"crew\": [{\"name\": \"Ada\"}, {\"name\": \"Grace\"}, {\"name\": \"Joan\"}]}")?;
+    client.write_all(
+        b"$.crew[*].name\n{\"crew\": [{\"name\": \"Ada\"}, {\"name\": \"Grace\"}, {\"name\": \"Joan\"}]}",
+    )?;
     client.shutdown(Shutdown::Write)?;
     let mut text = String::new();
     client.read_to_string(&mut text)?;

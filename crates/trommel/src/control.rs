@@ -74,7 +74,8 @@ impl Control {
     pub(crate) fn track(&self, total: Option<u64>) -> Track {
         let others = self.others.unwrap_or(Others { before: 0, total });
         let meter = self.progress.clone().map(|callback| {
-            let passed = Mutex::new(Passed { before: others.before, bytes: others.before, told: None });
+            let before = others.before;
+            let passed = Mutex::new(Passed { before, bytes: before, told: before });
             Arc::new(Meter { callback, total: others.total, passed })
         });
         Track { cancel: self.cancel.clone(), meter }
@@ -97,7 +98,7 @@ struct Meter {
 struct Passed {
     before: u64,
     bytes: u64,
-    told: Option<u64>,
+    told: u64,
 }
 
 impl Track {
@@ -150,8 +151,8 @@ impl Meter {
         let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
         passed.bytes += fresh;
         let bytes = passed.bytes;
-        if passed.told.is_none_or(|told| bytes > told) {
-            passed.told = Some(bytes);
+        if bytes > passed.told {
+            passed.told = bytes;
             (self.callback)(Progress { bytes, total: self.total });
         }
     }

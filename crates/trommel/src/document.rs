@@ -1,7 +1,7 @@
 //! What is questioned: a file, bytes, or anything that can be read.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -19,6 +19,8 @@ pub struct Document {
     source: Source,
     framing: Framing,
     ratio: u64,
+    /// The file once more, to look at its end.
+    file: Option<File>,
 }
 
 enum Source {
@@ -49,7 +51,9 @@ impl Document {
         let file = File::open(path).map_err(open)?;
         let metadata = file.metadata().map_err(open)?;
         let document = if metadata.is_file() || metadata.is_dir() {
-            Self::from_input(Input::from_file(file, policy).map_err(open)?).map_err(open)?
+            let again = file.try_clone().ok();
+            let document = Self::from_input(Input::from_file(file, policy).map_err(open)?).map_err(open)?;
+            Self { file: again, ..document }
         } else {
             Self::from_reader(file)
         };
@@ -82,7 +86,7 @@ impl Document {
     }
 
     fn new(source: Source) -> Self {
-        Self { source, framing: Framing::Auto, ratio: RATIO }
+        Self { source, framing: Framing::Auto, ratio: RATIO, file: None }
     }
 
     /// With this framing.
@@ -163,6 +167,28 @@ impl Document {
         Ok(copied)
     }
 
+    /// In a file of lines that is read through a window and did not end with a line end when it was opened: where its last
+    /// line begins, which somebody may be writing.
+    pub(crate) fn open_line(&self) -> Result<Option<u64>, Error> {
+        let (Source::Input(input), Some(file), Framing::Lines) = (&self.source, &self.file, self.framing)
+        else {
+            return Ok(None);
+        };
+        if input.view().is_some() || input.is_empty() {
+            return Ok(None);
+        }
+        let start = last_line(file, input.len()).map_err(|error| trommel_reader::Error::io(error, 0))?;
+        Ok(Some(start).filter(|start| *start < input.len()))
+    }
+
+    /// Whether bytes were appended to the file since it was opened.
+    pub(crate) fn has_grown(&self) -> bool {
+        match &self.source {
+            Source::Input(input) => input.verify(false).is_err() && input.verify(true).is_ok(),
+            Source::Packed(..) | Source::Reader(_) => false,
+        }
+    }
+
     /// An error when the file is not what it was when it was opened. A stream of records may have grown.
     pub(crate) fn verify(&self) -> Result<(), Error> {
         match &self.source {
@@ -192,6 +218,23 @@ fn copy(mut reader: impl Read, file: &mut File, limit: u64, track: &Track) -> Re
         copied += count;
         track.pass(count, copied)?;
     }
+}
+
+/// The offset behind the last line end among the first `length` bytes.
+fn last_line(mut file: &File, length: u64) -> io::Result<u64> {
+    let mut chunk = vec![0; CHUNK];
+    let mut end = length;
+    while end > 0 {
+        let start = end.saturating_sub(CHUNK as u64);
+        let chunk = chunk.get_mut(..(end - start) as usize).unwrap_or_default();
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(chunk)?;
+        if let Some(at) = chunk.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
 }
 
 /// An error of reading before the first byte.

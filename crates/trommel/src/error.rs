@@ -39,6 +39,12 @@ pub enum Error {
         /// What it selects.
         kind: Kind,
     },
+    /// A sample of `$` took the first value, an array, for the whole of an input that cannot be read again, and another
+    /// value follows.
+    StreamOfArrays {
+        /// Absolute byte offset of the second value.
+        offset: u64,
+    },
     /// Something was to be counted that has nothing of the kind.
     NotCountable(Box<NotCountable>),
     /// A sample cannot be drawn as asked.
@@ -85,6 +91,11 @@ impl fmt::Display for Error {
                 article(*kind),
                 kind.name()
             ),
+            Self::StreamOfArrays { offset } => write!(
+                f,
+                "the first value is an array, whose elements were sampled, and another value follows at byte {offset}; to \
+                 sample a stream of values, use the framing `concatenated` or `jsonl`"
+            ),
             Self::NotCountable(what) => write!(
                 f,
                 "{}: {} is {} {}, which has no {}; count {} instead",
@@ -96,9 +107,12 @@ impl fmt::Display for Error {
                 what.instead
             ),
             Self::Sample(error) => write!(f, "{error}"),
-            Self::Consumed => f.write_str("the input can be read only once, and was read"),
+            Self::Consumed => f.write_str("the input can be read only once, and was read: open it again"),
             Self::TooManyBadRecords { at_most } => {
-                write!(f, "more than {at_most} bad records: raise the number that is skipped, or look at the input")
+                write!(
+                    f,
+                    "more than {at_most} bad records: raise the number that is skipped, or look at the input"
+                )
             }
             Self::Partial(what) => f.write_str(what),
         }

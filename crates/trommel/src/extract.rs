@@ -22,6 +22,8 @@ pub(crate) struct Outbox {
     text: Vec<u8>,
     /// Bits of a held match's tag that are the number of its query; the others are the place of its note.
     bits: u32,
+    /// Whether it serves all queries, in the order of the document.
+    shared: bool,
     cancel: Cancel,
 }
 
@@ -60,10 +62,11 @@ pub(crate) struct Left {
 }
 
 impl Outbox {
-    /// An empty one for at most so many queries.
-    pub(crate) fn new(queries: usize, cancel: &Cancel) -> Self {
+    /// An empty one, for one of so many queries or shared by all of them.
+    pub(crate) fn new(queries: usize, shared: bool, cancel: &Cancel) -> Self {
         let bits = usize::BITS - queries.saturating_sub(1).leading_zeros();
-        Self { held: Held::new(HELD), notes: Notes::default(), text: Vec::new(), bits, cancel: cancel.clone() }
+        let (held, notes, cancel) = (Held::new(HELD), Notes::default(), cancel.clone());
+        Self { held, notes, text: Vec::new(), bits, shared, cancel }
     }
 
     /// Hands a match out, or holds it until its order is known. `outgoing` is that of its query.
@@ -86,7 +89,11 @@ impl Outbox {
             let tag = note << self.bits | left.number as u64;
             for time in 0..times {
                 self.check_cancel(time, left.span)?;
-                self.held.push(matcher.key(), left.span, tag)?;
+                match self.shared {
+                    // Of several queries' matches at one place, those of the first query come first.
+                    true => self.held.push(&[left.span.start, left.number as u64], left.span, tag)?,
+                    false => self.held.push(matcher.key(), left.span, tag)?,
+                }
             }
             return Ok(());
         }

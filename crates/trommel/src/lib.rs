@@ -129,7 +129,8 @@ pub use measure::{Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
 #[cfg(feature = "serde")]
 pub use partial::Partial;
 pub use report::{
-    Answer, Coverage, Damage, Found, PathStats, Report, SampleAnswer, SampleItem, Sink, StatsAnswer, StratumAnswer,
+    Answer, Coverage, Damage, Found, PathStats, Report, SampleAnswer, SampleItem, Sink, StatsAnswer,
+    StratumAnswer,
 };
 
 /// Bytes to events.

@@ -188,7 +188,14 @@ pub struct Stats {
 
 impl Default for Stats {
     fn default() -> Self {
-        Self { queries: Vec::new(), per_path: true, item_types: true, schema: false, values: false, max_depth: None }
+        Self {
+            queries: Vec::new(),
+            per_path: true,
+            item_types: true,
+            schema: false,
+            values: false,
+            max_depth: None,
+        }
     }
 }
 

@@ -102,8 +102,12 @@ mod unpack {
             let taken = Arc::new(AtomicU64::new(0));
             let packed = BufReader::new(Counted { reader: packed, taken: Arc::clone(&taken) });
             Ok(match self {
-                Self::Gzip => Box::new(Bounded::new(flate2::bufread::MultiGzDecoder::new(packed), taken, ratio)),
-                Self::Zstd => Box::new(Bounded::new(zstd::stream::read::Decoder::with_buffer(packed)?, taken, ratio)),
+                Self::Gzip => {
+                    Box::new(Bounded::new(flate2::bufread::MultiGzDecoder::new(packed), taken, ratio))
+                }
+                Self::Zstd => {
+                    Box::new(Bounded::new(zstd::stream::read::Decoder::with_buffer(packed)?, taken, ratio))
+                }
             })
         }
     }

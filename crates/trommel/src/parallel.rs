@@ -150,8 +150,8 @@ impl<'a> Whole<'a> {
             cursor.count_chars();
         }
         let first = cursor.next_record();
-        let mut run =
-            Run { analysis: self.analysis, setup: &self.setup, work, sink, coverage, elements: false };
+        let (analysis, setup) = (self.analysis, &self.setup);
+        let mut run = Run { analysis, setup, work, sink, coverage, elements: false, tail: None };
         let ran = run.records(&mut cursor, first);
         let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
         match ran {
@@ -260,8 +260,11 @@ impl<'w, 'a> Joined<'w, 'a> {
             let location = kept.locations.get(from..end);
             from = end;
             // Measures and queries that hand out stand in the same order.
-            let number = self.work.outgoing.binary_search_by_key(&(value.measure as usize), |one| one.measure);
-            let Some(outgoing) = number.ok().and_then(|number| self.work.outgoing.get_mut(number)) else { continue };
+            let number =
+                self.work.outgoing.binary_search_by_key(&(value.measure as usize), |one| one.measure);
+            let Some(outgoing) = number.ok().and_then(|number| self.work.outgoing.get_mut(number)) else {
+                continue;
+            };
             let found = Found {
                 measure: outgoing.measure,
                 value: view.get(value.span).unwrap_or_default(),
@@ -283,8 +286,7 @@ impl<'w, 'a> Joined<'w, 'a> {
         let mut later = Later { sink: &mut *self.sink, records, places: &mut self.places };
         let ran = self.whole.run(view, (&mut self.work, coverage), &mut later, track);
         view.release(span_of(view));
-        let (coverage, characters) =
-            ran.map_err(|(_, error)| moved(error, records, &mut self.places))?;
+        let (coverage, characters) = ran.map_err(|(_, error)| moved(error, records, &mut self.places))?;
         self.coverage = Coverage { complete: coverage.complete && complete, ..coverage };
         self.characters += characters;
         self.done = self.work.is_done(&self.whole.setup);

@@ -84,7 +84,12 @@ impl Analysis {
     ///
     /// # Errors
     /// As [`run`](Self::run), and for a systematic sample, which only a whole input has.
-    pub fn run_part(&self, document: &mut Document, part: u64, sink: &mut dyn Sink) -> Result<Partial, Error> {
+    pub fn run_part(
+        &self,
+        document: &mut Document,
+        part: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Partial, Error> {
         let mut analysis = self.clone();
         for measure in &mut analysis.measures {
             let Measure::Sample(sample) = measure else { continue };
@@ -104,8 +109,12 @@ impl Analysis {
         let (mut drawings, mut describing) = (work.drawings.into_iter(), work.describing.into_iter());
         for measure in &self.measures {
             answers.push(match measure {
-                Measure::Extract(_) => PartialAnswer::Number(outgoing.next().map_or(0, |outgoing| outgoing.given)),
-                Measure::Count(_) => PartialAnswer::Number(counting.next().map_or(0, |counting| counting.total)),
+                Measure::Extract(_) => {
+                    PartialAnswer::Number(outgoing.next().map_or(0, |outgoing| outgoing.given))
+                }
+                Measure::Count(_) => {
+                    PartialAnswer::Number(counting.next().map_or(0, |counting| counting.total))
+                }
                 Measure::Sample(_) => {
                     let drawing = drawings.next().ok_or_else(|| Error::Partial("no sample".into()))?;
                     PartialAnswer::Sample(Box::new(drawing.into_partial(document.view())?))
@@ -194,7 +203,12 @@ fn question(measure: &Measure) -> String {
             format!("sample {size} {query} {strategy}")
         }
         Measure::Stats(Stats { queries, per_path, item_types, schema, values, max_depth }) => {
-            let switches = [("per_path", *per_path), ("item_types", *item_types), ("schema", *schema), ("values", *values)];
+            let switches = [
+                ("per_path", *per_path),
+                ("item_types", *item_types),
+                ("schema", *schema),
+                ("values", *values),
+            ];
             let switches = switches.iter().filter(|(_, on)| *on).map(|(name, _)| format!(" {name}"));
             let depth = max_depth.map_or_else(String::new, |depth| format!(" max_depth {depth}"));
             let queries = queries.iter().map(|query| format!(" {query}"));

@@ -151,7 +151,10 @@ impl Found<'_> {
     ///
     /// # Errors
     /// When the value is not of that type.
-    pub fn decode<T: serde::de::DeserializeOwned>(&self, scratch: &mut Vec<u8>) -> Result<T, simd_json::Error> {
+    pub fn decode<T: serde::de::DeserializeOwned>(
+        &self,
+        scratch: &mut Vec<u8>,
+    ) -> Result<T, simd_json::Error> {
         scratch.clear();
         scratch.extend_from_slice(self.value);
         simd_json::serde::from_slice(scratch)

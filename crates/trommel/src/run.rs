@@ -3,7 +3,7 @@
 use std::io;
 
 use trommel_path::{Matcher, Order, Pass, QueryId, Scratch, Step};
-use trommel_reader::{Cursor, Event, Framing, Kind, Span};
+use trommel_reader::{Cursor, ErrorKind, Event, Framing, Kind, Span, Syntax};
 
 use crate::analysis::{Analysis, OnBadRecord};
 use crate::control::Track;
@@ -30,6 +30,8 @@ enum Recorded {
     Done,
     /// No later byte can change an answer.
     Enough,
+    /// It is still being written.
+    Cut,
 }
 
 /// What is true of a run as a whole.
@@ -41,10 +43,30 @@ pub(crate) struct Run<'a> {
     pub(crate) coverage: Coverage,
     /// Whether the elements of the first record are sampled as the population of `$`.
     pub(crate) elements: bool,
+    /// The last line, if it may still be being written.
+    pub(crate) tail: Option<Tail<'a>>,
+}
+
+/// A last line without a line end, in a file that others may write to.
+#[derive(Clone, Copy)]
+pub(crate) struct Tail<'a> {
+    pub(crate) start: u64,
+    pub(crate) document: &'a Document,
+}
+
+impl Tail<'_> {
+    /// Whether this record is the last line, and only part of what it has become by now.
+    fn is_cut(self, cursor: &Cursor<'_>) -> bool {
+        cursor.record_start() >= self.start && self.document.has_grown()
+    }
 }
 
 impl Analysis {
-    pub(crate) fn run_with_totals(&self, document: &mut Document, sink: &mut dyn Sink) -> Result<Report, Error> {
+    pub(crate) fn run_with_totals(
+        &self,
+        document: &mut Document,
+        sink: &mut dyn Sink,
+    ) -> Result<Report, Error> {
         #[cfg(feature = "parallel")]
         if let Some(report) = self.run_in_parallel(document, sink)? {
             return Ok(report);
@@ -66,7 +88,7 @@ impl Analysis {
     ) -> Result<(Work, Coverage, Seen), Error> {
         let track = self.options.control.track(document.len());
         match self.run_alone(document, work(), sink, &track) {
-            Err(Error::Read { ref error, .. }) if is_stream_of_arrays(error) && document.is_repeatable() => {
+            Err(Error::StreamOfArrays { .. }) if document.is_repeatable() => {
                 let framing = document.current_framing();
                 document.set_framing(Framing::Concatenated);
                 track.restart();
@@ -105,6 +127,7 @@ impl Analysis {
             sink,
             coverage: Coverage::new(self.options.validation, total),
             elements: !records && samples_root(&self.measures),
+            tail: document.open_line()?.map(|start| Tail { start, document }),
         };
         let framing = run.records(&mut cursor, first).map_err(|error| changed_instead(document, error))?;
         let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
@@ -139,7 +162,9 @@ impl Analysis {
         let mut answers = Vec::with_capacity(self.measures.len());
         for measure in &self.measures {
             answers.push(match measure {
-                Measure::Extract(_) => Answer::Extracted(outgoing.next().map_or(0, |outgoing| outgoing.given)),
+                Measure::Extract(_) => {
+                    Answer::Extracted(outgoing.next().map_or(0, |outgoing| outgoing.given))
+                }
                 Measure::Count(_) => {
                     Answer::Count(counting.next().map_or(0, |counting| counting.total.min(counting.limit)))
                 }
@@ -200,19 +225,9 @@ impl Sink for Again<'_> {
 }
 
 fn samples_root(measures: &[Measure]) -> bool {
-    measures.iter().any(|measure| {
-        matches!(measure, Measure::Sample(sample) if sample.query.segments().iter().len() == 0)
-    })
-}
-
-const STREAM_OF_ARRAYS: trommel_reader::ErrorKind = trommel_reader::ErrorKind::Limit(trommel_reader::Limit::Other(
-    "a sample of `$` took the first value, an array, for the whole input (say with the framing that it is a stream): \
-     the number of values",
-    1,
-));
-
-fn is_stream_of_arrays(error: &trommel_reader::Error) -> bool {
-    error.kind() == STREAM_OF_ARRAYS
+    measures.iter().any(
+        |measure| matches!(measure, Measure::Sample(sample) if sample.query.segments().iter().len() == 0),
+    )
 }
 
 impl Run<'_> {
@@ -224,7 +239,8 @@ impl Run<'_> {
     ) -> Result<Framing, Error> {
         let mut scratch = Scratch::new();
         let mut matcher = self.setup.plan.matcher(&mut scratch, cursor, &self.setup.wants);
-        let mut next = if self.work.is_done(self.setup) { return Ok(matcher.cursor().framing()) } else { first };
+        let mut next =
+            if self.work.is_done(self.setup) { return Ok(matcher.cursor().framing()) } else { first };
         self.coverage.complete = true;
         loop {
             let recorded = match next {
@@ -234,6 +250,7 @@ impl Run<'_> {
             };
             match recorded {
                 Ok(Recorded::Done) => self.coverage.complete &= is_seen(matcher.cursor(), self.skips()),
+                Ok(Recorded::Cut) => return Ok(matcher.cursor().framing()),
                 Ok(Recorded::Enough) => {
                     self.coverage.complete = false;
                     return Ok(matcher.cursor().framing());
@@ -256,7 +273,9 @@ impl Run<'_> {
         let OnBadRecord::Skip { .. } = self.analysis.options.on_bad_record else {
             return Err(Error::Read { error, record: streams.then_some(record) });
         };
-        if !error.is_syntax() || !cursor.can_recover() {
+        // In another encoding there is no line end to go on behind.
+        let is_other = error.kind() == ErrorKind::Syntax(Syntax::Encoding);
+        if !error.is_syntax() || is_other || !cursor.can_recover() {
             return Err(Error::Read { error, record: streams.then_some(record) });
         }
         self.coverage.bad_records += 1;
@@ -265,11 +284,14 @@ impl Run<'_> {
     }
 
     fn record(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Recorded, Error> {
+        if self.tail.is_some_and(|tail| tail.is_cut(matcher.cursor())) {
+            return Ok(Recorded::Cut);
+        }
         if self.skips() && matcher.cursor().can_recover() {
             check_first(matcher.cursor_mut())?;
         }
         if self.elements && matcher.cursor().record() > 0 {
-            return Err(trommel_reader::Error::plain(STREAM_OF_ARRAYS, matcher.cursor().offset()).into());
+            return Err(Error::StreamOfArrays { offset: matcher.cursor().offset() });
         }
         if matcher.cursor().is_stream() && self.setup.plan.pass() == Pass::Rescan {
             // Values are read again when their order is known.
@@ -354,9 +376,17 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn leave(&mut self, query: QueryId, times: u64, span: Span, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+    fn leave(
+        &mut self,
+        query: QueryId,
+        times: u64,
+        span: Span,
+        matcher: &mut Matcher<'_, '_>,
+    ) -> Result<(), Error> {
         match self.role(query) {
-            Some(Role::Extract(number)) => self.take(query, Left { number, times, span, settled: false }, matcher)?,
+            Some(Role::Extract(number)) => {
+                self.take(query, Left { number, times, span, settled: false }, matcher)?
+            }
             Some(Role::Population(number)) => {
                 if let Some(drawing) = self.work.drawings.get_mut(number) {
                     drawing.leave(span, matcher)?;
@@ -379,7 +409,9 @@ impl Run<'_> {
         let document_order = self.analysis.options.order == Order::Document;
         left.settled = if document_order { self.work.open_values == 0 } else { matcher.is_settled(query) };
         let outbox = self.work.outboxes.get_mut(if document_order { 0 } else { number });
-        let (Some(outbox), Some(outgoing)) = (outbox, self.work.outgoing.get_mut(number)) else { return Ok(()) };
+        let (Some(outbox), Some(outgoing)) = (outbox, self.work.outgoing.get_mut(number)) else {
+            return Ok(());
+        };
         outbox.take(left, matcher, outgoing, self.sink)?;
         if document_order && left.settled {
             outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
@@ -401,7 +433,8 @@ impl Run<'_> {
 
     fn check_array(&self, number: usize, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         let Some(kind) = matcher.kind().filter(|kind| *kind != Kind::Array) else { return Ok(()) };
-        let measure = self.work.drawn_for.get(number).and_then(|&measure| self.analysis.measures.get(measure));
+        let measure =
+            self.work.drawn_for.get(number).and_then(|&measure| self.analysis.measures.get(measure));
         let Some(Measure::Sample(sample)) = measure else { return Ok(()) };
         Err(Error::NotAnArray { query: sample.query.shorthand(), kind })
     }
@@ -420,7 +453,13 @@ impl Run<'_> {
             _ => "matches",
         };
         let location = matcher.location().to_string();
-        Err(Error::NotCountable(Box::new(NotCountable { name: count.name.clone(), wanted, location, kind, instead })))
+        Err(Error::NotCountable(Box::new(NotCountable {
+            name: count.name.clone(),
+            wanted,
+            location,
+            kind,
+            instead,
+        })))
     }
 }
 

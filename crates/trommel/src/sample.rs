@@ -165,7 +165,8 @@ impl Drawing {
     #[cfg(feature = "serde")]
     pub(crate) fn into_partial(self, view: Option<View<'_>>) -> Result<PartialSample, Error> {
         // What was passed over by masks may hold bytes that are no UTF-8: then it is no JSON either.
-        let no_text = |error| Error::Partial(format!("a sampled value cannot be stored: it is not UTF-8: {error}"));
+        let no_text =
+            |error| Error::Partial(format!("a sampled value cannot be stored: it is not UTF-8: {error}"));
         let read = |slot: Slot| String::from_utf8(bytes_of(&slot, view)?).map_err(no_text);
         Ok(match self.drawer {
             Drawer::Random(drawer) => PartialSample::Random(drawer.try_map(read)?),
@@ -264,7 +265,7 @@ impl Stratified {
             compact(bytes, &mut self.key);
         }
         if self.key.len() > Sample::STRATUM_BYTES {
-            let limit = Limit::Other("bytes of a value that items are grouped by", Sample::STRATUM_BYTES as u64);
+            let limit = Limit::Other("the length of what items are grouped by", Sample::STRATUM_BYTES as u64);
             let offset = span.map_or(0, |span| span.start);
             return Err(trommel_reader::Error::plain(ErrorKind::Limit(limit), offset).into());
         }

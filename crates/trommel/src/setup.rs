@@ -114,7 +114,8 @@ impl Builder<'_> {
         }
         let mut wants = Wants::default();
         wants.events = self.roles.iter().map(|role| matches!(role, Role::Describe(_))).collect();
-        wants.bytes = self.roles.iter().map(|role| matches!(role, Role::Extract(_) | Role::Population(_))).collect();
+        wants.bytes =
+            self.roles.iter().map(|role| matches!(role, Role::Extract(_) | Role::Population(_))).collect();
         wants.location = located || self.roles.iter().any(|role| matches!(role, Role::Counted(_)));
         Setup { plan, roles: self.roles, wants, needs_all }
     }
@@ -128,8 +129,7 @@ fn elements(query: Query) -> Query {
 impl Setup {
     /// Plans an analysis. With `records`, the population of `$` is the records themselves.
     pub(crate) fn new(measures: &[Measure], options: &Options, records: bool, located: bool) -> Self {
-        let mut builder =
-            Builder { options, queries: Vec::new(), roles: Vec::new(), conditions: Vec::new() };
+        let mut builder = Builder { options, queries: Vec::new(), roles: Vec::new(), conditions: Vec::new() };
         let (mut extracts, mut counts, mut samples, mut described) = (0.., 0.., 0.., 0..);
         let next = |numbers: &mut std::ops::RangeFrom<usize>| numbers.next().unwrap_or(usize::MAX);
         for measure in measures {
@@ -185,8 +185,9 @@ impl Work {
             }
         }
         let extracts = work.outgoing.len();
-        let boxes = if options.order == Order::Document { extracts.min(1) } else { extracts };
-        let outbox = || Outbox::new(extracts, &options.control.cancel);
+        let shared = options.order == Order::Document;
+        let boxes = if shared { extracts.min(1) } else { extracts };
+        let outbox = || Outbox::new(extracts, shared, &options.control.cancel);
         work.outboxes.extend(std::iter::repeat_with(outbox).take(boxes));
         work
     }

@@ -120,10 +120,12 @@ fn nothing() -> Profile {
 fn join_rows(summary: &mut Summary, by_path: &[PathStats]) {
     let parts = || by_path.iter().map(|part| &part.summary);
     let capped = &mut summary.capped;
-    (summary.arrays, capped.arrays) = joined(parts().map(|part| (part.arrays.as_deref(), part.capped.arrays)));
+    (summary.arrays, capped.arrays) =
+        joined(parts().map(|part| (part.arrays.as_deref(), part.capped.arrays)));
     (summary.objects, capped.objects) =
         joined(parts().map(|part| (part.objects.as_deref(), part.capped.objects)));
-    (summary.values, capped.values) = joined(parts().map(|part| (part.values.as_deref(), part.capped.values)));
+    (summary.values, capped.values) =
+        joined(parts().map(|part| (part.values.as_deref(), part.capped.values)));
 }
 
 fn joined<'a, T: Clone + 'a>(

@@ -1,1 +1,171 @@
-//! Later.
+//! Memory: what a run takes at its peak follows the questions, never the length of the input.
+//!
+//! The counts are those of the whole process, so this binary has one test, which measures one thing after the other.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{Cursor, Read};
+use std::num::{NonZeroU64, NonZeroUsize};
+
+use trommel::path::{Order, Query};
+use trommel::reader::{Framing, Validation};
+use trommel::{Analysis, Count, CountAs, Document, Found, Measure, Sample, Stats, Strategy};
+use trommel_testkit::alloc::{CountingAllocator, Usage};
+use trommel_testkit::effort::cases;
+use trommel_testkit::repeat::Repeat;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();
+
+const RECORD: &str = r#"{"id": 12345, "name": "a name that is some letters long", "tags": ["x", 1, null, {"k": [true]}], "ok": false}"#;
+
+const MIB: u64 = 1 << 20;
+
+fn query(text: &str) -> Query {
+    text.parse().unwrap()
+}
+
+fn document(bytes: u64) -> Repeat {
+    Repeat::records(RECORD, bytes / (RECORD.len() as u64 + 1))
+}
+
+fn lines(bytes: u64) -> Repeat {
+    Repeat::lines(RECORD, bytes / (RECORD.len() as u64 + 1))
+}
+
+fn run(analysis: &Analysis, mut document: Document) -> Usage {
+    let (report, usage) =
+        ALLOCATOR.measure(|| analysis.run_with(&mut document, &mut |_: &Found<'_>| Ok(())).unwrap());
+    let coverage = report.coverage;
+    assert!(coverage.bytes_total.is_none_or(|total| total == coverage.bytes_read), "all was read");
+    usage
+}
+
+/// What is asked, of the records wherever they are.
+fn questions(records: &str) -> Vec<(&'static str, Analysis)> {
+    let at = |rest: &str| query(&format!("{records}{rest}"));
+    let new = Analysis::new;
+    let sample =
+        |strategy| new().sample(Sample::new(at("[*]"), NonZeroUsize::new(100).unwrap()).strategy(strategy));
+    let describe = |change: fn(&mut Stats)| {
+        let mut stats = Stats::new();
+        change(&mut stats);
+        new().ask(Measure::Stats(stats))
+    };
+    let keys = Count::new(at("[*]")).count_as(CountAs::NestedTotal);
+    vec![
+        ("extract", new().extract(at("[*].tags[0]"))),
+        ("extract by filter", new().extract(at("[?@.tags[3].k[0] == true].id"))),
+        ("extract in document order", new().order(Order::Document).extract(query("$..k"))),
+        ("count", new().count(query("$..k"))),
+        ("count structurally", new().count(query("$..k")).validation(Validation::Structural)),
+        ("count members", new().ask(Measure::Count(keys))),
+        ("random", sample(Strategy::Random)),
+        ("first", sample(Strategy::First)),
+        ("last", sample(Strategy::Last)),
+        ("every", sample(Strategy::Systematic(NonZeroU64::new(50)))),
+        ("evenly", sample(Strategy::Systematic(None))),
+        ("stratified", sample(Strategy::Stratified(query("$.id")))),
+        ("stats", describe(|_| {})),
+        ("schema and values", describe(|stats| (stats.schema, stats.values) = (true, true))),
+        ("structure", describe(|stats| stats.per_path = false)),
+        ("regions", describe(|stats| stats.queries = vec![query("$..tags"), query("$..k")])),
+    ]
+}
+
+/// R7: the peak is the same for 1 MB and 64 MB (256 MB in a deep run), and small; whatever is asked, on one document and on
+/// lines.
+fn peaks_do_not_grow() {
+    let large = cases(64, 256) * MIB;
+    for (name, analysis) in questions("$.data.records") {
+        check(name, [MIB, large].map(|bytes| run(&analysis, Document::from_reader(document(bytes)))));
+    }
+    for (name, analysis) in questions("$") {
+        let run = |bytes| run(&analysis, Document::from_reader(lines(bytes)).framing(Framing::Lines));
+        check(&format!("{name} of lines"), [MIB, large / 4].map(run));
+    }
+}
+
+fn check(name: &str, [small, large]: [Usage; 2]) {
+    assert!(small.peak < 8 << 20, "{name}: {small:?}");
+    assert!(large.peak <= small.peak + (small.peak >> 5) + 4096, "{name}: {small:?} {large:?}");
+}
+
+/// Candidates that lose are never copied, and nothing is allocated for each of them.
+fn losers_cost_nothing() {
+    let few = Sample::new(query("$.data.records[*]"), NonZeroUsize::new(10).unwrap());
+    for strategy in [Strategy::Random, Strategy::First, Strategy::Stratified(query("$.ok"))] {
+        let analysis = Analysis::new().sample(few.clone().strategy(strategy.clone()));
+        let usage = run(&analysis, Document::from_reader(document(16 * MIB)));
+        // Of 150,000 candidates some hundred win for a time.
+        assert!(usage.allocations < 2000, "{strategy:?}: {usage:?}");
+        assert!(usage.total < 1 << 20, "{strategy:?}: {usage:?}");
+    }
+}
+
+/// Nothing is allocated for each value, match or record.
+fn nothing_is_allocated_for_each() {
+    for (name, analysis) in questions("$.data.records") {
+        // Of the last candidates each has won for a time.
+        if name != "last" {
+            let [small, large] =
+                [MIB, 9 * MIB].map(|bytes| run(&analysis, Document::from_reader(document(bytes))));
+            let more = large.allocations.saturating_sub(small.allocations);
+            assert!(more < 1000, "{name}: {small:?} {large:?}");
+        }
+    }
+}
+
+/// In the order of the RFC `$..*` holds every match of a document: beyond 16 MiB in a file.
+fn what_is_held_spills() {
+    let analysis = Analysis::new().extract(query("$..*"));
+    let mut bytes = Vec::new();
+    document(24 * MIB).read_to_end(&mut bytes).unwrap();
+    let matches = Analysis::new().count(query("$..*")).run(&mut Document::from_bytes(bytes.clone())).unwrap();
+    assert!(matches.answers[0].count().unwrap() > 1_500_000);
+    let document = Document::from_bytes(bytes.clone());
+    let usage = run(&analysis, document);
+    assert!(usage.peak < 48 << 20, "{usage:?}");
+    // On a pipe the document goes to a file, too.
+    let usage = run(&analysis, Document::from_reader(Cursor::new(bytes)));
+    assert!(usage.peak < 64 << 20, "{usage:?}");
+}
+
+/// Several threads take a multiple of what one takes, and no more for a longer input.
+fn threads_take_their_share() {
+    let text = |bytes| {
+        let mut text = Vec::new();
+        lines(bytes).read_to_end(&mut text).unwrap();
+        text
+    };
+    let analyses = [
+        ("values", Analysis::new().extract(query("$.tags[*]"))),
+        ("count", Analysis::new().count(query("$..k"))),
+        ("stats", Analysis::new().stats()),
+    ];
+    let (small, large) = (text(24 * MIB), text(cases(64, 256) * MIB));
+    for (name, analysis) in analyses {
+        let run = |text: &Vec<u8>| {
+            let document = Document::from_bytes(text.clone()).framing(Framing::Lines);
+            run(&analysis.clone().threads(2), document)
+        };
+        let [small, large] = [run(&small), run(&large)];
+        assert!(small.peak < 24 << 20, "{name}: {small:?}");
+        assert!(large.peak < small.peak + (small.peak >> 2), "{name}: {small:?} {large:?}");
+    }
+}
+
+#[test]
+fn memory_follows_the_questions() {
+    let t = std::time::Instant::now();
+    peaks_do_not_grow();
+    eprintln!("{:?}", t.elapsed());
+    losers_cost_nothing();
+    eprintln!("{:?}", t.elapsed());
+    nothing_is_allocated_for_each();
+    eprintln!("{:?}", t.elapsed());
+    what_is_held_spills();
+    eprintln!("{:?}", t.elapsed());
+    threads_take_their_share();
+    eprintln!("{:?}", t.elapsed());
+}

@@ -25,8 +25,9 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<(), Failure> {
     let schema = schema.map_or_else(|| "true".into(), trommel::statistics::Schema::into_json);
     let out = job.out()?;
     let terminal = output::is_terminal();
+    let schema = output::for_reader(schema, terminal);
     let text = if terminal && !args.json { pretty::json(&schema, output::is_coloured()) } else { schema };
-    out.write(output::for_reader(text, terminal).as_bytes())?;
+    out.write(text.as_bytes())?;
     out.write(b"\n")?;
     Ok(out.finish()?)
 }

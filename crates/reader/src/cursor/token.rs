@@ -68,7 +68,7 @@ impl Cursor<'_> {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     open.escaped = true;
-                    self.escape(open)?;
+                    self.escape(&mut open)?;
                 }
                 Some(_) => return self.fail_inside(Syntax::ControlCharacter, self.at, open),
                 None => {
@@ -87,7 +87,7 @@ impl Cursor<'_> {
     }
 
     /// One escape; the next byte is its backslash.
-    fn escape(&mut self, open: Open) -> Result<()> {
+    fn escape(&mut self, open: &mut Open) -> Result<()> {
         loop {
             match escape(self.source.window().get(self.at..).unwrap_or_default()) {
                 Escape::Whole(length) => {
@@ -98,9 +98,13 @@ impl Cursor<'_> {
                     self.at += length;
                     return Ok(());
                 }
-                Escape::Cut if self.more()? => {}
-                Escape::Cut => return self.unterminated(open),
-                Escape::Bad(syntax, back) => return self.fail_inside(syntax, self.at + back, open),
+                Escape::Cut => {
+                    self.pass_edge(open)?;
+                    if !self.more()? {
+                        return self.unterminated(*open);
+                    }
+                }
+                Escape::Bad(syntax, back) => return self.fail_inside(syntax, self.at + back, *open),
             }
         }
     }
@@ -128,7 +132,7 @@ impl Cursor<'_> {
         incomplete_tail(self.source.window().get(self.unchecked..self.at).unwrap_or_default())
     }
 
-    /// At the end of the window, inside a string: what was passed is checked, and let go if it is too long to be held.
+    /// Before the window moves, inside a string: what was passed is checked, and let go if it is too long to be held.
     #[cold]
     fn pass_edge(&mut self, open: &mut Open) -> Result<()> {
         self.check_length(*open)?;

@@ -3,16 +3,13 @@
 use trommel_reader::{Config, Cursor, ErrorKind, Framing, Syntax, Validation, View};
 use trommel_testkit::chunks::Chunks;
 
-/// What became of each record: its place, or what is wrong and where.
-type Outcome = Result<(u64, u64), (Syntax, u64)>;
-
-const fn at(start: u64, end: u64) -> Outcome {
-    Ok((start, end))
+/// What became of a record: its place, or what is wrong and where.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Outcome {
+    At(u64, u64),
+    Bad(Syntax, u64),
 }
-
-const fn bad(syntax: Syntax, offset: u64) -> Outcome {
-    Err((syntax, offset))
-}
+use Outcome::{At, Bad};
 
 /// Reads all records to their ends, and checks their numbers.
 fn outcomes(mut cursor: Cursor<'_>, skip: bool) -> Vec<Outcome> {
@@ -37,7 +34,7 @@ fn outcomes(mut cursor: Cursor<'_>, skip: bool) -> Vec<Outcome> {
                 return outcomes;
             }
             Ok(Some(span)) => {
-                outcomes.push(Ok(span));
+                outcomes.push(At(span.0, span.1));
                 assert_eq!(cursor.record(), outcomes.len() as u64 - 1);
             }
             Err(error) => {
@@ -46,7 +43,7 @@ fn outcomes(mut cursor: Cursor<'_>, skip: bool) -> Vec<Outcome> {
                 if outcomes.len() as u64 == cursor.record() + 1 {
                     outcomes.pop();
                 }
-                outcomes.push(Err((syntax, error.offset())));
+                outcomes.push(Bad(syntax, error.offset()));
                 assert_eq!(cursor.record(), outcomes.len() as u64 - 1, "{error}");
                 let again = cursor.advance().unwrap_err();
                 assert_eq!((again.kind(), again.offset()), (error.kind(), error.offset()));
@@ -81,19 +78,19 @@ fn check_bytes(framing: Framing, text: &[u8], expected: &[Outcome]) {
 /// One value, white space around it, and nothing else; an empty input is an error.
 #[test]
 fn single() {
-    check(Framing::Single, " {\"a\":1}\r\n", &[at(1, 8)]);
-    check(Framing::Single, "0", &[at(0, 1)]);
+    check(Framing::Single, " {\"a\":1}\r\n", &[At(1, 8)]);
+    check(Framing::Single, "0", &[At(0, 1)]);
     for (text, end) in [("", 0), ("  \n", 3), ("\u{FEFF}", 3), ("\u{FEFF} ", 4)] {
-        check(Framing::Single, text, &[bad(Syntax::Empty, end)]);
+        check(Framing::Single, text, &[Bad(Syntax::Empty, end)]);
     }
     for (text, offset) in
         [("1 2", 2), ("{}{}", 2), ("[]\n[]", 3), ("1,2", 1), ("{}x", 2), ("{}]", 2), ("null\0", 4)]
     {
-        check(Framing::Single, text, &[bad(Syntax::TrailingData, offset)]);
+        check(Framing::Single, text, &[Bad(Syntax::TrailingData, offset)]);
     }
-    check(Framing::Single, "\u{1E}1", &[bad(Syntax::ExpectedValue, 0)]);
-    check(Framing::Single, "[] \n []", &[bad(Syntax::TrailingData, 5)]);
-    check(Framing::Single, "01", &[bad(Syntax::Number, 1)]);
+    check(Framing::Single, "\u{1E}1", &[Bad(Syntax::ExpectedValue, 0)]);
+    check(Framing::Single, "[] \n []", &[Bad(Syntax::TrailingData, 5)]);
+    check(Framing::Single, "01", &[Bad(Syntax::Number, 1)]);
 }
 
 /// One value a line. Blank lines are no records, CR LF ends a line as LF does, the last line needs no end, and no line is no
@@ -103,14 +100,14 @@ fn lines() {
     check(Framing::Lines, "", &[]);
     check(Framing::Lines, "\n \n\t\r\n\r\n", &[]);
     check(Framing::Lines, "\u{FEFF}", &[]);
-    check(Framing::Lines, "1\n2\r\n\n \t3 \n[4,\t5]", &[at(0, 1), at(2, 3), at(8, 9), at(11, 17)]);
-    check(Framing::Lines, "\u{FEFF}{}\n{}\n", &[at(3, 5), at(6, 8)]);
+    check(Framing::Lines, "1\n2\r\n\n \t3 \n[4,\t5]", &[At(0, 1), At(2, 3), At(8, 9), At(11, 17)]);
+    check(Framing::Lines, "\u{FEFF}{}\n{}\n", &[At(3, 5), At(6, 8)]);
     // A line feed never stands inside of a value.
-    check(Framing::Lines, "[1,\n2]", &[bad(Syntax::UnexpectedEnd, 3), bad(Syntax::TrailingData, 5)]);
+    check(Framing::Lines, "[1,\n2]", &[Bad(Syntax::UnexpectedEnd, 3), Bad(Syntax::TrailingData, 5)]);
     check(
         Framing::Lines,
         "1 2\n{}[]\n{},\n",
-        &[bad(Syntax::ValuesTouch, 2), bad(Syntax::ValuesTouch, 6), bad(Syntax::TrailingData, 11)],
+        &[Bad(Syntax::ValuesTouch, 2), Bad(Syntax::ValuesTouch, 6), Bad(Syntax::TrailingData, 11)],
     );
 }
 
@@ -121,27 +118,27 @@ fn lines_recover() {
         Framing::Lines,
         "{\"a\":\n1\n\"open\n2\nnul\n[1,]\n01\n\"\\ud800\"\n{]\n3",
         &[
-            bad(Syntax::UnexpectedEnd, 5),
-            at(6, 7),
-            bad(Syntax::UnterminatedString, 13),
-            at(14, 15),
-            bad(Syntax::UnexpectedEnd, 19),
-            bad(Syntax::TrailingComma, 23),
-            bad(Syntax::Number, 26),
-            bad(Syntax::LoneSurrogate, 29),
-            bad(Syntax::MismatchedBracket, 38),
-            at(40, 41),
+            Bad(Syntax::UnexpectedEnd, 5),
+            At(6, 7),
+            Bad(Syntax::UnterminatedString, 13),
+            At(14, 15),
+            Bad(Syntax::UnexpectedEnd, 19),
+            Bad(Syntax::TrailingComma, 23),
+            Bad(Syntax::Number, 26),
+            Bad(Syntax::LoneSurrogate, 29),
+            Bad(Syntax::MismatchedBracket, 38),
+            At(40, 41),
         ],
     );
     check_bytes(
         Framing::Lines,
         b"1\n\0\0\0\n\"\xFF\"\n\xEF\xBB\xBF1\n2",
         &[
-            at(0, 1),
-            bad(Syntax::ExpectedValue, 2),
-            bad(Syntax::Utf8, 7),
-            bad(Syntax::ExpectedValue, 10),
-            at(15, 16),
+            At(0, 1),
+            Bad(Syntax::ExpectedValue, 2),
+            Bad(Syntax::Utf8, 7),
+            Bad(Syntax::ExpectedValue, 10),
+            At(15, 16),
         ],
     );
 }
@@ -155,27 +152,27 @@ fn concatenated() {
     check(
         Framing::Concatenated,
         "{}{}[]\"a\"\"b\"1 2\n3",
-        &[at(0, 2), at(2, 4), at(4, 6), at(6, 9), at(9, 12), at(12, 13), at(14, 15), at(16, 17)],
+        &[At(0, 2), At(2, 4), At(4, 6), At(6, 9), At(9, 12), At(12, 13), At(14, 15), At(16, 17)],
     );
     check(
         Framing::Concatenated,
         "true false\tnulltrue\"a\"1-2e1 01",
         &[
-            at(0, 4),
-            at(5, 10),
-            at(11, 15),
-            at(15, 19),
-            at(19, 22),
-            at(22, 23),
-            at(23, 27),
-            at(28, 29),
-            at(29, 30),
+            At(0, 4),
+            At(5, 10),
+            At(11, 15),
+            At(15, 19),
+            At(19, 22),
+            At(22, 23),
+            At(23, 27),
+            At(28, 29),
+            At(29, 30),
         ],
     );
-    check(Framing::Concatenated, "1]2", &[at(0, 1), bad(Syntax::ExpectedValue, 1)]);
-    check(Framing::Concatenated, "[01]", &[bad(Syntax::Number, 2)]);
-    check(Framing::Concatenated, "1.x", &[bad(Syntax::Number, 2)]);
-    check(Framing::Concatenated, "\u{FEFF}1 \u{FEFF}2", &[at(3, 4), bad(Syntax::ExpectedValue, 5)]);
+    check(Framing::Concatenated, "1]2", &[At(0, 1), Bad(Syntax::ExpectedValue, 1)]);
+    check(Framing::Concatenated, "[01]", &[Bad(Syntax::Number, 2)]);
+    check(Framing::Concatenated, "1.x", &[Bad(Syntax::Number, 2)]);
+    check(Framing::Concatenated, "\u{FEFF}1 \u{FEFF}2", &[At(3, 4), Bad(Syntax::ExpectedValue, 5)]);
 }
 
 /// RFC 7464: a separator before each record; elements that are blank are none; a number or word that ends with the record may
@@ -184,48 +181,48 @@ fn concatenated() {
 fn text_sequences() {
     check(Framing::JsonSeq, "", &[]);
     check(Framing::JsonSeq, "\u{1E}\u{1E} \n\u{1E}", &[]);
-    check(Framing::JsonSeq, "\u{1E}{}\n\u{1E}[1,\n2]\n\u{1E}\"a\"", &[at(1, 3), at(5, 11), at(13, 16)]);
+    check(Framing::JsonSeq, "\u{1E}{}\n\u{1E}[1,\n2]\n\u{1E}\"a\"", &[At(1, 3), At(5, 11), At(13, 16)]);
     check(
         Framing::JsonSeq,
         "\u{1E}1\n\u{1E}2 \u{1E}3\u{1E}true\u{1E}null\t\u{1E}false",
         &[
-            at(1, 2),
-            at(4, 5),
-            bad(Syntax::TruncatedRecord, 8),
-            bad(Syntax::TruncatedRecord, 13),
-            at(14, 18),
-            bad(Syntax::TruncatedRecord, 25),
+            At(1, 2),
+            At(4, 5),
+            Bad(Syntax::TruncatedRecord, 8),
+            Bad(Syntax::TruncatedRecord, 13),
+            At(14, 18),
+            Bad(Syntax::TruncatedRecord, 25),
         ],
     );
     check(
         Framing::JsonSeq,
         "\u{1E}{\"a\":[\u{1E}\"b\u{1E}tr\u{1E}-\u{1E}{}{}\u{1E}{},\u{1E}{}",
         &[
-            bad(Syntax::UnexpectedEnd, 7),
-            bad(Syntax::UnterminatedString, 10),
-            bad(Syntax::UnexpectedEnd, 13),
-            bad(Syntax::UnexpectedEnd, 15),
-            bad(Syntax::ValuesTouch, 18),
-            bad(Syntax::TrailingData, 23),
-            at(25, 27),
+            Bad(Syntax::UnexpectedEnd, 7),
+            Bad(Syntax::UnterminatedString, 10),
+            Bad(Syntax::UnexpectedEnd, 13),
+            Bad(Syntax::UnexpectedEnd, 15),
+            Bad(Syntax::ValuesTouch, 18),
+            Bad(Syntax::TrailingData, 23),
+            At(25, 27),
         ],
     );
     // What stands before the first separator is a bad record.
-    check(Framing::JsonSeq, " {}\u{1E}1\n", &[bad(Syntax::ExpectedSeparator, 1), at(4, 5)]);
-    check(Framing::JsonSeq, "\u{FEFF}\n\u{1E}{}", &[at(5, 7)]);
-    check(Framing::JsonSeq, "{}", &[bad(Syntax::ExpectedSeparator, 0)]);
+    check(Framing::JsonSeq, " {}\u{1E}1\n", &[Bad(Syntax::ExpectedSeparator, 1), At(4, 5)]);
+    check(Framing::JsonSeq, "\u{FEFF}\n\u{1E}{}", &[At(5, 7)]);
+    check(Framing::JsonSeq, "{}", &[Bad(Syntax::ExpectedSeparator, 0)]);
 }
 
 /// Found out: a sequence by its first byte; else one value, or a stream when another value begins after a line break.
 #[test]
 fn auto() {
-    check(Framing::Auto, "{}", &[at(0, 2)]);
-    check(Framing::Auto, "{}\n[] \r\n 1\n2\r3", &[at(0, 2), at(3, 5), at(9, 10), at(11, 12), at(13, 14)]);
-    check(Framing::Auto, "{\n}\n\n[\n]\n", &[at(0, 3), at(5, 8)]);
-    check(Framing::Auto, "\u{FEFF}1\n2", &[at(3, 4), at(5, 6)]);
-    check(Framing::Auto, "\u{1E}1\n\u{1E}x\u{1E}2\n", &[at(1, 2), bad(Syntax::Literal, 4), at(6, 7)]);
+    check(Framing::Auto, "{}", &[At(0, 2)]);
+    check(Framing::Auto, "{}\n[] \r\n 1\n2\r3", &[At(0, 2), At(3, 5), At(9, 10), At(11, 12), At(13, 14)]);
+    check(Framing::Auto, "{\n}\n\n[\n]\n", &[At(0, 3), At(5, 8)]);
+    check(Framing::Auto, "\u{FEFF}1\n2", &[At(3, 4), At(5, 6)]);
+    check(Framing::Auto, "\u{1E}1\n\u{1E}x\u{1E}2\n", &[At(1, 2), Bad(Syntax::Literal, 4), At(6, 7)]);
     for (text, end) in [("", 0), (" \n", 2), ("\u{FEFF}\n", 4)] {
-        check(Framing::Auto, text, &[bad(Syntax::Empty, end)]);
+        check(Framing::Auto, text, &[Bad(Syntax::Empty, end)]);
     }
 }
 
@@ -235,18 +232,18 @@ fn auto_refuses() {
     for (text, offset) in
         [("{}{}", 2), ("true false", 5), ("1 2", 2), ("\"a\"1", 3), ("[]\t[]", 3), ("{} -1", 3)]
     {
-        check(Framing::Auto, text, &[bad(Syntax::ValuesTouch, offset)]);
+        check(Framing::Auto, text, &[Bad(Syntax::ValuesTouch, offset)]);
     }
-    check(Framing::Auto, "1\n2 3", &[at(0, 1), bad(Syntax::ValuesTouch, 4)]);
-    check(Framing::Auto, "01", &[bad(Syntax::Number, 1)]);
-    check(Framing::Auto, "1\n01", &[at(0, 1), bad(Syntax::Number, 3)]);
+    check(Framing::Auto, "1\n2 3", &[At(0, 1), Bad(Syntax::ValuesTouch, 4)]);
+    check(Framing::Auto, "01", &[Bad(Syntax::Number, 1)]);
+    check(Framing::Auto, "1\n01", &[At(0, 1), Bad(Syntax::Number, 3)]);
     for (text, offset) in
         [("[1]]", 3), ("{}x", 2), ("{} ,", 3), ("{}\n}", 3), ("1\n\u{1E}2", 2), ("[]\n\u{0}", 3)]
     {
-        check(Framing::Auto, text, &[bad(Syntax::TrailingData, offset)]);
+        check(Framing::Auto, text, &[Bad(Syntax::TrailingData, offset)]);
     }
-    check(Framing::Auto, "1\n2\n]", &[at(0, 1), at(2, 3), bad(Syntax::ExpectedValue, 4)]);
-    check(Framing::Auto, "1\n[2\n3", &[at(0, 1), bad(Syntax::ExpectedCommaOrEnd, 5)]);
+    check(Framing::Auto, "1\n2\n]", &[At(0, 1), At(2, 3), Bad(Syntax::ExpectedValue, 4)]);
+    check(Framing::Auto, "1\n[2\n3", &[At(0, 1), Bad(Syntax::ExpectedCommaOrEnd, 5)]);
 }
 
 /// UTF-16 and UTF-32 are refused by name, with and without a mark, and nothing after it is read.

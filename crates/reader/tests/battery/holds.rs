@@ -116,7 +116,7 @@ impl Walker<'_, '_> {
     fn look(&mut self, what: &'static str) {
         let held = self.marks.first().map(|(mark, ..)| {
             let span = Span::new(mark.offset(), self.cursor.offset().max(mark.offset()));
-            self.cursor.bytes(span).expect("what is held is there").to_vec()
+            self.cursor.bytes(span).unwrap().to_vec()
         });
         let cursor = &self.cursor;
         let (span, offset, depth) = (cursor.span(), cursor.offset(), cursor.depth());

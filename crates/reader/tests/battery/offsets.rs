@@ -83,6 +83,31 @@ fn stream_across_four_gib() {
     }
 }
 
+/// R42: a stream that crosses 4 GiB of white space, in full: the value behind it, its offset, line and error.
+#[test]
+fn white_space_across_four_gib() {
+    let line = format!("{}\n", " ".repeat((1 << 16) - 1));
+    let tails = [(0, "\n\n[\"\\x\"]".to_owned()), (1, format!("{}[1,é]", " ".repeat((1 << 16) - 3)))];
+    for (short, tail) in tails.into_iter().take(cases(1, 2) as usize) {
+        let lines = (1 << 16) - short;
+        let text = Repeat::new("", &line, "", &tail, lines);
+        let start = text.len() - tail.trim_start().len() as u64;
+        assert!(start.abs_diff(FOUR_GIB) < 64);
+        let mut cursor = Cursor::from_reader(text, Framing::Auto, &Config::new());
+        assert!(cursor.next_record().unwrap());
+        assert_eq!((cursor.record_start(), cursor.offset()), (start, start));
+        let error = cursor.skip_value().unwrap_err();
+        let place = error.place().unwrap();
+        if short == 1 {
+            assert_eq!((error.kind(), error.offset()), (ErrorKind::Syntax(Syntax::ExpectedValue), start + 3));
+            assert_eq!((place.line, place.column), (lines + 1, (1 << 16) - 2 + 3));
+        } else {
+            assert_eq!((error.kind(), error.offset()), (ErrorKind::Syntax(Syntax::Escape), start + 2));
+            assert_eq!((place.line, place.column), (lines + 3, 3));
+        }
+    }
+}
+
 /// R42: a skip counts past 4 GiB of brackets and strings in one container, on every backend.
 #[test]
 fn skip_across_four_gib() {

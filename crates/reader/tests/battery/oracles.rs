@@ -103,9 +103,9 @@ fn naive_parser() {
 
 /// The same refusal. The three differences are on purpose: a wrong word is shown from its beginning, an input that ends
 /// within a character of a string has an open string, not bad UTF-8, and UTF-16 is known for what it is.
-fn assert_refused_alike(text: &[u8], seen: &[Seen], expected: &naive::Error, seed: u64) {
+fn assert_refused_alike(text: &[u8], trace: &[Seen], expected: &naive::Error, seed: u64) {
     let context = format!("seed {seed}: {expected}, text {:?}", String::from_utf8_lossy(text));
-    let Some((kind, offset)) = error(seen) else { panic!("taken: {context}") };
+    let Some((kind, offset)) = error(trace) else { panic!("taken: {context}") };
     let ErrorKind::Syntax(syntax) = kind else { panic!("{kind:?}: {context}") };
     match (syntax, expected.kind) {
         (Syntax::Encoding, _) => assert!(offset == 0 && text[..4].contains(&0), "{context}"),
@@ -257,10 +257,10 @@ fn assert_record_refused(text: &[u8], seen: &[Seen], record: &naive::Record, con
     let Some((ErrorKind::Syntax(syntax), offset)) = error(seen) else { panic!("taken: {context}") };
     match expected.kind {
         Naive::Truncated => {
-            assert_eq!((syntax, offset), (Syntax::TruncatedRecord, expected.offset), "{context}")
+            assert_eq!((syntax, offset), (Syntax::TruncatedRecord, expected.offset), "{context}");
         }
         Naive::Separator => {
-            assert_eq!((syntax, offset), (Syntax::ExpectedSeparator, expected.offset), "{context}")
+            assert_eq!((syntax, offset), (Syntax::ExpectedSeparator, expected.offset), "{context}");
         }
         Naive::Trailing => {
             let kinds = [Syntax::TrailingData, Syntax::ValuesTouch, Syntax::Number];

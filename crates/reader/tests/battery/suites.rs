@@ -73,7 +73,7 @@ fn read(text: &JsonText, framing: Framing) -> Option<ErrorKind> {
     whole.iter().find_map(|seen| if let Seen::Error { kind, .. } = seen { Some(*kind) } else { None })
 }
 
-/// R2: JSONTestSuite, as one value and with the framing found out, as a slice and as streams, with every backend.
+/// R2: `JSONTestSuite`, as one value and with the framing found out, as a slice and as streams, with every backend.
 #[test]
 fn json_test_suite() {
     let Some(root) = root() else { return };
@@ -85,7 +85,7 @@ fn json_test_suite() {
         match text.verdict {
             Verdict::Accept => assert_eq!((single, auto), (None, None), "{}", text.name),
             Verdict::Refuse => {
-                assert!(single.is_some() && auto.is_some(), "{} {single:?} {auto:?}", text.name)
+                assert!(single.is_some() && auto.is_some(), "{} {single:?} {auto:?}", text.name);
             }
             Verdict::Either => {
                 let refused = REFUSED.iter().find(|(name, _)| *name == text.name);

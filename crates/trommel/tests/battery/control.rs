@@ -1,1 +1,227 @@
-//! Later.
+//! Cancellation and progress.
+
+use std::io::Read;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use trommel::path::{Order, Query};
+use trommel::reader::Framing;
+use trommel::{
+    Analysis, Cancel, Document, Error, Extract, Found, Measure, Progress, Sample, Stats, Strategy,
+};
+use trommel_testkit::repeat::Repeat;
+
+use crate::support::{Scratch, Source, gzip, query, size};
+
+/// A reader that says when reading is on its way.
+struct Started<R> {
+    reader: R,
+    reads: Arc<AtomicUsize>,
+}
+
+impl<R: Read> Read for Started<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.reader.read(into)
+    }
+}
+
+/// What a run may take to stop: the promise is 50 ms, which a busy machine and a build without optimisation stretch.
+const SOON: Duration = Duration::from_secs(2);
+
+fn stops(name: &str, analysis: Analysis, mut document: Document, is_on_its_way: impl Fn() -> bool) {
+    let cancel = Cancel::new();
+    let analysis = analysis.cancel_with(&cancel);
+    let (ended, raised) = thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            let ran = analysis.run(&mut document);
+            (ran.map(|report| report.coverage), Instant::now())
+        });
+        while !is_on_its_way() && !run.is_finished() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let raised = Instant::now();
+        cancel.cancel();
+        (run.join().unwrap(), raised)
+    });
+    let (ran, at) = ended;
+    match ran {
+        Err(Error::Read { error, .. }) => assert!(error.is_cancelled(), "{name}: {error}"),
+        other => panic!("{name}: {other:?}"),
+    }
+    let took = at.saturating_duration_since(raised);
+    assert!(took < SOON, "{name}: took {took:?}");
+}
+
+/// R31: whatever a run is busy with, it stops soon after the flag is raised. The inputs would take minutes to hours.
+#[test]
+fn a_cancelled_run_stops() {
+    let record = format!(r#"{{"id": 1, "a": [1, 2, {{"b": "{}"}}]}}"#, "x".repeat(200));
+    let mut rich = Stats::new();
+    (rich.schema, rich.values) = (true, true);
+    let stratified = Strategy::Stratified(query("$.id"));
+    let records = || query("$.data.records[*]");
+    let analyses = [
+        ("count", Analysis::new().count(query("$..b"))),
+        ("extract", Analysis::new().extract(query("$..b"))),
+        ("filter", Analysis::new().count(query("$.data.records[?@.a[2].b == 'y']"))),
+        ("sample", Analysis::new().sample(Sample::new(records(), size(10)))),
+        ("last", Analysis::new().sample(Sample::new(records(), size(10)).strategy(Strategy::Last))),
+        (
+            "kept",
+            Analysis::new().sample(Sample::new(records(), size(10)).strategy(Strategy::Systematic(None))),
+        ),
+        ("strata", Analysis::new().sample(Sample::new(records(), size(10)).strategy(stratified))),
+        ("stats", Analysis::new().ask(Measure::Stats(rich))),
+    ];
+    for (name, analysis) in analyses {
+        let reads = Arc::new(AtomicUsize::new(0));
+        let reader = Started { reader: Repeat::records(&record, 1 << 40), reads: reads.clone() };
+        stops(name, analysis, Document::from_reader(reader), || reads.load(Ordering::Relaxed) > 100);
+    }
+}
+
+/// R31: also where no byte passes: in many ways to one node, and in filters that go over the same bytes again and again.
+#[test]
+fn a_cancelled_run_stops_where_no_byte_passes() {
+    let soon = || {
+        let begun = Instant::now();
+        move || begun.elapsed() > Duration::from_millis(50)
+    };
+    let often = query(&format!("${}", "[0,0]".repeat(60)));
+    let text = format!("{}7{}", "[".repeat(60), "]".repeat(60));
+    for order in [Order::Rfc, Order::Document] {
+        let analysis = Analysis::new().order(order).extract(often.clone());
+        stops("explosion", analysis, Document::from_bytes(text.clone()), soon());
+    }
+    let limited = Analysis::new().ask(Measure::Extract(Extract::new(often).limit(3)));
+    stops("explosion with a limit", limited, Document::from_bytes(text), soon());
+    let deep = format!("{}{}", "[".repeat(9000), "]".repeat(9000));
+    let wide = format!("[{deep}{}]", format!(",{deep}").repeat(100));
+    let again = Analysis::new().count(query("$..[?@..x]"));
+    stops("filter", again, Document::from_bytes(wide), soon());
+}
+
+/// R31: on several threads, and while values are handed out.
+#[test]
+fn a_cancelled_run_stops_on_every_thread() {
+    let text: String = "{\"a\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}\n".repeat(300_000);
+    let cancel = Cancel::new();
+    let analysis = Analysis::new().extract(query("$.a[*]")).threads(4).cancel_with(&cancel);
+    let mut heard = 0_u64;
+    let mut sink = |_: &Found<'_>| {
+        heard += 1;
+        if heard == 100_000 {
+            cancel.cancel();
+        }
+        Ok(())
+    };
+    let error =
+        analysis.run_with(&mut Document::from_bytes(text).framing(Framing::Lines), &mut sink).unwrap_err();
+    assert!(matches!(&error, Error::Read { error, .. } if error.is_cancelled()), "{error}");
+    assert!((100_000..103_000).contains(&heard), "{heard}");
+}
+
+#[test]
+fn a_raised_flag_lets_nothing_begin() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    assert!(cancel.is_cancelled() && cancel.clone().is_cancelled());
+    for source in Source::all() {
+        let mut document = source.document(b"[1, 2, 3]", Framing::Auto);
+        let error = Analysis::new().count(query("$[*]")).cancel_with(&cancel).run(&mut document).unwrap_err();
+        assert!(error.to_string().contains("cancelled"), "{source:?} {error}");
+    }
+}
+
+fn progress(analysis: &Analysis, document: &mut Document) -> Vec<Progress> {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = told.clone();
+    let analysis = analysis.clone().on_progress(move |progress| heard.lock().unwrap().push(progress));
+    analysis.run(document).unwrap();
+    let told = told.lock().unwrap();
+    told.clone()
+}
+
+fn check(told: &[Progress], bytes: u64, total: Option<u64>, note: &str) {
+    assert!(told.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "never less: {note} {told:?}");
+    assert!(told.iter().all(|progress| progress.total == total), "{note} {told:?}");
+    assert_eq!(told.last().unwrap().bytes, bytes, "{note}");
+    assert!(total.is_none_or(|total| total == bytes), "the last is the total: {note}");
+}
+
+/// R32: what is told grows, and ends with all of it; at least once a MiB on a slice, and once a read on a stream.
+#[test]
+fn progress_grows_to_the_total() {
+    let lines = "{\"a\": [1, 2, 3], \"pad\": \"xxxxxxxxxxxxxxxxxxxxxxxx\"}\n".repeat(120_000);
+    let length = lines.len() as u64;
+    let file = Scratch::new("lines.jsonl", lines.as_bytes());
+    let count = Analysis::new().count(query("$.a[*]"));
+    let sample = Analysis::new().sample(Sample::new(Query::root(), size(9)));
+    let twice = Sample::new(Query::root(), size(9)).strategy(Strategy::Systematic(None));
+    let twice = Analysis::new().sample(twice.clone()).sample(twice);
+    for threads in [1, 2, 8] {
+        for (name, analysis, passes) in [("count", &count, 1), ("sample", &sample, 1), ("twice", &twice, 2)] {
+            let analysis = analysis.clone().threads(threads);
+            let note = format!("{name} {threads}");
+            let bytes = || Document::from_bytes(lines.clone()).framing(Framing::Lines);
+            let told = progress(&analysis, &mut bytes());
+            check(&told, passes * length, Some(passes * length), &note);
+            assert!(told.len() as u64 >= passes * length >> 20, "{note} {}", told.len());
+            let told = progress(&analysis, &mut Document::open(file.path()).unwrap());
+            check(&told, passes * length, Some(passes * length), &note);
+            assert!(told.len() as u64 >= passes * length >> 16, "{note} {}", told.len());
+            let packed = gzip(lines.as_bytes());
+            let told = progress(&analysis, &mut Document::from_bytes(packed).framing(Framing::Lines));
+            check(&told, passes * length, None, &note);
+        }
+    }
+}
+
+/// R32: while a pipe trickles, each read is told of.
+#[test]
+fn progress_is_told_at_every_read() {
+    let text = format!("[{}]", vec!["1"; 1000].join(","));
+    let mut document = Source::Reads(10).document(text.as_bytes(), Framing::Auto);
+    let told = progress(&Analysis::new().count(query("$[*]")), &mut document);
+    check(&told, 2001, None, "pipe");
+    assert!(told.len() >= 190, "{}", told.len());
+}
+
+/// R32: what is kept to be read again, and what is read again, does not make it go back.
+#[test]
+fn progress_does_not_go_back_when_reading_does() {
+    let text = format!("[{}]", vec!["1"; 100_000].join(","));
+    let length = text.len() as u64;
+    let sample = Sample::new(query("$"), size(9)).strategy(Strategy::Systematic(None));
+    let told = progress(
+        &Analysis::new().sample(sample),
+        &mut Source::Reads(4096).document(text.as_bytes(), Framing::Auto),
+    );
+    assert!(told.windows(2).all(|pair| pair[0].bytes < pair[1].bytes), "{told:?}");
+    assert_eq!(told.last().map(|last| (last.bytes, last.total)), Some((3 * length, Some(3 * length))));
+    let arrays = format!("{text}\n{text}\n");
+    let told = progress(
+        &Analysis::new().sample(Sample::new(query("$"), size(9))),
+        &mut Document::from_bytes(arrays),
+    );
+    check(&told, 2 * length + 2, Some(2 * length + 2), "a stream of arrays");
+}
+
+/// The callback is never called from two threads at once, and may be slow.
+#[test]
+fn progress_is_told_by_one_at_a_time() {
+    let lines = "{\"a\": [1, 2, 3]}\n".repeat(600_000);
+    let (busy, calls) = (AtomicU64::new(0), Arc::new(AtomicU64::new(0)));
+    let counted = calls.clone();
+    let analysis = Analysis::new().stats().threads(4).on_progress(move |_| {
+        assert_eq!(busy.fetch_add(1, Ordering::SeqCst), 0);
+        thread::sleep(Duration::from_millis(1));
+        busy.fetch_sub(1, Ordering::SeqCst);
+        counted.fetch_add(1, Ordering::Relaxed);
+    });
+    analysis.run(&mut Document::from_bytes(lines).framing(Framing::Lines)).unwrap();
+    assert!(calls.load(Ordering::Relaxed) >= 9);
+}

@@ -9,7 +9,8 @@ use trommel_testkit::naive;
 
 use crate::support::{Source, cases, naive_framing, nodes, query, run_bytes};
 
-const KINDS: [CountAs; 4] = [CountAs::Matches, CountAs::ArrayLength, CountAs::ObjectKeys, CountAs::NestedTotal];
+const KINDS: [CountAs; 4] =
+    [CountAs::Matches, CountAs::ArrayLength, CountAs::ObjectKeys, CountAs::NestedTotal];
 
 fn count(count: Count) -> Analysis {
     Analysis::new().ask(Measure::Count(count))
@@ -68,8 +69,9 @@ fn counts_are_those_of_the_oracle() {
         let first = naive::records(&text, naive_framing(framing))[0].outcome.clone().unwrap();
         let wishes = Wishes { patterns: false, ..Wishes::default() };
         let query = query(&generate::query(seed, &first, &wishes));
-        let filter =
-            (1..30).find_map(|number| filter_of(&self::query(&generate::query(seed + number * 1000, &first, &wishes))));
+        let filter = (1..30).find_map(|number| {
+            filter_of(&self::query(&generate::query(seed + number * 1000, &first, &wishes)))
+        });
         for (kind, filter) in KINDS.into_iter().flat_map(|kind| [(kind, None), (kind, filter.clone())]) {
             filtered += usize::from(filter.is_some());
             let mut asked = Count::new(query.clone()).name("it").count_as(kind);
@@ -77,11 +79,18 @@ fn counts_are_those_of_the_oracle() {
             let answer = count(asked).run(&mut Source::pick(seed).document(&text, framing));
             match expected(&text, framing, (&query, kind), filter.as_ref()) {
                 Ok(number) => {
-                    let found = answer.unwrap_or_else(|error| panic!("seed {seed} {query} {kind:?}: {error}"));
-                    assert_eq!(found.answers[0].count(), Some(number), "seed {seed} {query} {kind:?} {filter:?}");
+                    let found =
+                        answer.unwrap_or_else(|error| panic!("seed {seed} {query} {kind:?}: {error}"));
+                    assert_eq!(
+                        found.answers[0].count(),
+                        Some(number),
+                        "seed {seed} {query} {kind:?} {filter:?}"
+                    );
                 }
                 Err((_, node)) => {
-                    let Err(Error::NotCountable(what)) = answer else { panic!("seed {seed} {query} {kind:?}") };
+                    let Err(Error::NotCountable(what)) = answer else {
+                        panic!("seed {seed} {query} {kind:?}")
+                    };
                     assert_eq!((what.name.as_str(), what.location), ("it", node.path), "seed {seed} {query}");
                 }
             }
@@ -92,7 +101,8 @@ fn counts_are_those_of_the_oracle() {
 
 #[test]
 fn each_kind_counts_what_its_name_says() {
-    let text = br#"{"users": [{"name": "A", "age": 40, "tags": ["x", "y"]}, {"name": "B", "age": 20, "tags": []}]}"#;
+    let text =
+        br#"{"users": [{"name": "A", "age": 40, "tags": ["x", "y"]}, {"name": "B", "age": 20, "tags": []}]}"#;
     for (path, kind, filter, number) in [
         ("$.users[*]", CountAs::Matches, None, 2),
         ("$.users[*]", CountAs::Matches, Some("@.age > 30"), 1),

@@ -26,7 +26,9 @@ fn what_was_read_is_said() {
     let loose = analysis.clone().validation(Validation::Structural);
     assert!(!covered(&loose, &mut Document::from_bytes(&text[..])).strict);
     // Of what is unpacked or read once the length is not known before.
-    for document in [&mut Document::from_bytes(gzip(text)), &mut *Source::Reads(3).document(text, Framing::Auto)] {
+    for document in
+        [&mut Document::from_bytes(gzip(text)), &mut *Source::Reads(3).document(text, Framing::Auto)]
+    {
         assert_eq!(facts(covered(&analysis, document)), (14, None, 1, true));
     }
     let stream = b"1\n\n2\n 3";
@@ -101,9 +103,9 @@ fn a_limit_of_none_reads_nothing() {
 #[test]
 fn samples_and_descriptions_read_all() {
     let text = "[1, 2, 3]";
-    let analysis = Analysis::new()
-        .ask(Measure::Extract(Extract::new(query("$[0]")).limit(1)))
-        .sample(trommel::Sample::new(Query::root(), crate::support::size(1)).strategy(trommel::Strategy::First));
+    let analysis = Analysis::new().ask(Measure::Extract(Extract::new(query("$[0]")).limit(1))).sample(
+        trommel::Sample::new(Query::root(), crate::support::size(1)).strategy(trommel::Strategy::First),
+    );
     assert_eq!(facts(covered(&analysis, &mut Document::from_bytes(text))), (9, Some(9), 1, true));
     let analysis = Analysis::new().ask(Measure::Extract(Extract::new(query("$[0]")).limit(1))).stats();
     assert_eq!(facts(covered(&analysis, &mut Document::from_bytes(text))), (9, Some(9), 1, true));

@@ -204,7 +204,8 @@ fn values_decode_into_types() {
         title: String,
         price: f64,
     }
-    let text = r#"{"books": [{"title": "A \u00e9", "price": 8.95, "more": []}, {"title": "B", "price": 1e1}]}"#;
+    let text =
+        r#"{"books": [{"title": "A \u00e9", "price": 8.95, "more": []}, {"title": "B", "price": 1e1}]}"#;
     let (mut books, mut scratch) = (Vec::new(), Vec::new());
     let mut sink = |found: &Found<'_>| {
         books.push(found.decode::<Book>(&mut scratch).map_err(io::Error::other)?);

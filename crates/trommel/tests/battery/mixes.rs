@@ -18,8 +18,13 @@ fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measu
         query(&generate::query(seed * 100 + number, tree, &Wishes::default()))
     };
     let stride = NonZeroU64::new(2);
-    let strategies =
-        [Strategy::Random, Strategy::First, Strategy::Last, Strategy::Systematic(None), Strategy::Systematic(stride)];
+    let strategies = [
+        Strategy::Random,
+        Strategy::First,
+        Strategy::Last,
+        Strategy::Systematic(None),
+        Strategy::Systematic(stride),
+    ];
     (0..random.between(2, 7))
         .map(|_| match random.below(6) {
             0 => Measure::Extract(Extract::new(queries())),

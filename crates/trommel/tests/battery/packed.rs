@@ -1,1 +1,164 @@
-//! Later.
+//! gzip and zstd.
+
+use trommel::path::Query;
+use trommel::reader::{ErrorKind, Framing, Limit};
+use trommel::{Analysis, Document, Error, Sample, Strategy};
+use trommel_testkit::chunks::{Chunks, FailAfter, Interrupting};
+use trommel_testkit::generate::{Random, Shape, damage, stream};
+use trommel_testkit::naive;
+
+use crate::support::{Scratch, cases, gzip, query, run, shown, size, zstd};
+
+fn questions() -> Analysis {
+    Analysis::new()
+        .extract(query("$..a"))
+        .count(query("$..*"))
+        .stats()
+        .sample(Sample::new(Query::root(), size(4)).strategy(Strategy::Systematic(None)))
+}
+
+fn answers(document: Document) -> Result<(Vec<String>, Vec<crate::support::Heard>, u64), Error> {
+    let (report, memory) = run(&questions(), &mut document.framing(Framing::Lines))?;
+    Ok((report.answers.iter().map(shown).collect(), memory.heard, report.coverage.bytes_read))
+}
+
+type Pack = fn(&[u8]) -> Vec<u8>;
+
+const PACKS: [(&str, Pack); 2] = [("gz", gzip), ("zst", zstd)];
+
+/// R41: packed in one member or several, as bytes, file or pipe, an input gives what it gives unpacked.
+#[test]
+fn packed_inputs_are_answered_as_plain_ones() {
+    for seed in 0..cases(60, 5000) {
+        let mut random = Random::new(seed);
+        let text = stream(seed, &Shape::plain(), naive::Framing::Lines, random.between(1, 30));
+        let plain = answers(Document::from_bytes(text.clone())).unwrap();
+        for (name, pack) in PACKS {
+            let at = random.below(text.len() + 1);
+            let members = [pack(&text[..at]), pack(b""), pack(&text[at..])].concat();
+            for packed in [pack(&text), members] {
+                let file = Scratch::new(&format!("lines.jsonl.{name}"), &packed);
+                let opened = Document::open(file.path()).unwrap();
+                assert_eq!((opened.current_framing(), opened.is_repeatable()), (Framing::Lines, true));
+                let bytes = std::io::Cursor::new(packed.clone());
+                let reads = Document::from_reader(Chunks::new(bytes.clone(), &[random.between(1, 70)]));
+                let interrupted = Document::from_reader(Interrupting::new(bytes, 3));
+                for document in [opened, reads, interrupted, Document::from_bytes(packed.clone())] {
+                    assert_eq!(answers(document).unwrap(), plain, "seed {seed} {name}");
+                }
+            }
+        }
+    }
+}
+
+/// R41: what is cut off is an error, not the answer to a part.
+#[test]
+fn a_cut_input_is_an_error() {
+    let text = stream(1, &Shape::plain(), naive::Framing::Lines, 20);
+    for (name, pack) in PACKS {
+        let packed = pack(&text);
+        for end in (4..packed.len()).step_by(7) {
+            let error = answers(Document::from_bytes(&packed[..end])).unwrap_err();
+            assert!(matches!(error, Error::Read { .. }), "{name} cut at {end}: {error}");
+        }
+    }
+}
+
+/// R41: a wrong checksum is an error, and so is what follows the end and is no member.
+#[test]
+fn a_wrong_checksum_is_an_error() {
+    let text = stream(2, &Shape::plain(), naive::Framing::Lines, 20);
+    for (name, pack) in PACKS {
+        let mut packed = pack(&text);
+        let at = packed.len() - if name == "gz" { 6 } else { 2 };
+        packed[at] ^= 1;
+        let error = answers(Document::from_bytes(packed)).unwrap_err();
+        assert!(
+            matches!(&error, Error::Read { error, .. } if matches!(error.kind(), ErrorKind::Io(_))),
+            "{name}: {error}"
+        );
+        assert!(!error.to_string().contains("write"), "{name}: {error}");
+    }
+    let trailing = [zstd(&text), b"garbage".to_vec()].concat();
+    assert!(matches!(answers(Document::from_bytes(trailing)), Err(Error::Read { .. })));
+}
+
+/// R41: any damage gives the right answer or an error.
+#[test]
+fn damage_is_never_another_answer() {
+    let text = stream(3, &Shape::plain(), naive::Framing::Lines, 20);
+    let plain = answers(Document::from_bytes(text.clone())).unwrap();
+    let mut refused = 0;
+    for (name, pack) in PACKS {
+        let packed = pack(&text);
+        for seed in 0..cases(300, 20_000) {
+            let damaged = damage(seed, &packed);
+            // What no longer begins as it did is no packed input at all.
+            if damaged.len() < 4 || damaged[..4] != packed[..4] {
+                continue;
+            }
+            match answers(Document::from_bytes(damaged)) {
+                Ok(found) => assert_eq!(found, plain, "{name} {seed}"),
+                Err(error) => {
+                    assert!(matches!(error, Error::Read { .. }), "{name} {seed}: {error}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 300, "{refused}");
+}
+
+/// R41: what unpacks to far more than it takes is refused behind the first 64 MiB, with the ratio named.
+#[test]
+fn a_bomb_is_refused() {
+    let spaces = vec![b' '; 80 << 20];
+    for (name, pack) in PACKS {
+        let bomb = pack(&spaces);
+        let count = Analysis::new().count(query("$"));
+        let mut document = Document::from_bytes(bomb.clone()).ratio_limit(100);
+        match count.run(&mut document).unwrap_err() {
+            Error::Read { error, .. } => {
+                assert_eq!(error.kind(), ErrorKind::Limit(Limit::Ratio(100)), "{name}");
+                assert!((63 << 20..66 << 20).contains(&error.offset()), "{name} {}", error.offset());
+                assert!(error.to_string().contains("100"), "{error}");
+            }
+            other => panic!("{name}: {other}"),
+        }
+        // An input that may is read to its end: there is nothing but white space.
+        let mut document = Document::from_bytes(bomb).ratio_limit(1 << 40).framing(Framing::Lines);
+        let report = count.run(&mut document).unwrap();
+        assert_eq!((report.answers[0].count(), report.coverage.bytes_read), (Some(0), 80 << 20), "{name}");
+    }
+}
+
+/// A failing pipe is an error of reading, wherever it fails.
+#[test]
+fn a_failing_pipe_is_an_error_of_reading() {
+    let text = stream(4, &Shape::plain(), naive::Framing::Lines, 5);
+    for (name, pack) in [("plain", (|text| text.to_vec()) as Pack)].into_iter().chain(PACKS) {
+        let packed = pack(&text);
+        for fails in [0, 1, 3, packed.len() as u64 / 2] {
+            for analysis in [questions(), Analysis::new().count(query("$..*"))] {
+                let bytes = std::io::Cursor::new(packed.clone());
+                let reader = FailAfter::new(bytes, fails, std::io::ErrorKind::TimedOut);
+                let error =
+                    analysis.run(&mut Document::from_reader(reader).framing(Framing::Lines)).unwrap_err();
+                let timed_out = ErrorKind::Io(std::io::ErrorKind::TimedOut);
+                assert!(
+                    matches!(&error, Error::Read { error, .. } if error.kind() == timed_out),
+                    "{name} {fails}: {error}"
+                );
+            }
+        }
+    }
+}
+
+/// Offsets count the bytes after unpacking.
+#[test]
+fn errors_stand_in_the_unpacked_text() {
+    for (name, pack) in PACKS {
+        let error = Analysis::new().stats().run(&mut Document::from_bytes(pack(b"[1,\n  nul]"))).unwrap_err();
+        assert!(error.to_string().contains("byte 6 (line 2, column 3)"), "{name}: {error}");
+    }
+}

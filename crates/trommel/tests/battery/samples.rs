@@ -50,9 +50,7 @@ fn expected(strategy: &Strategy, seed: Seed, count: usize, total: u64) -> Vec<u6
         Strategy::First => (0..most).collect(),
         Strategy::Last => (total - most..total).collect(),
         Strategy::Systematic(None) => systematic_indices(size(count), total).collect(),
-        Strategy::Systematic(Some(stride)) => {
-            (0..total).step_by(stride.get() as usize).take(count).collect()
-        }
+        Strategy::Systematic(Some(stride)) => (0..total).step_by(stride.get() as usize).take(count).collect(),
         _ => panic!("not by arithmetic alone"),
     }
 }
@@ -119,7 +117,8 @@ fn samples_are_those_of_the_arithmetic_on_any_input() {
 /// R33: the same sample for any number of threads.
 #[test]
 fn threads_draw_the_same() {
-    let text: String = (0..40_000).map(|id| format!("{{\"id\": {id}, \"pad\": \"{}\"}}\n", "x".repeat(120))).collect();
+    let text: String =
+        (0..40_000).map(|id| format!("{{\"id\": {id}, \"pad\": \"{}\"}}\n", "x".repeat(120))).collect();
     let mut drawn = Vec::new();
     for threads in [1, 2, 8] {
         let sample = Sample::new(query("$"), size(50)).seed(Seed::new(9));
@@ -139,18 +138,24 @@ fn strata_have_their_shares() {
         let items: Vec<(usize, String)> = (0..random.between(1, 80))
             .map(|number| {
                 let label = random.weighted(&[8, 4, 2, 1, 2]);
-                let member = if label == 4 { String::new() } else { format!(r#", "region": {}"#, labels[label]) };
+                let member =
+                    if label == 4 { String::new() } else { format!(r#", "region": {}"#, labels[label]) };
                 (label, format!(r#"{{"id": {number}{member}}}"#))
             })
             .collect();
         let texts: Vec<&str> = items.iter().map(|(_, text)| text.as_str()).collect();
         let (count, key) = (random.between(1, 20), Seed::new(seed));
-        let sample = Sample::new(query("$"), size(count))
-            .seed(key)
-            .strategy(Strategy::Stratified(query("$.region")));
+        let sample =
+            Sample::new(query("$"), size(count)).seed(key).strategy(Strategy::Stratified(query("$.region")));
         let mut order: Vec<usize> = Vec::new();
-        items.iter().for_each(|(label, _)| if !order.contains(label) { order.push(*label) });
-        let of = |label: usize| items.iter().enumerate().filter(move |(_, item)| item.0 == label).map(|(at, _)| at as u64);
+        items.iter().for_each(|(label, _)| {
+            if !order.contains(label) {
+                order.push(*label)
+            }
+        });
+        let of = |label: usize| {
+            items.iter().enumerate().filter(move |(_, item)| item.0 == label).map(|(at, _)| at as u64)
+        };
         let totals: Vec<u64> = order.iter().map(|&label| of(label).count() as u64).collect();
         let quotas = allot(size(count), &totals);
         let mut drawn = Vec::new();
@@ -162,11 +167,15 @@ fn strata_have_their_shares() {
         }
         drawn.sort_unstable();
         let candidates: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
-        for (text, framing) in [(format!("[{}]", texts.join(", ")), Framing::Auto), (texts.join("\n"), Framing::Lines)] {
-            let answer = draw(sample.clone(), &mut Source::pick(seed).document(text.as_bytes(), framing)).unwrap();
+        for (text, framing) in
+            [(format!("[{}]", texts.join(", ")), Framing::Auto), (texts.join("\n"), Framing::Lines)]
+        {
+            let answer =
+                draw(sample.clone(), &mut Source::pick(seed).document(text.as_bytes(), framing)).unwrap();
             check(&answer, &candidates, &drawn, &format!("seed {seed} {framing:?}"));
             let strata = answer.strata.unwrap();
-            let found: Vec<_> = strata.iter().map(|one| (one.value.clone(), one.total, one.sampled)).collect();
+            let found: Vec<_> =
+                strata.iter().map(|one| (one.value.clone(), one.total, one.sampled)).collect();
             let wanted = order.iter().zip(totals.iter().zip(&quotas)).map(|(&label, (&total, &quota))| {
                 let value = labels[label].replace("  ", "").into_bytes();
                 (Some(value).filter(|_| label != 4), total, quota.min(total))
@@ -265,7 +274,11 @@ fn a_sample_larger_than_its_population_is_all_of_it() {
         }
         let sample = Sample::new(query("$"), size(1000)).strategy(strategy.clone());
         let answer = draw(sample, &mut Document::from_bytes("[1, 2, 3]")).unwrap();
-        assert_eq!((values(&answer), answer.total), (vec!["1".into(), "2".into(), "3".into()], 3), "{strategy:?}");
+        assert_eq!(
+            (values(&answer), answer.total),
+            (vec!["1".into(), "2".into(), "3".into()], 3),
+            "{strategy:?}"
+        );
     }
 }
 
@@ -279,7 +292,10 @@ fn nested_candidates_stand_in_the_order_of_the_document() {
         let expected = [r#"{"a": [{"a": 1}], "b": {"a": 2}}"#, r#"[{"a": 1}]"#, "1", "2"];
         assert_eq!(values(&answer), expected, "{source:?}");
         let last = Sample::new(query("$..a"), size(2)).strategy(Strategy::Last);
-        assert_eq!(values(&draw(last, &mut source.document(text.as_bytes(), Framing::Auto)).unwrap()), ["1", "2"]);
+        assert_eq!(
+            values(&draw(last, &mut source.document(text.as_bytes(), Framing::Auto)).unwrap()),
+            ["1", "2"]
+        );
     }
 }
 
@@ -317,7 +333,8 @@ fn bytes_are_handed_out_as_they_stand() {
     let sample = Sample::new(query("$"), size(2));
     let loose = Analysis::new().sample(sample.clone()).validation(Validation::Structural);
     let report = loose.run(&mut Document::from_bytes(&text[..])).unwrap();
-    let found: Vec<_> = sample_of(&report.answers[0]).items.iter().map(|item| item.value.as_slice()).collect();
+    let found: Vec<_> =
+        sample_of(&report.answers[0]).items.iter().map(|item| item.value.as_slice()).collect();
     assert_eq!(found, [&b"[\"\xFF\"]"[..], b"[ 1 ,2 ]"]);
     assert!(draw(sample, &mut Document::from_bytes(&text[..])).is_err());
 }
@@ -352,7 +369,9 @@ fn large_candidates_come_back_from_their_files() {
     let text = items.join("\n");
     for strategy in [Strategy::Random, Strategy::Last, Strategy::First] {
         let sample = Sample::new(query("$"), size(24)).strategy(strategy.clone());
-        let answer = draw(sample.clone(), &mut Source::Reads(1 << 16).document(text.as_bytes(), Framing::Lines)).unwrap();
+        let answer =
+            draw(sample.clone(), &mut Source::Reads(1 << 16).document(text.as_bytes(), Framing::Lines))
+                .unwrap();
         assert_eq!(indices(&answer), expected(&strategy, Seed::new(0), 24, 40), "{strategy:?}");
         assert!(answer.items.iter().all(|found| found.value == items[found.index as usize].as_bytes()));
         let mut limits = trommel::reader::Limits::default();

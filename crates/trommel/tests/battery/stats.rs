@@ -56,8 +56,9 @@ fn check_structure(found: &Summary, population: &Population<'_>, note: &str) {
 type Row = (String, u64, String, Option<[u64; 3]>);
 
 fn rows(found: &Summary) -> [Vec<Row>; 2] {
-    let several =
-        |[count, min, max]: [Option<u64>; 3]| count.zip(min).zip(max).map(|((count, min), max)| [count, min, max]);
+    let several = |[count, min, max]: [Option<u64>; 3]| {
+        count.zip(min).zip(max).map(|((count, min), max)| [count, min, max])
+    };
     let arrays = found.arrays.as_ref().unwrap().iter().map(|row| {
         let counts = several([row.count, row.min_length, row.max_length]);
         (row.path.clone(), row.length, row.item_type.clone(), counts)
@@ -95,8 +96,8 @@ fn trees(text: &[u8], framing: Framing) -> Vec<naive::Document> {
 
 fn random_text(seed: u64) -> (Vec<u8>, Framing) {
     let mut random = Random::new(seed);
-    let framing =
-        [Framing::Single, Framing::Lines, Framing::JsonSeq, Framing::Concatenated][random.weighted(&[3, 2, 1, 1])];
+    let framing = [Framing::Single, Framing::Lines, Framing::JsonSeq, Framing::Concatenated]
+        [random.weighted(&[3, 2, 1, 1])];
     let shape = match random.below(3) {
         0 => Shape { duplicates: true, ..Shape::default() },
         1 => Shape { values: 200, ..Shape::deep(40) },
@@ -118,7 +119,11 @@ fn whole_inputs_are_described_as_by_the_oracle() {
         let found = describe(&analysis, &mut source.document(&text, framing));
         let note = format!("seed {seed} {source:?} {framing:?}");
         check_structure(&found.summary, &population, &note);
-        assert_eq!(rows(&found.summary), expected_rows(&population, depth.unwrap_or(u32::MAX), "$"), "{note}");
+        assert_eq!(
+            rows(&found.summary),
+            expected_rows(&population, depth.unwrap_or(u32::MAX), "$"),
+            "{note}"
+        );
         let size = statistics::size(&text);
         assert_eq!((found.bytes, found.characters), (size.bytes, size.characters), "{note}");
         let records = (framing != Framing::Single).then_some(trees.len() as u64);
@@ -168,7 +173,12 @@ fn selected_values_are_described_as_by_the_oracle() {
             assert_eq!(part.0, query.shorthand());
             check_structure(part.3, &population, &note);
             let expected = expected_rows(&population, u32::MAX, &query.shorthand());
-            assert_eq!(sorted(rows(part.3)), sorted(expected), "{note} {query}");
+            if part.3.capped.is_empty() {
+                assert_eq!(sorted(rows(part.3)), sorted(expected), "{note} {query}");
+            } else {
+                let shown = [expected[0].len(), expected[1].len()].map(|rows| rows.min(1000));
+                assert_eq!(rows(part.3).map(|rows| rows.len()), shown, "{note} {query}");
+            }
             all.extend(values);
         }
         assert_eq!((found.bytes, found.characters), (bytes, characters), "{note}");
@@ -177,11 +187,12 @@ fn selected_values_are_described_as_by_the_oracle() {
         check_structure(&found.summary, &population, &note);
         if queries.len() > 1 {
             let parts = found.by_path.iter().map(|part| rows(&part.summary));
-            let joined = parts.fold([Vec::new(), Vec::new()], |[mut arrays, mut objects]: [Vec<Row>; 2], [a, o]| {
-                arrays.extend(a);
-                objects.extend(o);
-                [arrays, objects]
-            });
+            let joined =
+                parts.fold([Vec::new(), Vec::new()], |[mut arrays, mut objects]: [Vec<Row>; 2], [a, o]| {
+                    arrays.extend(a);
+                    objects.extend(o);
+                    [arrays, objects]
+                });
             assert_eq!(rows(&found.summary), joined, "the rows of all are those of each: {note}");
         }
     }
@@ -209,7 +220,8 @@ fn record_streams_say_how_many_and_of_what_type() {
 #[test]
 fn what_is_not_asked_for_is_not_there() {
     let text = br#"{"a": [1, "x"]}"#;
-    let ask = |change: fn(&mut Stats)| stats_of(&run_bytes(&asked(&[], change), text).unwrap().answers[0]).clone();
+    let ask =
+        |change: fn(&mut Stats)| stats_of(&run_bytes(&asked(&[], change), text).unwrap().answers[0]).clone();
     let plain = ask(|_| {}).summary;
     assert!(plain.schema.is_none() && plain.values.is_none() && plain.arrays.is_some());
     let bare = ask(|stats| stats.per_path = false).summary;
@@ -227,7 +239,8 @@ fn what_is_not_asked_for_is_not_there() {
 fn rows_that_are_left_out_are_counted() {
     let wide: Vec<String> = (0..1200).map(|name| format!("\"n{name}\": []")).collect();
     let text = format!(r#"{{"wide": {{{}}}, "small": [[]]}}"#, wide.join(", "));
-    let found = describe(&asked(&[query("$.wide"), query("$.small")], |_| {}), &mut Document::from_bytes(text));
+    let found =
+        describe(&asked(&[query("$.wide"), query("$.small")], |_| {}), &mut Document::from_bytes(text));
     let capped = found.summary.capped.arrays.unwrap();
     assert_eq!((capped.shown, capped.total), (1002, 1202));
     assert_eq!(found.summary.arrays.unwrap().len(), 1002);
@@ -244,7 +257,8 @@ fn real_documents_have_the_figures_of_the_suite() {
         let framing = if figures.records.is_some() { Framing::Lines } else { Framing::Single };
         let bytes = std::fs::read(&figures.path).unwrap();
         let packed = Document::from_reader(std::io::Cursor::new(crate::support::gzip(&bytes)));
-        for document in [Document::open(&figures.path).unwrap(), Document::from_bytes(bytes.clone()), packed] {
+        for document in [Document::open(&figures.path).unwrap(), Document::from_bytes(bytes.clone()), packed]
+        {
             // A second question beside the first does not change its answer.
             let analysis = Analysis::new().stats().count(query("$..*"));
             let found = describe(&analysis, &mut document.framing(framing));
@@ -256,8 +270,7 @@ fn real_documents_have_the_figures_of_the_suite() {
             let deepest = figures.open_containers..=figures.open_containers + 1;
             assert!(deepest.contains(&structure.max_depth), "{name}: {}", structure.max_depth);
             let types = &found.summary.types;
-            let counts =
-                [types.array, types.boolean, types.null, types.number, types.object, types.string];
+            let counts = [types.array, types.boolean, types.null, types.number, types.object, types.string];
             let expected = Kind::ALL.map(|kind| figures.kinds.get(&kind).copied().unwrap_or(0));
             assert_eq!(counts, expected, "{name}");
         }
@@ -269,8 +282,7 @@ fn check_schema(analysis: &Analysis, document: &mut Document, records: &[&[u8]],
     let schema = describe(analysis, document).summary.schema.unwrap().into_json();
     let schema: Value = serde_json::from_str(&schema).unwrap();
     assert!(jsonschema::draft202012::meta::is_valid(&schema), "{note}: {schema}");
-    let validator =
-        jsonschema::draft202012::options().should_validate_formats(true).build(&schema).unwrap();
+    let validator = jsonschema::draft202012::options().should_validate_formats(true).build(&schema).unwrap();
     for record in records {
         let value: Value = serde_json::from_slice(record).unwrap();
         assert!(validator.is_valid(&value), "{note}: {schema}");
@@ -317,7 +329,8 @@ fn values_by_path_are_those_of_the_oracle() {
         let expected = statistics::path_values(&population);
         let expected: Vec<_> = expected.iter().filter(|row| !row.scalars.is_empty()).collect();
         let analysis = asked(&[], |stats| stats.values = true);
-        let found = describe(&analysis, &mut Source::pick(seed).document(&text, framing)).summary.values.unwrap();
+        let found =
+            describe(&analysis, &mut Source::pick(seed).document(&text, framing)).summary.values.unwrap();
         let told = |path: &str, count: u64, distinct: u64| (path.to_owned(), count, distinct);
         let found: Vec<_> = found.iter().map(|row| told(&row.path, row.count, row.distinct.count)).collect();
         let expected = expected.iter().map(|row| {

@@ -122,7 +122,8 @@ impl Source {
 
     pub(crate) fn document(&self, bytes: &[u8], framing: Framing) -> Given {
         let mut file = None;
-        let reads = |bytes: Vec<u8>, size| Document::from_reader(Chunks::new(io::Cursor::new(bytes), &[size]));
+        let reads =
+            |bytes: Vec<u8>, size| Document::from_reader(Chunks::new(io::Cursor::new(bytes), &[size]));
         let document = match self {
             Self::Bytes => Document::from_bytes(bytes),
             Self::Reads(size) => reads(bytes.to_vec(), *size),
@@ -208,10 +209,6 @@ pub(crate) fn run_bytes(analysis: &Analysis, bytes: &[u8]) -> Result<Report, Err
 /// The texts that a query finds.
 pub(crate) fn texts(analysis: &Analysis, bytes: impl Into<Vec<u8>>) -> Vec<String> {
     run(analysis, &mut Document::from_bytes(bytes)).unwrap().1.texts()
-}
-
-pub(crate) fn count_of(answer: &Answer) -> u64 {
-    answer.count().unwrap()
 }
 
 pub(crate) fn sample_of(answer: &Answer) -> &SampleAnswer {

@@ -5,7 +5,7 @@ use super::values::values;
 use super::{Grid, heading};
 use crate::args::Section;
 use crate::output::size::{formatted, grouped};
-use crate::output::{escape, pretty};
+use crate::output::{escape, for_reader, is_coloured, pretty};
 
 /// A description, section by section; of an overview the sections asked for.
 pub(crate) fn stats(file: &str, answer: &StatsAnswer, only: &[Section]) -> String {
@@ -36,16 +36,11 @@ pub(crate) fn stats(file: &str, answer: &StatsAnswer, only: &[Section]) -> Strin
         sections.push(heading("Values") + &values(rows) + &cut(summary.capped.values));
     }
     if let Some(schema) = &summary.schema {
-        let schema = escape_lines(&pretty::json(schema.as_json(), false));
+        let schema = pretty::json(&for_reader(schema.as_json().to_owned(), true), is_coloured());
         sections.push(format!("{}{schema}\n", heading("Schema")));
     }
     sections.extend(limits(&summary.capped));
     sections.join("\n")
-}
-
-/// A text of several lines, made safe line by line.
-fn escape_lines(text: &str) -> String {
-    text.lines().map(escape::text).collect::<Vec<_>>().join("\n")
 }
 
 fn structure(structure: &Structure, records: Option<u64>) -> String {

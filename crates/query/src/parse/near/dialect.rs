@@ -6,8 +6,8 @@ use super::operand::nearest_function;
 use super::{Near, Parser, is_blank};
 use crate::display::write_quoted;
 use crate::error::{ParseErrorKind, Suggestion};
-use crate::tree::Literal;
 use crate::regexp::Pattern;
+use crate::tree::Literal;
 
 /// A longer list is not turned into comparisons.
 const LONGEST_LIST: usize = 200;

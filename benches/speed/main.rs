@@ -1,0 +1,52 @@
+//! Bytes a second for every task, trommel's columns beside its peers'.
+//!
+//! `cargo bench -p trommel-benches --bench speed -- path/` measures what begins so; without `--bench`, as a test, every column
+//! runs once. Either way a wrong answer is a panic that names the task and the column.
+
+#![expect(clippy::unwrap_used, reason = "measurements: a panic is how they say that something is wrong")]
+
+#[path = "../peers/mod.rs"]
+mod peers;
+mod sampler;
+
+use std::time::Duration;
+
+use criterion::{BatchSize, BenchmarkGroup, Criterion, SamplingMode, Throughput, measurement::WallTime};
+use trommel_benches::{Column, Run, Task, engine};
+
+fn main() {
+    // Short, so that all of it takes minutes: the columns of a task are to be compared with each other, which differ by more
+    // than the noise.
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(700))
+        .nresamples(1000)
+        .without_plots()
+        .configure_from_args();
+    for task in Task::all() {
+        compare(&mut criterion, task);
+    }
+    sampler::bench(&mut criterion);
+    criterion.final_summary();
+}
+
+fn compare(criterion: &mut Criterion, task: &Task) {
+    let bytes = task.input.bytes();
+    let mut group = criterion.benchmark_group(&task.name);
+    group.sampling_mode(SamplingMode::Flat).throughput(Throughput::Bytes(bytes.len() as u64));
+    for column in engine::columns(task, bytes).into_iter().chain(peers::columns(task, bytes)) {
+        measure(&mut group, task, bytes, column);
+    }
+    group.finish();
+}
+
+fn measure(group: &mut BenchmarkGroup<'_, WallTime>, task: &Task, bytes: &[u8], column: Column<'_>) {
+    let check = |answer| assert_eq!(answer, task.answer, "{} by {}", task.name, column.name);
+    match column.run {
+        Run::Reads(mut run) => group.bench_function(column.name, |bencher| bencher.iter(|| check(run()))),
+        Run::Consumes(mut run) => group.bench_function(column.name, |bencher| {
+            bencher.iter_batched_ref(|| bytes.to_vec(), |copy| check(run(copy)), BatchSize::PerIteration);
+        }),
+    };
+}

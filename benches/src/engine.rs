@@ -1,0 +1,32 @@
+//! trommel's columns.
+//!
+//! | module | stage |
+//! | --- | --- |
+//! | `reader` | a cursor alone: events, skips, text, numbers, and the backends against each other |
+//! | `path` | plans and a matcher over a cursor |
+//! | `stats` | a profile of a cursor's events |
+//! | `facade` | whole analyses, over bytes, over a stream, on one thread and on two |
+
+mod facade;
+mod path;
+mod reader;
+mod stats;
+
+use crate::{Column, Task};
+
+/// The strict default; in tables the column that peers which validate are compared with.
+pub const STRICT: &str = "trommel";
+
+/// Structural validation of what is skipped; the column that peers which do not validate are compared with.
+pub const STRUCTURAL: &str = "trommel structural";
+
+/// trommel's columns for a task about these bytes.
+pub fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
+    match task.stage() {
+        "reader" | "backends" => reader::columns(task, bytes),
+        "path" => path::columns(task, bytes),
+        "stats" => stats::columns(task, bytes),
+        "facade" | "lines" => facade::columns(task, bytes),
+        stage => panic!("no stage is called {stage}"),
+    }
+}

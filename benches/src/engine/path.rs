@@ -1,0 +1,45 @@
+//! Plans and a matcher over a cursor.
+
+use std::hint::black_box;
+
+use trommel::path::{Order, Plan, PlanOptions, Query, Scratch, Step, Wants};
+use trommel::reader::{Config, Cursor, Result, Validation};
+
+use crate::engine::{STRICT, STRUCTURAL};
+use crate::{Column, Task};
+
+pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
+    let structural = Config::new().validation(Validation::Structural);
+    [(STRICT, Config::new()), (STRUCTURAL, structural)]
+        .into_iter()
+        .map(|(name, config)| column(name, task, bytes, config))
+        .collect()
+}
+
+/// Nodes in the order of the document, their bytes looked up; or, for a count, nodes alone.
+fn column<'a>(name: &'static str, task: &Task, bytes: &'a [u8], config: Config) -> Column<'a> {
+    let queries: Vec<Query> =
+        task.queries.iter().map(|query| query.parse().expect("the query is in order")).collect();
+    let order = if task.count { Order::Any } else { Order::Document };
+    let plan = Plan::new(&queries, PlanOptions::new().order(order));
+    let mut wants = Wants::default();
+    wants.bytes = vec![!task.count; queries.len()];
+    let mut scratch = Scratch::new();
+    Column::reads(name, move || {
+        nodes(&plan, &mut scratch, &wants, Cursor::new(bytes, &config)).expect("the input is valid")
+    })
+}
+
+fn nodes(plan: &Plan, scratch: &mut Scratch, wants: &Wants, mut cursor: Cursor<'_>) -> Result<u64> {
+    let mut matcher = plan.matcher(scratch, &mut cursor, wants);
+    let mut nodes = 0;
+    while matcher.next_record()? {
+        while let Some(step) = matcher.advance()? {
+            if let Step::Leave { times, span, .. } = step {
+                nodes += times;
+                black_box(matcher.cursor().bytes(span));
+            }
+        }
+    }
+    Ok(nodes)
+}

@@ -1,0 +1,90 @@
+//! A cursor alone.
+
+use trommel::reader::{Backend, Config, Cursor, Event, Framing, Payload, Result, Scalar, Validation, View};
+
+use crate::engine::{STRICT, STRUCTURAL};
+use crate::{Column, Task};
+
+pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
+    let strict = Config::new();
+    let structural = strict.validation(Validation::Structural);
+    let read = |name, read: fn(Cursor<'_>) -> Result<u64>| {
+        Column::reads(name, move || read(Cursor::new(bytes, &strict)).expect("the input is valid"))
+    };
+    match task.name.as_str() {
+        "reader/values" | "reader/pretty" => vec![read(STRICT, values), stream(bytes)],
+        "reader/strings" => vec![read(STRICT, text_bytes)],
+        "reader/numbers" => vec![read(STRICT, positive)],
+        "reader/skip" => vec![skip(STRICT, bytes, strict), skip(STRUCTURAL, bytes, structural)],
+        "backends/values" => backends(|name, backend| {
+            let config = strict.backend(backend);
+            Column::reads(name, move || values(Cursor::new(bytes, &config)).expect("the input is valid"))
+        }),
+        "backends/skip" => backends(|name, backend| skip(name, bytes, strict.backend(backend))),
+        "backends/structural-skip" => {
+            backends(|name, backend| skip(name, bytes, structural.backend(backend)))
+        }
+        name => panic!("the reader has no column for {name}"),
+    }
+}
+
+fn backends<'a>(column: impl Fn(&'static str, Backend) -> Column<'a>) -> Vec<Column<'a>> {
+    Backend::available().map(|backend| column(backend.name(), backend)).collect()
+}
+
+fn stream(bytes: &[u8]) -> Column<'_> {
+    Column::reads("trommel stream", move || {
+        let cursor = Cursor::from_reader(bytes, Framing::Single, &Config::new());
+        values(cursor).expect("the input is valid")
+    })
+}
+
+fn skip<'a>(name: &'static str, bytes: &'a [u8], config: Config) -> Column<'a> {
+    Column::reads(name, move || {
+        records_skipped(Cursor::from_view(View::new(bytes), Framing::Lines, &config))
+            .expect("the input is valid")
+    })
+}
+
+/// All values.
+fn values(mut cursor: Cursor<'_>) -> Result<u64> {
+    let mut values = 0;
+    cursor.next_record()?;
+    while let Some(event) = cursor.advance()? {
+        values += u64::from(matches!(event, Event::Begin(_) | Event::Scalar(_)));
+    }
+    Ok(values)
+}
+
+/// Bytes of all strings and names, escapes undone.
+fn text_bytes(mut cursor: Cursor<'_>) -> Result<u64> {
+    let mut bytes = 0;
+    cursor.next_record()?;
+    while cursor.advance()?.is_some() {
+        if let Payload::Name(text) | Payload::Scalar(Scalar::String(text)) = cursor.payload() {
+            bytes += text.decode().len() as u64;
+        }
+    }
+    Ok(bytes)
+}
+
+/// Numbers above 0, read as doubles.
+fn positive(mut cursor: Cursor<'_>) -> Result<u64> {
+    let mut positive = 0;
+    cursor.next_record()?;
+    while cursor.advance()?.is_some() {
+        if let Payload::Scalar(Scalar::Number(number)) = cursor.payload() {
+            positive += u64::from(number.as_f64() > 0.0);
+        }
+    }
+    Ok(positive)
+}
+
+/// Records, each of them passed over.
+fn records_skipped(mut cursor: Cursor<'_>) -> Result<u64> {
+    let mut records = 0;
+    while cursor.next_record()? {
+        records += u64::from(!cursor.skip_value()?.is_empty());
+    }
+    Ok(records)
+}

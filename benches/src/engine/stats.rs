@@ -1,0 +1,44 @@
+//! A profile of a cursor's events.
+
+use trommel::reader::{Config, Cursor, Result};
+use trommel::statistics::{Accumulator, Profile, ProfileOptions, Summary};
+
+use crate::engine::STRICT;
+use crate::{Column, Task};
+
+pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
+    let options = options(&task.name);
+    vec![Column::reads(STRICT, move || {
+        let summary =
+            profile(options.clone(), Cursor::new(bytes, &Config::new())).expect("the input is valid");
+        assert_eq!(summary.arrays.is_some(), options.per_path, "rows are there if asked for");
+        assert_eq!(summary.schema.is_some(), options.schema, "a schema is there if asked for");
+        assert_eq!(summary.values.is_some(), options.values, "figures are there if asked for");
+        summary.structure.total_values
+    })]
+}
+
+fn options(task: &str) -> ProfileOptions {
+    let mut options = ProfileOptions::default();
+    match task {
+        "stats/types" => options.per_path = false,
+        "stats/full" => {}
+        "stats/schema" => options.schema = true,
+        "stats/values" => options.values = true,
+        name => panic!("there are no statistics called {name}"),
+    }
+    options
+}
+
+fn profile(options: ProfileOptions, mut cursor: Cursor<'_>) -> Result<Summary> {
+    let mut profile = Profile::new(options);
+    while cursor.next_record()? {
+        profile.begin();
+        while let Some(event) = cursor.advance()? {
+            profile.observe(event, cursor.payload(), cursor.span().start);
+        }
+        profile.end();
+    }
+    profile.settle();
+    Ok(profile.summary())
+}

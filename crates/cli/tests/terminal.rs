@@ -1,0 +1,232 @@
+//! What a person at a terminal sees.
+#![cfg(unix)]
+
+mod common;
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use common::{Folder, piped, run, snapshot, trommel, words};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// A terminal of 100 columns, as whoever looks at it and as the program sees it.
+fn terminal() -> (File, File) {
+    let shown = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&shown).unwrap();
+    unlockpt(&shown).unwrap();
+    let name = ptsname(&shown, Vec::new()).unwrap();
+    let inside = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    tcsetwinsize(&inside, Winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    (File::from(shown), inside)
+}
+
+/// All that a terminal shows until the program has ended.
+fn read_all(mut shown: File) -> String {
+    let mut bytes = Vec::new();
+    let mut piece = [0; 4096];
+    // A terminal that nobody writes to any more is an error to read from.
+    while let Ok(count @ 1..) = shown.read(&mut piece) {
+        bytes.extend_from_slice(&piece[..count]);
+    }
+    String::from_utf8(bytes).unwrap().replace("\r\n", "\n")
+}
+
+/// What a command shows on a terminal.
+fn shown(mut command: Command) -> String {
+    let (shown, inside) = terminal();
+    let mut child = command.stdout(inside.try_clone().unwrap()).stderr(inside).spawn().unwrap();
+    drop(command);
+    let text = read_all(shown);
+    child.wait().unwrap();
+    text
+}
+
+fn shown_of(line: &str) -> String {
+    shown(trommel(words(line)))
+}
+
+/// Answers are laid out, without a colour where none is wanted.
+#[test]
+fn answers_are_laid_out() {
+    let mut transcript = String::new();
+    for line in [
+        "count users.json users=$.users[*] $..tags[*]",
+        "count users.json $.meta",
+        "stats users.json",
+        "stats log.jsonl --values",
+        "stats users.json $.users $.meta --max-depth 3",
+        "stats users.json --only structure",
+        "stats users.json --only types",
+        "stats log.jsonl --only structure,types --schema",
+        "schema log.jsonl",
+        "schema log.jsonl --json",
+        "check damaged.jsonl --on-bad-record skip",
+        "check bad.json",
+        "extract users.json $.users[*].name $.meta",
+        "extract users.json $.users[0].age --output located",
+        "extract users.json $.users[0].age --json",
+        "sample log.jsonl $.id -n 2 --strategy last --indices",
+        "count log.jsonl $.id --json",
+    ] {
+        let mut command = trommel(words(line));
+        command.env("NO_COLOR", "1");
+        let text = shown(command);
+        assert!(!text.contains('\u{1b}'), "{line}: {text:?}");
+        transcript.push_str(&format!("$ trommel {line}\n{text}\n"));
+    }
+    snapshot("terminal.txt", &transcript);
+}
+
+#[test]
+fn colours_help_on_a_terminal_and_nowhere_else() {
+    for line in ["stats users.json", "schema log.jsonl", "check bad.json", "extract users.json $.", "--help"]
+    {
+        assert!(shown_of(line).contains("\u{1b}["), "{line}");
+        let run = run(words(line));
+        assert!(!run.out.contains('\u{1b}') && !run.err.contains('\u{1b}'), "{line}");
+    }
+    let mut dumb = trommel(["stats", "users.json"]);
+    dumb.env("TERM", "dumb");
+    assert!(!shown(dumb).contains('\u{1b}'));
+}
+
+/// What could do something to a terminal: C0 but line feed and tab, C1, overrides of the direction, tag characters.
+fn dangers(text: &str) -> Vec<char> {
+    let is_danger = |c: &char| {
+        matches!(*c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
+            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
+    };
+    text.chars().filter(is_danger).collect()
+}
+
+/// R26: nothing in a document reaches a terminal as it stands; in a pipe the bytes are those of the document.
+#[test]
+fn r26_terminals_are_safe() {
+    for line in [
+        "extract hostile.json $",
+        "extract hostile.json $ --output raw",
+        "extract hostile.json $..* --output paths",
+        "extract hostile.json $..* --output located",
+        "extract hostile.json $ $.* --json",
+        "extract hostile.json $.* --json --flatten --include-paths",
+        "sample hostile.json $.* -n 2 --seed 1",
+        "sample hostile.json $.* -n 2 --seed 1 --json",
+        "stats hostile.json --values --schema",
+        "stats hostile.json --values --schema --json",
+        "stats hostile.json $.* $..*",
+        "schema hostile.json",
+        "schema hostile.json --json",
+        "count hostile.json $.*",
+    ] {
+        let mut command = trommel(words(line));
+        command.env("NO_COLOR", "1");
+        let text = shown(command);
+        assert_eq!(dangers(&text), [], "{line}: {text:?}");
+        assert!(!text.is_empty() && !text.contains("error"), "{line}: {text}");
+    }
+    let name = "n\u{9b}\u{202e}a";
+    let safe = shown_of("extract hostile.json $");
+    let plain = common::line("extract hostile.json $").ok();
+    assert!(plain.contains(name) && !safe.contains(name));
+    let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(parse(&safe), parse(&plain));
+}
+
+/// R26: of anything at all, be it an answer, an error or a damage report.
+#[test]
+fn r26_whatever_is_read() {
+    let folder = Folder::new("fuzz");
+    // A generator of its own: the same bytes each time.
+    let mut state = 0x2545_F491_4F6C_DD1D_u64;
+    let mut next = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let pieces: [&[u8]; 14] = [
+        b"\x1b[2J",
+        b"\x9b",
+        "\u{9b}31m".as_bytes(),
+        "\u{202e}".as_bytes(),
+        "\u{2066}".as_bytes(),
+        "\u{e0041}".as_bytes(),
+        b"\x07",
+        b"\0",
+        b"\xff",
+        b"\\u001b",
+        b"\\",
+        b"\"",
+        b"x",
+        b"\r",
+    ];
+    for case in 0..60 {
+        let mut string = Vec::new();
+        for _ in 0..next(12) {
+            string.extend_from_slice(pieces[next(pieces.len() as u64) as usize]);
+        }
+        let bytes = [b"{\"", &string[..], b"\": [\"", &string[..], b"\", 1]}\n"].concat();
+        let file = folder.file(&format!("case-{case}.jsonl"), bytes);
+        for args in [
+            &["extract", &file, "$..*", "--output", "located"][..],
+            &["check", &file, "--on-bad-record", "skip"],
+            &["stats", &file, "--values"],
+        ] {
+            let mut command = trommel(args);
+            command.env("NO_COLOR", "1");
+            let text = shown(command);
+            assert_eq!(dangers(&text), [], "{args:?}: {text:?}");
+        }
+    }
+}
+
+/// R32: work that takes longer than half a second shows how far it is, on a terminal only, and cleans up.
+#[test]
+fn r32_long_work_shows_a_bar() {
+    let record = b"{\"id\": 1}\n".repeat(6_000);
+    let slow = |command: &mut Command| {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let out = child.stdout.take().unwrap();
+        let reading = thread::spawn(move || {
+            let (mut out, mut text) = (out, String::new());
+            out.read_to_string(&mut text).map(|_| text)
+        });
+        for _ in 0..8 {
+            stdin.write_all(&record).unwrap();
+            thread::sleep(Duration::from_millis(120));
+        }
+        drop(stdin);
+        let status = child.wait().unwrap();
+        (status.code(), reading.join().unwrap().unwrap())
+    };
+    let (seen, inside) = terminal();
+    let mut command = trommel(["count", "-", "$.id"]);
+    command.stderr(inside);
+    let watching = thread::spawn(move || read_all(seen));
+    let (status, out) = slow(&mut command);
+    drop(command);
+    let bar = watching.join().unwrap();
+    assert_eq!((status, out.as_str()), (Some(0), "{\"counts\":{\"$.id\":48000},\"total\":48000}\n"));
+    assert!(bar.contains("KiB"), "{bar:?}");
+    assert!(bar.ends_with("\r\u{1b}[2K") || bar.ends_with("\u{1b}[2K\r"), "{bar:?}");
+    // Bytes never go backwards.
+    let amounts = bar.split(" KiB ").filter_map(|before| before.rsplit(' ').next()?.parse::<f64>().ok());
+    assert!(amounts.collect::<Vec<_>>().is_sorted(), "{bar:?}");
+
+    let mut command = trommel(["count", "-", "$.id"]);
+    let output = slow(command.stderr(Stdio::null()));
+    assert_eq!(output.0, Some(0));
+    // Short work shows nothing at all.
+    let (seen, inside) = terminal();
+    let mut command = trommel(["count", "users.json", "$..*"]);
+    let mut child = command.stdout(Stdio::null()).stderr(inside).spawn().unwrap();
+    drop(command);
+    assert_eq!(read_all(seen), "");
+    child.wait().unwrap();
+    assert_eq!(piped(["count", "-", "$.id"], &record).err, "");
+}

@@ -1,0 +1,144 @@
+//! What is asked of a matcher, and what it says.
+
+use std::io;
+
+use trommel_path::{Held, Plan, QueryId, Scratch, Step, Wants};
+use trommel_reader::{Config, Cursor, Error, Event, Span};
+use trommel_testkit::generate::{Shape, Wishes, document, query};
+use trommel_testkit::naive;
+
+/// A normalized path, and where the value begins and ends.
+pub type Nodes = Vec<(String, u64, u64)>;
+
+/// A query, a document, and a number that chooses between ways to ask.
+pub struct Question {
+    /// The query.
+    pub text: String,
+    /// The document.
+    pub bytes: Vec<u8>,
+    /// Any number.
+    pub choice: u64,
+}
+
+impl Question {
+    /// Reads an input: a query, a zero byte and a document, or else eight bytes of a seed for both.
+    pub fn read(input: &[u8]) -> Option<Self> {
+        let choice = input.iter().map(|&byte| u64::from(byte)).sum();
+        if let Some(at) = input.iter().position(|&byte| byte == 0) {
+            let (text, bytes) = input.split_at(at);
+            return Some(Self {
+                text: String::from_utf8(text.to_vec()).ok()?,
+                bytes: bytes[1..].to_vec(),
+                choice,
+            });
+        }
+        let seed = u64::from_le_bytes(*input.first_chunk::<8>()?);
+        let bytes = document(seed, &Shape { duplicates: seed % 2 == 0, ..Shape::default() });
+        let text = query(seed, &naive::parse(&bytes).ok()?, &Wishes::default());
+        Some(Self { text, bytes, choice })
+    }
+}
+
+/// A region that is open: its query, its start, and the events in it.
+struct Open(QueryId, u64, Vec<(Event, String)>);
+
+/// The nodes of each query of the only document, put in order as they settle. Asserts that each region has the events of its
+/// bytes.
+pub fn run(plan: &Plan, mut cursor: Cursor<'_>, document: &[u8]) -> Vec<Nodes> {
+    let count = plan.ids().len();
+    let mut wants = Wants::default();
+    wants.bytes = vec![true; count];
+    wants.events = vec![true; count];
+    wants.location = true;
+    let mut scratch = Scratch::new();
+    let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
+    let mut held: Vec<_> = (0..count).map(|_| Held::new(1 << 20)).collect();
+    let (mut paths, mut nodes, mut open) = (Vec::new(), vec![Nodes::new(); count], Vec::<Open>::new());
+    assert!(matcher.next_record().unwrap());
+    while let Some(step) = matcher.advance().unwrap() {
+        match step {
+            Step::Enter { query, .. } => open.push(Open(query, matcher.start(), Vec::new())),
+            Step::Event(event) => {
+                let event = (event, crate::text(matcher.cursor()));
+                open.iter_mut().for_each(|Open(_, _, events)| events.push(event.clone()));
+            }
+            Step::Leave { query, times, span } => {
+                let is_it = |Open(other, start, _): &Open| (*other, *start) == (query, span.start);
+                let Open(_, _, found) = open.swap_remove(open.iter().position(is_it).unwrap());
+                assert_eq!(found, events(document, span), "events of {span}");
+                assert_eq!(
+                    matcher.cursor().bytes(span),
+                    document.get(span.start as usize..span.end as usize)
+                );
+                for _ in 0..times {
+                    held[query.index()].push(matcher.key(), span, paths.len() as u64).unwrap();
+                    paths.push(matcher.location().to_string());
+                }
+            }
+            Step::Settled(query) => settle(&mut held[query.index()], &paths, &mut nodes[query.index()]),
+        }
+    }
+    held.iter_mut().zip(&mut nodes).for_each(|(held, nodes)| settle(held, &paths, nodes));
+    nodes
+}
+
+fn settle(held: &mut Held, paths: &[String], nodes: &mut Nodes) {
+    let give = |row: trommel_path::HeldMatch| {
+        nodes.push((paths[row.tag as usize].clone(), row.span.start, row.span.end));
+        io::Result::Ok(())
+    };
+    held.drain(give).unwrap();
+}
+
+fn events(document: &[u8], span: Span) -> Vec<(Event, String)> {
+    let mut cursor = Cursor::new(&document[span.start as usize..span.end as usize], &Config::new());
+    let mut events = Vec::new();
+    while let Some(event) = cursor.advance().unwrap() {
+        events.push((event, crate::text(&cursor)));
+    }
+    events
+}
+
+/// How many nodes the only query has, and how many of them were entered.
+pub fn counts(plan: &Plan, mut cursor: Cursor<'_>) -> (u64, usize) {
+    let (mut scratch, wants) = (Scratch::new(), Wants::default());
+    let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
+    assert!(matcher.next_record().unwrap());
+    let mut counts = (0, 0);
+    while let Some(step) = matcher.advance().unwrap() {
+        if let Step::Enter { times, .. } = step {
+            counts = (counts.0 + times, counts.1 + 1);
+        }
+    }
+    counts
+}
+
+/// The error that a query meets, if any, and how far it was read for it.
+pub fn outcome(plan: &Plan, mut cursor: Cursor<'_>) -> (Option<Error>, u64) {
+    let (mut scratch, wants) = (Scratch::new(), Wants::default());
+    let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
+    let error = match matcher.next_record() {
+        Err(error) => Some(error),
+        Ok(false) => None,
+        Ok(true) => loop {
+            match matcher.advance() {
+                Ok(Some(_)) => {}
+                Ok(None) => break matcher.next_record().err(),
+                Err(error) => break Some(error),
+            }
+        },
+    };
+    (error, matcher.cursor().offset())
+}
+
+/// The first error of a document that is read without a query.
+pub fn walk(bytes: &[u8]) -> Option<Error> {
+    let mut cursor = Cursor::new(bytes, &Config::new());
+    loop {
+        match cursor.advance() {
+            Ok(Some(_)) => {}
+            Ok(None) => return None,
+            Err(error) => return Some(error),
+        }
+    }
+}
