@@ -1,10 +1,11 @@
 //! Files that change while they are read.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 use std::process::Stdio;
 use std::thread;
@@ -32,7 +33,7 @@ impl Change {
         let open = || File::options().write(true).open(file).unwrap();
         let length = fs::metadata(file).unwrap().len();
         match self {
-            Self::Truncate => open().set_len(length / 2 | 1).unwrap(),
+            Self::Truncate => open().set_len((length / 2) | 1).unwrap(),
             Self::TruncatePages => open().set_len((length / 2).next_multiple_of(1 << 16)).unwrap(),
             Self::Grow => File::options().append(true).open(file).unwrap().write_all(b"   \n").unwrap(),
             Self::Overwrite => open().write_all_at(b"tru}", length - 100).unwrap(),
@@ -47,7 +48,7 @@ fn content() -> String {
     format!("[{}]\n", items.join(",\n"))
 }
 
-/// Runs the program, which waits when nobody reads what it prints; changes the file after some lines; reads the rest.
+/// Runs the program, which waits when nobody reads what it prints; changes the file after some bytes; reads the rest.
 fn run_while(change: Change, after: usize, option: Option<&str>, content: &str) -> Run {
     let folder = Folder::new(&format!("changing-{change:?}-{after}-{}", option.is_some()));
     let file = folder.file("items.json", content);
@@ -58,36 +59,33 @@ fn run_while(change: Change, after: usize, option: Option<&str>, content: &str) 
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::with_capacity(1, child.stdout.take().unwrap());
-    let mut out = String::new();
-    for _ in 0..after {
-        lines.read_line(&mut out).unwrap();
-    }
+    let mut stdout = child.stdout.take().unwrap();
+    let mut out = vec![0; after];
+    stdout.read_exact(&mut out).unwrap();
     change.make(&file, &folder);
-    lines.read_to_string(&mut out).unwrap();
+    stdout.read_to_end(&mut out).unwrap();
     let mut run = Run::of(child.wait_with_output().unwrap());
-    run.out = out;
+    run.out = String::from_utf8(out).unwrap();
     run
 }
 
 /// R22: truncated, grown, written to, replaced, at 20 places: the right answer, or status 1 with what happened; with
-/// `--no-mmap` too, and never a signal.
+/// `--no-mmap` too, and never a signal. (A file that lost its name to another has changed, though its bytes have not.)
 #[test]
 fn r22_changed_while_read() {
     let content = content();
-    let expected: String = (0..ITEMS).map(|item| format!("{item}\n")).collect();
+    let expected = (0..ITEMS).map(|item| format!("{item}\n")).collect::<Vec<_>>().concat();
     let mut refused = 0;
     for change in [Change::Truncate, Change::TruncatePages, Change::Grow, Change::Overwrite, Change::Replace]
     {
         for (point, option) in (0..20).flat_map(|point| [(point, None), (point, Some("--no-mmap"))]) {
-            let run = run_while(change, 1 + point * ITEMS / 40, option, &content);
+            let run = run_while(change, 1 + point * expected.len() / 40, option, &content);
             let case = format!("{change:?} after {point}/40, {option:?}: {:?} {}", run.status, run.err);
             match run.status {
                 Some(0) => assert!(run.out == expected && run.err.is_empty(), "{case}"),
                 Some(1) => {
                     assert!(run.err.starts_with("error"), "{case}");
                     assert!(expected.starts_with(&run.out) || change == Change::Overwrite, "{case}");
-                    assert_ne!(change, Change::Replace, "{case}");
                     refused += 1;
                 }
                 _ => panic!("{case}"),

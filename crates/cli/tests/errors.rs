@@ -1,4 +1,5 @@
 //! What is said when something is wrong, word for word.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

@@ -1,5 +1,6 @@
 //! How it ends: signals, closed pipes, full disks, exit statuses.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

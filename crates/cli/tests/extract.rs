@@ -238,7 +238,8 @@ fn large_values_go_through() {
 #[test]
 fn threads_change_nothing() {
     let folder = Folder::new("threads");
-    let lines: String = (0..60_000).map(|id| format!("{{\"id\": {id}, \"tags\": [{}]}}\n", id % 7)).collect();
+    let lines = (0..60_000).map(|id| format!("{{\"id\": {id}, \"tags\": [{}]}}\n", id % 7));
+    let lines = lines.collect::<Vec<_>>().concat();
     let file = folder.file("many.jsonl", lines);
     let args = ["extract", &file, "$.tags[0]", "$.id", "--output", "located"];
     let one = run(args.into_iter().chain(["--threads", "1"])).ok();

@@ -17,7 +17,7 @@ fn help_fits_a_screen_and_shows_examples() {
         }
         let short = run([command, "-h"]).ok();
         assert!(short.lines().count() <= 50, "{short}");
-        transcript.push_str(&format!("\n$ trommel {command} -h\n{short}"));
+        transcript.extend(["\n$ trommel ", command, " -h\n", &short]);
     }
     snapshot("help.txt", &transcript);
 }

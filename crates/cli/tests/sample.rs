@@ -1,4 +1,5 @@
 //! `trommel sample`: strategies, seeds, forms.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

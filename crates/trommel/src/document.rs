@@ -44,7 +44,6 @@ impl Document {
     }
 
     /// Opens a file, mapped if the policy allows it. What is no regular file (a pipe, a device) is read once.
-    #[expect(clippy::disallowed_methods, reason = "a document is opened by its name")]
     pub fn open_with(path: impl AsRef<Path>, policy: MapPolicy) -> Result<Self, Error> {
         let path = path.as_ref();
         let open = |cause| Error::Open { path: path.to_owned(), cause };
@@ -250,7 +249,8 @@ fn take(reader: &Mutex<Option<Box<dyn Read + Send>>>) -> Result<Box<dyn Read + S
 fn framing_of(path: &Path) -> Framing {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-    if name.ends_with(".jsonl") || name.ends_with(".ndjson") { Framing::Lines } else { Framing::Auto }
+    let lines = Path::new(name).extension().is_some_and(|end| end == "jsonl" || end == "ndjson");
+    if lines { Framing::Lines } else { Framing::Auto }
 }
 
 #[cfg(test)]

@@ -89,10 +89,11 @@ impl Outbox {
             let tag = note << self.bits | left.number as u64;
             for time in 0..times {
                 self.check_cancel(time, left.span)?;
-                match self.shared {
+                if self.shared {
                     // Of several queries' matches at one place, those of the first query come first.
-                    true => self.held.push(&[left.span.start, left.number as u64], left.span, tag)?,
-                    false => self.held.push(matcher.key(), left.span, tag)?,
+                    self.held.push(&[left.span.start, left.number as u64], left.span, tag)?;
+                } else {
+                    self.held.push(matcher.key(), left.span, tag)?;
                 }
             }
             return Ok(());

@@ -31,7 +31,8 @@ pub(crate) const NO_SYSTEMATIC: &str = "a systematic sample cannot be drawn from
 /// above a million, the rows of a description stand in no particular order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Partial {
-    trommel_partial: Version,
+    #[serde(rename = "trommel_partial")]
+    version: Version,
     /// The questions, as a text that must be the same.
     questions: String,
     answers: Vec<PartialAnswer>,
@@ -71,6 +72,7 @@ enum PartialAnswer {
 
 /// A sample whose values stand for themselves.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "one a sample, and boxed where it is kept")]
 pub(crate) enum PartialSample {
     Random(Reservoir<String>),
     First(First<String>),
@@ -126,7 +128,7 @@ impl Analysis {
         }
         let questions = self.questions();
         let (characters, stream) = (seen.characters, seen.stream);
-        Ok(Partial { trommel_partial: Version, questions, answers, coverage, characters, stream })
+        Ok(Partial { version: Version, questions, answers, coverage, characters, stream })
     }
 
     /// Puts the answers of merged parts together.

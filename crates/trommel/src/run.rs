@@ -385,7 +385,7 @@ impl Run<'_> {
     ) -> Result<(), Error> {
         match self.role(query) {
             Some(Role::Extract(number)) => {
-                self.take(query, Left { number, times, span, settled: false }, matcher)?
+                self.take(query, Left { number, times, span, settled: false }, matcher)?;
             }
             Some(Role::Population(number)) => {
                 if let Some(drawing) = self.work.drawings.get_mut(number) {

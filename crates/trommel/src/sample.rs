@@ -31,6 +31,7 @@ pub(crate) struct Drawing {
     cancel: Cancel,
 }
 
+#[expect(clippy::large_enum_variant, reason = "one a sample")]
 enum Drawer {
     Random(Reservoir<Slot>),
     First(First<Slot>),

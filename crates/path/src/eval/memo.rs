@@ -53,7 +53,9 @@ impl Memo {
 
 /// Spreads candidates over the table, whatever the distance between them.
 fn place(filter: usize, candidate: u64) -> usize {
-    let spread = (candidate ^ (filter as u64).rotate_left(40)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mixed = candidate.wrapping_mul(ODD) ^ (filter as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    let spread = (mixed ^ mixed >> 32).wrapping_mul(ODD);
     (spread >> (64 - KEPT.trailing_zeros())) as usize
 }
 
