@@ -116,11 +116,9 @@ fn what_is_held_spills() {
     assert!(matches.answers[0].count().unwrap() > 1_500_000);
     let document = Document::from_bytes(bytes.clone());
     let usage = run(&analysis, document);
-    eprintln!("{usage:?}");
     assert!(usage.peak < 48 << 20, "{usage:?}");
     // On a pipe the document goes to a file, too.
     let usage = run(&analysis, Document::from_reader(Cursor::new(bytes)));
-    eprintln!("{usage:?}");
     assert!(usage.peak < 64 << 20, "{usage:?}");
 }
 
