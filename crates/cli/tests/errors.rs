@@ -9,10 +9,10 @@ use common::{Folder, piped, run, snapshot, words};
 
 /// What a command says on standard error, under the command, with its status.
 fn said(transcript: &mut String, line: &str) {
-    said_of(transcript, line, run(words(line)));
+    said_of(transcript, line, &run(words(line)));
 }
 
-fn said_of(transcript: &mut String, line: &str, run: common::Run) {
+fn said_of(transcript: &mut String, line: &str, run: &common::Run) {
     let status = run.status.unwrap_or(-1);
     writeln!(transcript, "$ trommel {line}\n{}[{status}]\n", run.err).unwrap();
 }
@@ -64,7 +64,7 @@ fn r45_errors_teach() {
         let run = piped(["check", "-"], input.as_bytes());
         said_of(&mut transcript, &format!("check - < {name}"), run);
     }
-    said_of(&mut transcript, "check - < utf8.json", piped(["check", "-"], b"[\"a\xff\xc3(\"]"));
+    said_of(&mut transcript, "check - < utf8.json", &piped(["check", "-"], b"[\"a\xff\xc3(\"]"));
     snapshot("errors.txt", &transcript);
 }
 
@@ -100,14 +100,14 @@ fn r45_queries_teach() {
         );
     }
     let long = format!("$.{}[", "abcdefghij".repeat(200));
-    said_of(&mut transcript, "extract users.json '$.abcdefghij…['", run(["extract", "users.json", &long]));
+    said_of(&mut transcript, "extract users.json '$.abcdefghij…['", &run(["extract", "users.json", &long]));
     let deep = "$[?".repeat(200);
-    said_of(&mut transcript, "extract users.json '$[?$[?…'", run(["extract", "users.json", &deep]));
+    said_of(&mut transcript, "extract users.json '$[?$[?…'", &run(["extract", "users.json", &deep]));
     let filter = ["count", "users.json", "$", "--where", "@.a >"];
-    said_of(&mut transcript, "count users.json '$' --where '@.a >'", run(filter));
+    said_of(&mut transcript, "count users.json '$' --where '@.a >'", &run(filter));
     let strata =
         ["sample", "users.json", "$", "-n", "1", "--strategy", "stratified", "--strata-path", "country"];
-    said_of(&mut transcript, "sample users.json '$' … --strata-path 'country'", run(strata));
+    said_of(&mut transcript, "sample users.json '$' … --strata-path 'country'", &run(strata));
     snapshot("queries.txt", &transcript);
 }
 

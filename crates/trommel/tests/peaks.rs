@@ -148,13 +148,8 @@ fn threads_take_their_share() {
 
 #[test]
 fn memory_follows_the_questions() {
-    let t = std::time::Instant::now();
     peaks_do_not_grow();
-    eprintln!("{:?}", t.elapsed());
     losers_cost_nothing();
-    eprintln!("{:?}", t.elapsed());
     what_is_held_spills();
-    eprintln!("{:?}", t.elapsed());
     threads_take_their_share();
-    eprintln!("{:?}", t.elapsed());
 }
