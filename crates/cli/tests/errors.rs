@@ -62,7 +62,7 @@ fn r45_errors_teach() {
         ("long.json", &format!("[\"{0}\", tru, \"{0}\"]", "lorem ipsum ".repeat(100))),
     ] {
         let run = piped(["check", "-"], input.as_bytes());
-        said_of(&mut transcript, &format!("check - < {name}"), run);
+        said_of(&mut transcript, &format!("check - < {name}"), &run);
     }
     said_of(&mut transcript, "check - < utf8.json", &piped(["check", "-"], b"[\"a\xff\xc3(\"]"));
     snapshot("errors.txt", &transcript);
@@ -96,7 +96,7 @@ fn r45_queries_teach() {
         said_of(
             &mut transcript,
             &format!("extract users.json '{query}'"),
-            run(["extract", "users.json", query]),
+            &run(["extract", "users.json", query]),
         );
     }
     let long = format!("$.{}[", "abcdefghij".repeat(200));

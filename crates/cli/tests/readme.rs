@@ -1,5 +1,7 @@
 //! The README's tour: every command shown is run, and must print what is shown.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,14 +18,15 @@ fn shown(readme: &str) -> Vec<(String, String)> {
             "```console" => inside = true,
             "```" => inside = false,
             _ if !inside => {}
-            _ => match line.strip_prefix("$ ") {
-                Some(command) => runs.push((command.to_owned(), String::new())),
-                None => {
+            _ => {
+                if let Some(command) = line.strip_prefix("$ ") {
+                    runs.push((command.to_owned(), String::new()));
+                } else {
                     let (_, output) = runs.last_mut().unwrap();
                     output.push_str(line);
                     output.push('\n');
                 }
-            },
+            }
         }
     }
     runs
@@ -36,12 +39,10 @@ fn the_tour_prints_what_it_shows() {
     let runs = shown(&readme);
     assert!(runs.len() >= 8, "the tour has only {} commands", runs.len());
     let binary = Path::new(env!("CARGO_BIN_EXE_trommel")).parent().unwrap();
-    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
     for (command, expected) in runs {
         let output = Command::new("sh")
-            .args(["-c", &format!("exec 2>&1; {command}")])
+            .args(["-c", &format!("exec 2>&1; PATH=$0:$PATH; {command}"), &binary.display().to_string()])
             .current_dir(&root)
-            .env("PATH", &path)
             .output()
             .unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "$ {command}");

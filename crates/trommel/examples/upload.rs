@@ -9,6 +9,7 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
 
+use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::num::NonZeroUsize;
@@ -30,13 +31,13 @@ fn answer(query: &str, upload: impl Read + Send + 'static) -> Result<String, Err
     let mut text = String::new();
     for answer in &report.answers {
         match answer {
-            Answer::Count(count) => text.push_str(&format!("{count} nodes\n")),
+            Answer::Count(count) => writeln!(text, "{count} nodes").unwrap_or_default(),
             Answer::Sample(sample) => {
                 for item in &sample.items {
-                    text.push_str(&format!("#{}: {}\n", item.index, String::from_utf8_lossy(&item.value)));
+                    writeln!(text, "#{}: {}", item.index, String::from_utf8_lossy(&item.value)).unwrap_or_default();
                 }
             }
-            Answer::Stats(stats) => text.push_str(&format!("{:?}\n", stats.summary.types)),
+            Answer::Stats(stats) => writeln!(text, "{:?}", stats.summary.types).unwrap_or_default(),
             _ => {}
         }
     }
