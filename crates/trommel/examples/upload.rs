@@ -44,12 +44,13 @@ fn answer(query: &str, upload: impl Read + Send + 'static) -> Result<String, Err
     Ok(text)
 }
 
-fn serve(client: TcpStream) -> io::Result<()> {
+fn serve(client: &TcpStream) -> io::Result<()> {
     let mut upload = BufReader::new(client.try_clone()?);
     let mut query = String::new();
     upload.by_ref().take(65_536).read_line(&mut query)?;
     let text = answer(query.trim_end(), upload).unwrap_or_else(|error| format!("error: {error}\n"));
-    (&client).write_all(text.as_bytes())
+    let mut client = client;
+    client.write_all(text.as_bytes())
 }
 
 fn main() -> io::Result<()> {
@@ -58,13 +59,13 @@ fn main() -> io::Result<()> {
     if address.is_some() {
         for client in listener.incoming() {
             let client = client?;
-            thread::spawn(move || serve(client));
+            thread::spawn(move || serve(&client));
         }
         return Ok(());
     }
     let mut client = TcpStream::connect(listener.local_addr()?)?;
     let (served, _) = listener.accept()?;
-    let service = thread::spawn(move || serve(served));
+    let service = thread::spawn(move || serve(&served));
     client.write_all(
         b"$.crew[*].name\n{\"crew\": [{\"name\": \"Ada\"}, {\"name\": \"Grace\"}, {\"name\": \"Joan\"}]}",
     )?;
