@@ -34,7 +34,8 @@ fn answer(query: &str, upload: impl Read + Send + 'static) -> Result<String, Err
             Answer::Count(count) => writeln!(text, "{count} nodes").unwrap_or_default(),
             Answer::Sample(sample) => {
                 for item in &sample.items {
-                    writeln!(text, "#{}: {}", item.index, String::from_utf8_lossy(&item.value)).unwrap_or_default();
+                    writeln!(text, "#{}: {}", item.index, String::from_utf8_lossy(&item.value))
+                        .unwrap_or_default();
                 }
             }
             Answer::Stats(stats) => writeln!(text, "{:?}", stats.summary.types).unwrap_or_default(),

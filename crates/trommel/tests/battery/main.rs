@@ -4,7 +4,6 @@
     clippy::precedence,
     reason = "tests are written for the eye of who reads a failure"
 )]
-
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bad_records;
