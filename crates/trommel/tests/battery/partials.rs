@@ -276,7 +276,7 @@ fn damaged_bytes_do_no_harm() {
 /// Numbers that no input can have do not overflow.
 #[test]
 fn the_largest_numbers_merge() {
-    let huge = GOLDEN.replace("\"bytes_read\":77", "\"bytes_read\":18446744073709551615");
+    let huge = GOLDEN.replace("\"bytes_read\":68", "\"bytes_read\":18446744073709551615");
     let huge = huge.replace("\"Number\":2", "\"Number\":18446744073709551615");
     let partial = Partial::from_bytes(huge.as_bytes()).unwrap();
     let report = everything().finish(partial.clone().merge(partial).unwrap()).unwrap();
