@@ -19,8 +19,8 @@ use trommel_testkit::alloc::CountingAllocator;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
-/// What any of trommel's columns may hold at once.
-const BOUND: usize = 2 << 20;
+/// Bytes that trommel may hold: what it may keep of a stream to look back at and of matches in another order, and its own.
+const BOUND: usize = 40 << 20;
 
 fn main() {
     let arguments: Vec<_> = std::env::args().skip(1).collect();

@@ -89,7 +89,6 @@ impl<'a> Whole<'a> {
             Ok(())
         };
         let report = self.analysis.run_with(document, &mut take).expect("the input is valid");
-        assert!(report.coverage.complete, "everything is read");
         if self.task.name.ends_with("/check") { report.coverage.records } else { sum(&report) }
     }
 }
