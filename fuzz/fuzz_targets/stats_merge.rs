@@ -11,17 +11,6 @@ fuzz_target!(|input: &[u8]| {
     if naive::records(bytes, naive::Framing::Lines).iter().any(|record| record.outcome.is_err()) {
         return;
     }
-    // Exponents beyond nine digits are clamped, and what was clamped may differ in its last digits.
-    let digits = |piece: &[u8]| {
-        piece
-            .iter()
-            .skip_while(|byte| !byte.is_ascii_digit())
-            .take_while(|byte| byte.is_ascii_digit())
-            .count()
-    };
-    if bytes.split(|byte| matches!(byte, b'e' | b'E')).skip(1).any(|piece| digits(piece) > 9) {
-        return;
-    }
     let lines: Vec<usize> =
         bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
     let at = lines.get(usize::from(cut) % lines.len().max(1)).copied().unwrap_or(0);

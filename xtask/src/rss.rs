@@ -58,6 +58,7 @@ const fn question(form: Form, arguments: &'static str, budget_mib: u64) -> Quest
 /// Every command of the engine. Places held for RFC order take 16 MiB before they go to a file; figures of values
 /// are exact within 64 MiB.
 const QUESTIONS: &[Question] = &[
+    question(Form::Document, "extract FILE $", 0),
     question(Form::Document, "extract FILE $.data.records[*].id", 0),
     question(Form::Document, "extract FILE $.data.records[?@.payload.size>3].actor.login", 0),
     question(Form::Document, "extract FILE $..login --order document", 0),

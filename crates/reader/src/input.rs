@@ -133,7 +133,7 @@ impl Input {
     pub fn view(&self) -> Option<View<'_>> {
         match &self.0 {
             Storage::Bytes(bytes) => Some(View::new(bytes)),
-            Storage::Mapped { map, .. } => Some(View { bytes: map.bytes(), base: 0, map: Some(map) }),
+            Storage::Mapped { map, .. } => Some(View::mapped(map, map.bytes(), 0)),
             Storage::File { .. } => None,
         }
     }
@@ -230,7 +230,14 @@ fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
 pub struct View<'a> {
     bytes: &'a [u8],
     base: u64,
-    map: Option<&'a Map>,
+    map: Option<Mapped<'a>>,
+}
+
+/// The map that bytes lie in, and the absolute offset of its first byte.
+#[derive(Clone, Copy, Debug)]
+struct Mapped<'a> {
+    map: &'a Map,
+    base: u64,
 }
 
 impl<'a> View<'a> {
@@ -242,6 +249,11 @@ impl<'a> View<'a> {
     /// A part of an input: its bytes, and the offset of the first one.
     pub const fn at(bytes: &'a [u8], base: u64) -> Self {
         Self { bytes, base, map: None }
+    }
+
+    /// Bytes that lie at the start of a map.
+    pub(crate) const fn mapped(map: &'a Map, bytes: &'a [u8], base: u64) -> Self {
+        Self { bytes, base, map: Some(Mapped { map, base }) }
     }
 
     /// The bytes.
@@ -267,12 +279,11 @@ impl<'a> View<'a> {
         self.bytes.get(start..end)
     }
 
-    /// Gives the memory of the bytes of `span` back to the system, if this is a view of a mapped file: touched again, they
-    /// are read from the file again. A cursor does so by itself; this is for bytes that were copied out of the view.
+    /// Gives the memory of the bytes of `span` back to the system, if this is a view of a file: touched again, they are
+    /// read from the file again. A cursor does so by itself; this is for bytes that were copied out of the view.
     pub fn release(&self, span: crate::Span) {
-        if let Some(map) = self.map {
-            // A map always begins at the input's first byte.
-            map.give_back(span.start, span.end);
+        if let Some(Mapped { map, base }) = self.map {
+            map.give_back(span.start.saturating_sub(base), span.end.saturating_sub(base));
         }
     }
 

@@ -127,6 +127,14 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// The bytes that are there, and the file behind them, if there is one.
+    pub(crate) fn readable(&self) -> View<'_> {
+        match &self.storage {
+            Storage::Slice(view) => *view,
+            Storage::Stream(stream) => stream.view(self.base),
+        }
+    }
+
     /// The whole slice, when the source is one.
     pub(crate) fn view(&self) -> Option<View<'a>> {
         match &self.storage {
@@ -214,12 +222,7 @@ impl<'a> Source<'a> {
 
     /// Gives back the memory of a span, which stays readable.
     pub(crate) fn forget(&self, span: Span) {
-        match &self.storage {
-            Storage::Slice(view) => view.release(span),
-            Storage::Stream(stream) => {
-                stream.give_back(span.start.saturating_sub(self.base), span.end.saturating_sub(self.base));
-            }
-        }
+        self.readable().release(span);
     }
 
     /// Tells the monitor how far we are.

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 
 use crate::error::{Error, ErrorKind, Limit, Result};
+use crate::input::View;
 use crate::map::Map;
 
 /// Bytes moved at a time.
@@ -56,9 +57,9 @@ impl Spool {
         appended.map(|()| read)
     }
 
-    /// Gives back the memory of the bytes between two indices; they stay readable.
-    pub(crate) fn give_back(&self, from: u64, to: u64) {
-        self.map.give_back(from, to);
+    /// The same, with the map they lie in; `base` is where they stand in the input.
+    pub(crate) fn view(&self, base: u64) -> View<'_> {
+        View::mapped(&self.map, self.bytes(), base)
     }
 
     fn append(&mut self, bytes: &[u8], offset: u64) -> Result<()> {

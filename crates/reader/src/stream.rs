@@ -5,6 +5,7 @@ use std::io::Read;
 
 use crate::config::Config;
 use crate::error::{Error, Excerpt, Result};
+use crate::input::View;
 use crate::spool::Spool;
 
 /// The least room for bytes: what an error shows of what stands before it must not be most of it.
@@ -47,6 +48,14 @@ impl<'a> Stream<'a> {
         match &self.held {
             Held::Heap { buffer, filled } => buffer.get(..*filled).unwrap_or_default(),
             Held::Spool(spool) => spool.bytes(),
+        }
+    }
+
+    /// The same, with the temporary file behind them if there is one; `base` is where they stand in the input.
+    pub(crate) fn view(&self, base: u64) -> View<'_> {
+        match &self.held {
+            Held::Heap { .. } => View::at(self.bytes(), base),
+            Held::Spool(spool) => spool.view(base),
         }
     }
 
@@ -129,13 +138,6 @@ impl<'a> Stream<'a> {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Error::io(error, offset)),
             }
-        }
-    }
-
-    /// Gives back the memory of bytes of a temporary file; they stay readable.
-    pub(crate) fn give_back(&self, from: u64, to: u64) {
-        if let Held::Spool(spool) = &self.held {
-            spool.give_back(from, to);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use trommel_path::{Held, HeldMatch, Matcher};
-use trommel_reader::Span;
+use trommel_reader::{Span, View};
 
 use crate::control::Cancel;
 use crate::error::Error;
@@ -152,9 +152,10 @@ fn found<'a>(
     matcher: &'a Matcher<'_, '_>,
 ) -> Found<'a> {
     let cursor = matcher.cursor();
-    let value = cursor.bytes(span);
-    debug_assert!(value.is_some(), "a match is readable until it was handed out: {span:?}");
-    Found { measure, value: value.unwrap_or_default(), span, record: cursor.record(), location }
+    let view = cursor.part(span);
+    debug_assert!(view.is_some(), "a match is readable until it was handed out: {span:?}");
+    let view = view.unwrap_or(View::at(&[], span.start));
+    Found { measure, value: view.bytes(), span, record: cursor.record(), location, view }
 }
 
 /// The part of the input that was read again since its memory was given back.

@@ -265,12 +265,14 @@ impl<'w, 'a> Joined<'w, 'a> {
             let Some(outgoing) = number.ok().and_then(|number| self.work.outgoing.get_mut(number)) else {
                 continue;
             };
+            let part = view.narrow(value.span).unwrap_or(View::at(&[], value.span.start));
             let found = Found {
                 measure: outgoing.measure,
-                value: view.get(value.span).unwrap_or_default(),
+                value: part.bytes(),
                 span: value.span,
                 record: u64::from(value.record),
                 location: location.filter(|_| kept.located),
+                view: part,
             };
             outgoing.give(&found, &mut later)?;
         }

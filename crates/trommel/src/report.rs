@@ -1,6 +1,6 @@
 //! What an analysis answers.
 
-use trommel_reader::{Span, Validation};
+use trommel_reader::{Span, Validation, View};
 use trommel_stats::Summary;
 
 /// The answers to all questions, in the order asked, and what they rest on.
@@ -143,6 +143,15 @@ pub struct Found<'a> {
     pub record: u64,
     /// Its normalized path, if [wanted](Sink::wants_location).
     pub location: Option<&'a str>,
+    pub(crate) view: View<'a>,
+}
+
+impl<'a> Found<'a> {
+    /// The value, with where it stands: for values so large that their memory is to be [given back](View::release) while
+    /// they are gone through.
+    pub fn view(&self) -> View<'a> {
+        self.view
+    }
 }
 
 #[cfg(feature = "serde")]

@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 
+use trommel::reader::View;
 use trommel::sampler::Seed;
 use trommel::{Answer, Measure, Sample, SampleAnswer, Strategy};
 
@@ -79,7 +80,7 @@ fn seed_from_system() -> u64 {
 /// The items were passed over while they were drawn, and are checked before they are handed out.
 fn check(answer: &SampleAnswer, values: &Values) -> Result<(), (u64, trommel::reader::Error)> {
     for item in &answer.items {
-        values.check(&item.value, 0).map_err(|error| (item.index, error))?;
+        values.check(View::new(&item.value)).map_err(|error| (item.index, error))?;
     }
     Ok(())
 }

@@ -212,7 +212,7 @@ impl<'a> Extracted<'a> {
     }
 
     fn item(&mut self, found: &Found<'_>) -> io::Result<()> {
-        let checked = match self.values.check(found.value, found.span.start) {
+        let checked = match self.values.check(found.view()) {
             Ok(checked) => checked,
             Err(error) => {
                 self.refused = Some(Refused { error, record: found.record });

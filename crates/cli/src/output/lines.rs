@@ -179,7 +179,7 @@ impl Lines {
 
     /// A value may be printed, or ends the run.
     fn check<'v>(&mut self, found: &Found<'v>) -> io::Result<Checked<'v>> {
-        self.values.check(found.value, found.span.start).map_err(|error| {
+        self.values.check(found.view()).map_err(|error| {
             self.refused = Some(Refused { error, record: found.record });
             io::Error::other("a value is no JSON")
         })

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use trommel::reader::{Config, Cursor, Error, Framing, View, compact};
+use trommel::reader::{Config, Cursor, Error, Framing, Span, View, compact};
 
 use super::{PIECE, Target, escape};
 
@@ -24,7 +24,7 @@ pub(crate) struct Values {
 /// A value that may be written.
 #[derive(Debug)]
 pub(crate) struct Checked<'v> {
-    value: &'v [u8],
+    value: View<'v>,
     /// Indices where a large value can be cut: before and after tokens.
     cuts: Vec<usize>,
 }
@@ -47,16 +47,17 @@ impl Values {
         self
     }
 
-    /// Checks a value that begins at offset `base`. What a query visits was checked by the engine, and so were scalars; a
+    /// Checks a value. What a query visits was checked by the engine, and so were scalars; a
     /// container that was passed over by its brackets was not.
-    pub(crate) fn check<'v>(&self, value: &'v [u8], base: u64) -> Result<Checked<'v>, Error> {
-        let large = value.len() > LARGE;
-        let container = matches!(value.first(), Some(b'{' | b'['));
+    pub(crate) fn check<'v>(&self, value: View<'v>) -> Result<Checked<'v>, Error> {
+        let (bytes, base) = (value.bytes(), value.base());
+        let large = bytes.len() > LARGE;
+        let container = matches!(bytes.first(), Some(b'{' | b'['));
         let mut checked = Checked { value, cuts: Vec::new() };
         if !(large || container && self.unchecked) {
             return Ok(checked);
         }
-        let mut cursor = Cursor::from_view(View::at(value, base), Framing::Single, &self.config);
+        let mut cursor = Cursor::from_view(value, Framing::Single, &self.config);
         let mut last = 0;
         while cursor.advance()?.is_some() {
             let span = cursor.span();
@@ -71,22 +72,26 @@ impl Values {
 
     /// Writes a value that was checked, as a whole.
     pub(crate) fn put_whole(&mut self, value: &[u8], to: &mut dyn Target) -> io::Result<()> {
-        self.put(&Checked { value, cuts: Vec::new() }, to)
+        self.put(&Checked { value: View::new(value), cuts: Vec::new() }, to)
     }
 
     /// Writes a value.
     pub(crate) fn put(&mut self, checked: &Checked<'_>, to: &mut dyn Target) -> io::Result<()> {
-        let mut from = 0;
-        for &cut in checked.cuts.iter().chain([&checked.value.len()]) {
-            let piece = checked.value.get(from..cut).unwrap_or_default();
+        let Checked { value, cuts } = checked;
+        let (mut from, mut written, mut kept) = (0, 0, 0);
+        for &cut in cuts.iter().chain([&value.bytes().len()]) {
+            let piece = value.bytes().get(from..cut).unwrap_or_default();
             from = cut;
-            if piece.len() > LARGE && !checked.cuts.is_empty() {
-                // It is one token, which has no insignificant white space.
-                for part in parts(piece) {
-                    self.put_piece(part, true, to)?;
+            // A large one is one token, which has no insignificant white space.
+            let token = piece.len() > LARGE && !cuts.is_empty();
+            for part in parts(piece, if token { PIECE } else { usize::MAX }) {
+                self.put_piece(part, token || self.raw, to)?;
+                written += part.len() as u64;
+                if written - kept > LARGE as u64 {
+                    // What is out need not stay in memory.
+                    value.release(Span::new(value.base() + kept, value.base() + written));
+                    kept = written;
                 }
-            } else {
-                self.put_piece(piece, self.raw, to)?;
             }
         }
         Ok(())
@@ -107,13 +112,13 @@ impl Values {
     }
 }
 
-/// Cuts text between characters.
-fn parts(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// Cuts text between characters, into parts of this length or a little more.
+fn parts(mut text: &[u8], length: usize) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         if text.is_empty() {
             return None;
         }
-        let mut end = text.len().min(PIECE);
+        let mut end = text.len().min(length);
         while end < text.len() && text.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
             end += 1;
         }
@@ -141,7 +146,7 @@ mod tests {
     }
 
     fn put(values: &mut Values, value: &str) -> String {
-        let checked = values.check(value.as_bytes(), 7).unwrap();
+        let checked = values.check(View::at(value.as_bytes(), 7)).unwrap();
         let mut memory = Memory::default();
         values.put(&checked, &mut memory).unwrap();
         String::from_utf8(memory.0).unwrap()
@@ -175,9 +180,9 @@ mod tests {
 
     #[test]
     fn a_container_that_was_passed_over_is_checked_at_its_offset() {
-        let error = values().check(b"[1, tru]", 100).unwrap_err();
+        let error = values().check(View::at(b"[1, tru]", 100)).unwrap_err();
         assert_eq!(error.offset(), 104);
-        assert!(Values::new(Config::new(), false).check(b"[1, tru]", 100).is_ok());
+        assert!(Values::new(Config::new(), false).check(View::at(b"[1, tru]", 100)).is_ok());
     }
 
     #[test]

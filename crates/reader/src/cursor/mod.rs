@@ -270,10 +270,12 @@ impl<'a> Cursor<'a> {
 
     /// The bytes of a span, if all of them are still there: on a slice always, on a stream as far as they are held.
     pub fn bytes(&self, span: Span) -> Option<&[u8]> {
-        let base = self.source.base();
-        let start = usize::try_from(span.start.checked_sub(base)?).ok()?;
-        let end = usize::try_from(span.end.checked_sub(base)?).ok()?;
-        self.source.loaded().get(start..end)
+        self.source.readable().get(span)
+    }
+
+    /// The same as a view, whose memory can be [given back](View::release) while it is gone through.
+    pub fn part(&self, span: Span) -> Option<View<'_>> {
+        self.source.readable().narrow(span)
     }
 
     /// Gives back the memory of a span that was read and can be read again: of a mapped file, or of what is held in a

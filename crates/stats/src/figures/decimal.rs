@@ -4,9 +4,13 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use trommel_reader::Number;
 
-/// Powers of ten saturate here, so that a hostile exponent cannot overflow. Numbers beyond are told apart by their digits
-/// only.
-const MAX_EXPONENT: i64 = 100_000_000_000_000_000;
+/// The power of ten of the first digit saturates here, so that a hostile exponent cannot overflow. Numbers beyond are told
+/// apart by their digits only. That it is this power that is cut, not the exponent as spelt, makes the spelling of a cut
+/// number spell the same number again, however long its digits were.
+const MAX_LEAD: i64 = 100_000_000_000_000_000;
+
+/// Exponents as spelt saturate well past it, and far enough from overflow for any length of digits.
+const MAX_EXPONENT: i64 = 500_000_000_000_000_000;
 
 /// Numbers whose first digit has a power of ten in this range are spelt without an exponent.
 const PLAIN: std::ops::Range<i64> = -7..21;
@@ -40,7 +44,7 @@ impl<'a> Decimal<'a> {
         let length = whole.len() + fraction.len();
         let start = (0..length).position(is_significant).unwrap_or(0);
         let end = (0..length).rposition(is_significant).map_or(0, |last| last + 1);
-        let lead = whole.len() as i64 - 1 - start as i64 + exponent;
+        let lead = (whole.len() as i64 - 1 - start as i64 + exponent).clamp(-MAX_LEAD, MAX_LEAD);
         Self { negative: negative && end > start, whole, fraction, start, end, lead }
     }
 
@@ -156,7 +160,9 @@ mod tests {
             ("100000000000000000000", &["1e20"]),
             ("1e21", &["1000000000000000000000"]),
             ("1.5e400", &["15e399"]),
-            ("1e100000000000000000", &["1e99999999999999999999999"]),
+            ("1e100000000000000000", &["1e99999999999999999999999", "1000e99999999999999999999999"]),
+            ("3.303e100000000000000000", &["33030e99999999999999999", "0.03303e9999999999999999999999"]),
+            ("-1.5e-100000000000000000", &["-0.0015e-99999999999999999999", "-15000e-99999999999999999999"]),
         ];
         for (canonical, others) in spellings {
             for other in others.iter().chain([&canonical]) {

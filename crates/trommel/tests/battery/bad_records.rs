@@ -43,7 +43,7 @@ fn generate_layout() -> trommel_testkit::generate::Layout {
 fn place(text: &[u8], offset: u64) -> (u64, u64) {
     let before = &text[..offset as usize];
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    let line = before.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+    let line = before.split(|&byte| byte == b'\n').count() as u64;
     let column = before[start..].iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64 + 1;
     (line, column)
 }

@@ -164,7 +164,7 @@ fn what_cannot_be_counted_is_named_with_what_can() {
 
 #[test]
 fn a_limit_stops_the_count() {
-    let text = format!("[{}]", ["1"; 5000].join(","));
+    let text = format!("[{}]", vec!["1"; 5000].join(","));
     let asked = Count::new(query("$[*]")).limit(7);
     let report = run_bytes(&count(asked), text.as_bytes()).unwrap();
     assert_eq!(report.answers[0].count(), Some(7));

@@ -1,9 +1,4 @@
 //! Batteries over the whole of the facade, by subject. Oracles are those of the test kit.
-#![allow(
-    clippy::pedantic,
-    clippy::precedence,
-    reason = "tests are written for the eye of who reads a failure"
-)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bad_records;

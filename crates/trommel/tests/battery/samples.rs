@@ -117,8 +117,10 @@ fn samples_are_those_of_the_arithmetic_on_any_input() {
 /// R33: the same sample for any number of threads.
 #[test]
 fn threads_draw_the_same() {
-    let text: String =
-        (0..40_000).map(|id| format!("{{\"id\": {id}, \"pad\": \"{}\"}}\n", "x".repeat(120))).collect();
+    let pad = "x".repeat(120);
+    let lines: Vec<String> =
+        (0..40_000).map(|id| format!("{{\"id\": {id}, \"pad\": \"{pad}\"}}\n")).collect();
+    let text = lines.concat();
     let mut drawn = Vec::new();
     for threads in [1, 2, 8] {
         let sample = Sample::new(query("$"), size(50)).seed(Seed::new(9));
@@ -148,11 +150,11 @@ fn strata_have_their_shares() {
         let sample =
             Sample::new(query("$"), size(count)).seed(key).strategy(Strategy::Stratified(query("$.region")));
         let mut order: Vec<usize> = Vec::new();
-        items.iter().for_each(|(label, _)| {
+        for (label, _) in &items {
             if !order.contains(label) {
-                order.push(*label)
+                order.push(*label);
             }
-        });
+        }
         let of = |label: usize| {
             items.iter().enumerate().filter(move |(_, item)| item.0 == label).map(|(at, _)| at as u64)
         };

@@ -162,12 +162,11 @@ fn selected_values_are_described_as_by_the_oracle() {
             let size = texts.iter().map(|text| statistics::size(text));
             let size = size.fold((0, 0), |sum, size| (sum.0 + size.bytes, sum.1 + size.characters));
             (bytes, characters) = (bytes + size.0, characters + size.1);
-            let part = match queries.len() {
-                1 => (query.shorthand(), found.bytes, found.characters, &found.summary),
-                _ => {
-                    let part = &found.by_path[number];
-                    (part.path.clone(), part.bytes, part.characters, &part.summary)
-                }
+            let part = if queries.len() == 1 {
+                (query.shorthand(), found.bytes, found.characters, &found.summary)
+            } else {
+                let part = &found.by_path[number];
+                (part.path.clone(), part.bytes, part.characters, &part.summary)
             };
             assert_eq!((part.1, part.2), size, "{note} {query}");
             assert_eq!(part.0, query.shorthand());
