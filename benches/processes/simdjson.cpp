@@ -2,6 +2,8 @@
 //
 //     g++ -O3 -std=c++20 -march=native benches/processes/simdjson.cpp -lsimdjson -o FOLDER/simdjson
 //
+// with simdjson 3.3 or later; measured with 4.6.1.
+//
 // One program a question, chosen by the first argument; the second is the file. The document is loaded whole, which is how
 // simdjson works; lines are read in batches. Values are printed as they stand in the input.
 

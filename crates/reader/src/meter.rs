@@ -42,7 +42,7 @@ impl Meter {
     }
 }
 
-/// Unicode scalar values before an offset, for offsets that do not decrease.
+/// Unicode scalar values before an offset, for offsets that seldom decrease.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CharMeter {
     offset: u64,
@@ -54,14 +54,22 @@ impl CharMeter {
         Self { offset, chars: 0 }
     }
 
-    /// Characters between the meter's start and `offset`. Linear in the bytes passed since the last call.
-    pub(crate) fn chars_before(&mut self, window: &[u8], base: u64, offset: u64) -> u64 {
+    /// Passes the bytes of `window`, which begins at `base`, up to `offset`, unless they were passed before.
+    pub(crate) fn pass(&mut self, window: &[u8], base: u64, offset: u64) {
         let from = self.offset.saturating_sub(base) as usize;
         let to = offset.saturating_sub(base) as usize;
         if let Some(passed) = window.get(from..to.min(window.len())) {
             self.chars += count_chars(passed);
             self.offset += passed.len() as u64;
         }
-        self.chars
+    }
+
+    /// Characters between the meter's start and `offset`. Linear in the bytes between the offset passed last and this.
+    pub(crate) fn chars_before(&mut self, window: &[u8], base: u64, offset: u64) -> u64 {
+        self.pass(window, base, offset);
+        let from = offset.saturating_sub(base) as usize;
+        let to = self.offset.saturating_sub(base) as usize;
+        let back = window.get(from..to).unwrap_or_default();
+        self.chars.saturating_sub(count_chars(back))
     }
 }

@@ -216,6 +216,10 @@ impl<'a> Source<'a> {
         if behind < self.given_back.saturating_add(BEHIND) {
             return;
         }
+        if let (Some(chars), Storage::Slice(view)) = (&mut self.chars, &self.storage) {
+            // While the bytes are in memory.
+            chars.pass(view.bytes(), self.base, behind);
+        }
         self.forget(Span::new(self.given_back, behind));
         self.given_back = behind;
     }
@@ -246,7 +250,7 @@ impl<'a> Source<'a> {
             let dropped = self.base + count as u64;
             self.meter.pass(stream.bytes(), self.base, dropped);
             if let Some(chars) = &mut self.chars {
-                chars.chars_before(stream.bytes(), self.base, dropped);
+                chars.pass(stream.bytes(), self.base, dropped);
             }
             stream.drop_front(count);
             self.base = dropped;

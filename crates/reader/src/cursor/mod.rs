@@ -352,8 +352,8 @@ impl<'a> Cursor<'a> {
         self.source.count_chars_from(offset);
     }
 
-    /// Unicode scalar values between the place where counting began and `offset`, which must not decrease from call to
-    /// call. Linear in the bytes since the last call.
+    /// Unicode scalar values between the place where counting began and `offset`, whose bytes must be readable. Linear in
+    /// the bytes passed since the last call, or gone back.
     pub fn chars(&mut self, offset: u64) -> u64 {
         self.source.chars_before(offset)
     }

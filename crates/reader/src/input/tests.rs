@@ -192,11 +192,16 @@ fn a_map_takes_no_memory() {
         };
         let config = Config::new().validation(validation);
         let mut cursor = Cursor::from_input(&input, Framing::Single, &config).monitored(Box::new(watch));
+        cursor.count_chars();
         cursor.next_record().unwrap();
         let mark = cursor.hold();
         for _ in 0..2 {
             assert_eq!(cursor.skip_value().unwrap().len(), text.len() as u64);
+            assert_eq!(cursor.chars(text.len() as u64), text.chars().count() as u64);
+            watch(0).unwrap();
             cursor.rewind(&mark);
+            assert_eq!(cursor.chars(0), 0);
+            input.view().unwrap().release(Span::new(0, text.len() as u64));
         }
         let view = input.view().unwrap();
         assert_eq!(view.bytes(), text.as_bytes());
