@@ -198,7 +198,8 @@ fn asan(workspace: &Workspace) -> Ran {
         format!("+nightly test --target {PLATFORM} --tests -p trommel-reader -p trommel-path -p trommel");
     let mut command = cargo(&workspace.root, &arguments);
     // A folder of its own: other flags would otherwise rebuild everything there and back.
-    command.env("RUSTFLAGS", "-Zsanitizer=address").env("CARGO_TARGET_DIR", workspace.target.join("asan"));
+    command.env("RUSTFLAGS", "-Zsanitizer=address").env("TROMMEL_SANITIZED", "1");
+    command.env("CARGO_TARGET_DIR", workspace.target.join("asan"));
     must_run(&mut command)?;
     Ok(Outcome::Passed)
 }

@@ -254,6 +254,7 @@ mod span;
 mod spool;
 mod stack;
 mod stream;
+mod tally;
 mod text;
 
 pub use config::{Config, Limits, Validation};
@@ -266,4 +267,5 @@ pub use number::Number;
 pub use scan::{Backend, compact};
 pub use source::Monitor;
 pub use span::Span;
+pub use tally::Tally;
 pub use text::Text;

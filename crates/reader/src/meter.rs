@@ -47,11 +47,13 @@ impl Meter {
 pub(crate) struct CharMeter {
     offset: u64,
     chars: u64,
+    count: fn(&[u8]) -> u64,
 }
 
 impl CharMeter {
-    pub(crate) const fn new(offset: u64) -> Self {
-        Self { offset, chars: 0 }
+    /// At an offset, with the way to count.
+    pub(crate) const fn new(offset: u64, count: fn(&[u8]) -> u64) -> Self {
+        Self { offset, chars: 0, count }
     }
 
     /// Passes the bytes of `window`, which begins at `base`, up to `offset`, unless they were passed before.
@@ -59,7 +61,7 @@ impl CharMeter {
         let from = self.offset.saturating_sub(base) as usize;
         let to = offset.saturating_sub(base) as usize;
         if let Some(passed) = window.get(from..to.min(window.len())) {
-            self.chars += count_chars(passed);
+            self.chars += (self.count)(passed);
             self.offset += passed.len() as u64;
         }
     }
@@ -70,6 +72,6 @@ impl CharMeter {
         let from = offset.saturating_sub(base) as usize;
         let to = self.offset.saturating_sub(base) as usize;
         let back = window.get(from..to).unwrap_or_default();
-        self.chars.saturating_sub(count_chars(back))
+        self.chars.saturating_sub((self.count)(back))
     }
 }

@@ -98,8 +98,8 @@ impl<'a> Source<'a> {
         self.delimiter = delimiter;
     }
 
-    pub(crate) fn count_chars_from(&mut self, offset: u64) {
-        self.chars = Some(CharMeter::new(offset));
+    pub(crate) fn count_chars_from(&mut self, offset: u64, count: fn(&[u8]) -> u64) {
+        self.chars = Some(CharMeter::new(offset, count));
     }
 
     /// Makes the first line begin behind a byte order mark of so many bytes.

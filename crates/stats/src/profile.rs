@@ -20,7 +20,7 @@ use trie::Label;
 
 use crate::Accumulator;
 use names::{Novelty, OpenNames};
-use trommel_reader::{Event, Payload};
+use trommel_reader::{Event, Kind, Payload, Tally};
 use walk::{Core, Frame, Totals, Walk};
 
 /// When memory runs out, names are not folded further than this.
@@ -92,6 +92,13 @@ impl Profile {
         }
     }
 
+    /// Observes a root of which only what it is made of is known, which is all that matters without paths and repeated names.
+    /// Not between `begin` and `end`.
+    pub fn observe_tally(&mut self, kind: Kind, tally: &Tally) {
+        self.settled = false;
+        self.core.totals.tally(kind, tally);
+    }
+
     /// Ends what began last. Containers that are still open then count as if they ended here.
     pub fn end(&mut self) {
         if let Some(last) = self.open.checked_sub(1)
@@ -143,6 +150,11 @@ fn trie_bytes(options: &ProfileOptions) -> u64 {
 impl Core {
     /// Folds and cuts until everything fits. Gives the new id of each node.
     fn settle(&mut self) -> Vec<u32> {
+        if !self.options.per_path {
+            // Without paths, the trie holds nothing that is not counted elsewhere.
+            let trie = std::mem::take(&mut self.trie);
+            return vec![NONE; trie.nodes.len()];
+        }
         let limit = trie_bytes(&self.options);
         let mut new_ids = self.regroup();
         while self.trie.charge > limit && self.tighten() {
@@ -227,9 +239,6 @@ impl Accumulator for Profile {
         core.depth_cap = core.depth_cap.min(other.depth_cap);
         core.level = core.level.max(other.level);
         core.trie.append(other.trie);
-        if !core.options.per_path {
-            core.trie = Trie::default();
-        }
         core.lower_caps();
         core.settle();
     }

@@ -176,6 +176,8 @@ pub struct Stats {
     pub queries: Vec<Query>,
     /// Rows for arrays and objects by path.
     pub per_path: bool,
+    /// How often a name is repeated in its object, where there are no rows: with rows that is counted in any case.
+    pub duplicate_names: bool,
     /// The types of arrays' items.
     pub item_types: bool,
     /// A JSON Schema.
@@ -191,6 +193,7 @@ impl Default for Stats {
         Self {
             queries: Vec::new(),
             per_path: true,
+            duplicate_names: true,
             item_types: true,
             schema: false,
             values: false,
@@ -203,6 +206,12 @@ impl Stats {
     /// Structure, types, and rows by path, of the whole input.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Whether nothing is asked but what can be counted without looking at names and paths, of the whole input.
+    pub(crate) fn is_tally(&self) -> bool {
+        let rows = self.per_path || self.schema || self.values;
+        self.queries.is_empty() && !rows && !self.duplicate_names
     }
 
     /// What selects the values, `$` when nothing was said.

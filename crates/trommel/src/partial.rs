@@ -204,9 +204,18 @@ fn question(measure: &Measure) -> String {
             };
             format!("sample {size} {query} {strategy}")
         }
-        Measure::Stats(Stats { queries, per_path, item_types, schema, values, max_depth }) => {
+        Measure::Stats(Stats {
+            queries,
+            per_path,
+            duplicate_names,
+            item_types,
+            schema,
+            values,
+            max_depth,
+        }) => {
             let switches = [
                 ("per_path", *per_path),
+                ("duplicate_names", *duplicate_names),
                 ("item_types", *item_types),
                 ("schema", *schema),
                 ("values", *values),

@@ -293,6 +293,9 @@ impl Run<'_> {
         if self.elements && matcher.cursor().record() > 0 {
             return Err(Error::StreamOfArrays { offset: matcher.cursor().offset() });
         }
+        if self.setup.tallies {
+            return self.tally(matcher.cursor_mut());
+        }
         if matcher.cursor().is_stream() && self.setup.plan.pass() == Pass::Rescan {
             // Values are read again when their order is known.
             matcher.cursor_mut().hold();
@@ -302,6 +305,7 @@ impl Run<'_> {
         while let Some(step) = matcher.advance()? {
             self.step(step, matcher)?;
             if matches!(step, Step::Event(_)) {
+                matcher.forward(|event, cursor| self.event(event, cursor))?;
                 continue;
             }
             if self.work.is_done(self.setup) {
@@ -319,6 +323,14 @@ impl Run<'_> {
         Ok(if self.work.is_done(self.setup) { Recorded::Enough } else { Recorded::Done })
     }
 
+    fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
+        for describing in &mut self.work.describing {
+            describing.tally(cursor)?;
+        }
+        self.coverage.records += 1;
+        Ok(Recorded::Done)
+    }
+
     fn end_record(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         for outbox in &mut self.work.outboxes {
             outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
@@ -332,7 +344,7 @@ impl Run<'_> {
     fn step(&mut self, step: Step, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         match step {
             Step::Event(event) => {
-                self.event(event, matcher);
+                self.event(event, matcher.cursor());
                 Ok(())
             }
             Step::Enter { query, times } => self.enter(query, times, matcher),
@@ -341,9 +353,10 @@ impl Run<'_> {
         }
     }
 
-    fn event(&mut self, event: Event, matcher: &Matcher<'_, '_>) {
+    #[inline]
+    fn event(&mut self, event: Event, cursor: &Cursor<'_>) {
         for describing in &mut self.work.describing {
-            describing.event(event, matcher);
+            describing.event(event, cursor);
         }
     }
 

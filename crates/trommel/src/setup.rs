@@ -54,6 +54,8 @@ pub(crate) struct Setup {
     pub(crate) plan: Plan,
     pub(crate) roles: Vec<Role>,
     pub(crate) wants: Wants,
+    /// Whether all that is asked is what the records are made of.
+    pub(crate) tallies: bool,
     /// Whether something can only be answered by reading everything.
     pub(crate) needs_all: bool,
 }
@@ -103,7 +105,7 @@ impl Builder<'_> {
         self.push(elements(query), Order::Any, Role::Population(number));
     }
 
-    fn finish(self, located: bool, needs_all: bool) -> Setup {
+    fn finish(self, located: bool, needs_all: bool, tallies: bool) -> Setup {
         let options = PlanOptions::new().duplicates(self.options.duplicates);
         let mut plan = Plan::with_orders(&self.queries, options);
         let ids: Vec<_> = plan.ids().collect();
@@ -117,7 +119,7 @@ impl Builder<'_> {
         wants.bytes =
             self.roles.iter().map(|role| matches!(role, Role::Extract(_) | Role::Population(_))).collect();
         wants.location = located || self.roles.iter().any(|role| matches!(role, Role::Counted(_)));
-        Setup { plan, roles: self.roles, wants, needs_all }
+        Setup { plan, roles: self.roles, wants, tallies, needs_all }
     }
 }
 
@@ -147,7 +149,8 @@ impl Setup {
             }
         }
         let needs_all = measures.iter().any(|asked| matches!(asked, Measure::Sample(_) | Measure::Stats(_)));
-        builder.finish(located, needs_all)
+        let tallies = matches!(measures, [Measure::Stats(stats)] if stats.is_tally());
+        builder.finish(located, needs_all, tallies)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Describing values while matching.
 
 use trommel_path::Matcher;
-use trommel_reader::{Event, Span};
+use trommel_reader::{Cursor, Event, Span};
 use trommel_stats::{Accumulator, Profile, ProfileOptions, RowsShown, Summary};
 
 use crate::measure::Stats;
@@ -36,6 +36,7 @@ impl Describing {
     pub(crate) fn new(stats: &Stats, path: String) -> Self {
         let mut options = ProfileOptions::default();
         options.per_path = stats.per_path || stats.schema || stats.values;
+        options.duplicate_names = stats.duplicate_names;
         options.item_types = stats.item_types;
         options.schema = stats.schema;
         options.values = stats.values;
@@ -55,12 +56,22 @@ impl Describing {
         self.open.push(matcher.cursor_mut().chars(start));
     }
 
-    pub(crate) fn event(&mut self, event: Event, matcher: &Matcher<'_, '_>) {
+    #[inline]
+    pub(crate) fn event(&mut self, event: Event, cursor: &Cursor<'_>) {
         if !self.open.is_empty() {
-            let cursor = matcher.cursor();
             let at = self.base.saturating_add(cursor.span().start);
             self.profile.observe(event, cursor.payload(), at);
         }
+    }
+
+    /// Describes a record without looking at more than masks.
+    pub(crate) fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<(), trommel_reader::Error> {
+        let kind = cursor.peek()?;
+        let tally = cursor.tally_value()?;
+        if let Some(kind) = kind {
+            self.profile.observe_tally(kind, &tally);
+        }
+        Ok(())
     }
 
     pub(crate) fn leave(&mut self, span: Span, matcher: &mut Matcher<'_, '_>) {

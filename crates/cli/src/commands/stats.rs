@@ -59,6 +59,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
         let mut stats = Stats::new();
         stats.queries = queries;
         stats.per_path = !overview;
+        stats.duplicate_names = !overview;
         stats.item_types = !args.no_sample_arrays;
         stats.schema = args.schema;
         stats.values = args.values;

@@ -243,6 +243,16 @@ impl<'m, 'c> Matcher<'m, 'c> {
         self.noted(stepped)
     }
 
+    /// Hands on, one after the other, the events up to the end of a value in which no query can select anything, where the
+    /// matcher is inside of one; elsewhere none. They are the same that [`advance`](Self::advance) gives, for less.
+    pub fn forward(&mut self, mut each: impl FnMut(Event, &Cursor<'c>)) -> Result<()> {
+        while let Phase::Forward(floor) = self.phase {
+            let forwarded = self.forward_one(floor);
+            each(self.noted(forwarded)?, self.cursor);
+        }
+        Ok(())
+    }
+
     fn step(&mut self) -> Result<Option<Step>> {
         loop {
             if let Some(step) = self.next_due() {
@@ -252,7 +262,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
                 Phase::Value => self.enter_regions().map(|()| None)?,
                 Phase::Inside => self.enter_value()?,
                 Phase::Walk => self.walk()?,
-                Phase::Forward(floor) => Some(self.forward(floor)?),
+                Phase::Forward(floor) => Some(self.forward_one(floor)?),
                 Phase::Close(end) => {
                     self.leave_regions(end);
                     None

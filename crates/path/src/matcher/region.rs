@@ -126,7 +126,8 @@ impl Matcher<'_, '_> {
         segments.into_iter().any(|segment| segment.descendant || segment.selects_in(object))
     }
 
-    pub(super) fn forward(&mut self, floor: u32) -> Result<Event> {
+    #[inline]
+    pub(super) fn forward_one(&mut self, floor: u32) -> Result<Event> {
         // Inside of a container there always is a next event, or an error.
         let event = self.cursor.advance()?.unwrap_or(Event::Scalar(Kind::Null));
         if self.cursor.depth() == floor {

@@ -2,6 +2,7 @@
 
 use trommel_path::{Order, Plan, PlanOptions, Scratch, Step, Wants};
 use trommel_reader::{Config, Cursor, ErrorKind, Framing, Limit, Limits, Validation};
+use trommel_testkit::effort::small_stack;
 use trommel_testkit::repeat::Repeat;
 
 use crate::random::counts;
@@ -9,7 +10,7 @@ use crate::support::{plan, plan_with, run, select, select_with, texts};
 
 /// Runs on a thread whose stack would not hold one frame a level.
 fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
-    std::thread::Builder::new().stack_size(256 << 10).spawn(work).unwrap().join().unwrap();
+    std::thread::Builder::new().stack_size(small_stack()).spawn(work).unwrap().join().unwrap();
 }
 
 fn any(queries: &[&str]) -> Plan {

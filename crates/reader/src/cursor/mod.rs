@@ -1,10 +1,11 @@
 //! The cursor: pull events, and moves that cost masks instead of tokens.
 //!
 //! It is one small machine: what may come next ([`Expect`]), which containers are open (a bit each), and three indices
-//! into the window of its source. [`walk`] moves it by the grammar, [`skip`] moves it by masks, [`token`] reads what has
-//! no parts, [`records`] goes from one document to the next; here is what they stand on: the window's edge, holds, and
+//! into the window of its source. [`walk`] moves it by the grammar, [`quick`] does so for what most tokens are like,
+//! [`skip`] moves it by masks, [`token`] reads what has no parts, [`records`] goes from one document to the next; here is what they stand on: the window's edge, holds, and
 //! errors.
 
+mod quick;
 mod records;
 mod skip;
 mod token;
@@ -349,7 +350,7 @@ impl<'a> Cursor<'a> {
     /// Begins to count characters at the current place, for [`chars`](Self::chars). The bytes are taken as UTF-8.
     pub fn count_chars(&mut self) {
         let offset = self.offset();
-        self.source.count_chars_from(offset);
+        self.source.count_chars_from(offset, self.kernels.chars);
     }
 
     /// Unicode scalar values between the place where counting began and `offset`, whose bytes must be readable. Linear in

@@ -7,8 +7,9 @@
 use super::{Cursor, Expect, Token};
 use crate::config::Validation;
 use crate::error::{ErrorKind, Limit, Result, Syntax};
-use crate::scan::{Skip, Skipped};
+use crate::scan::{Kernels, Skip, Skipped, Tallying};
 use crate::span::Span;
+use crate::tally::Tally;
 
 impl Cursor<'_> {
     /// Passes over the value that comes next and returns its place. Costs masks under structural validation, tokens
@@ -29,7 +30,7 @@ impl Cursor<'_> {
             }
             Validation::Structural => {
                 let free = self.limits.depth - self.stack.depth();
-                self.skip_brackets(Skip::new(0, 0, u64::from(free)))?;
+                self.pass(&mut Skip::new(0, 0, u64::from(free)))?;
                 self.after_value();
             }
         }
@@ -46,12 +47,36 @@ impl Cursor<'_> {
             Validation::Strict => self.leave_to(outside),
             Validation::Structural => {
                 let free = self.limits.depth - outside;
-                self.skip_brackets(Skip::new(1, i64::from(self.stack.in_object()), u64::from(free)))?;
+                self.pass(&mut Skip::new(1, i64::from(self.stack.in_object()), u64::from(free)))?;
                 self.stack.set_depth(outside);
                 self.after_value();
                 Ok(())
             }
         }
+    }
+
+    /// Passes over the value that comes next and tells what it is made of. Under structural validation this costs masks,
+    /// and of what is not JSON it tells something else; under strict it costs tokens.
+    pub fn tally_value(&mut self) -> Result<Tally> {
+        self.expect_value()?;
+        let Some(byte) = self.next_byte()? else { return self.ended() };
+        let mut tally = Tally::default();
+        if !matches!(byte, b'{' | b'[') || self.validation == Validation::Strict {
+            let outside = self.stack.depth();
+            tally.observe(self.begin_value()?, 0);
+            while self.stack.depth() > outside {
+                let above = self.stack.depth() - outside;
+                if let Some(event) = self.advance()? {
+                    tally.observe(event, above);
+                }
+            }
+            return Ok(tally);
+        }
+        let free = self.limits.depth - self.stack.depth();
+        let mut state = Tallying::new(Skip::new(0, 0, u64::from(free)));
+        self.pass(&mut state)?;
+        self.after_value();
+        Ok(Tally::of(&state))
     }
 
     fn leave_to(&mut self, depth: u32) -> Result<()> {
@@ -62,11 +87,11 @@ impl Cursor<'_> {
     }
 
     /// From a place outside of strings to behind the bracket that brings the depth to zero.
-    fn skip_brackets(&mut self, mut state: Skip) -> Result<()> {
+    fn pass(&mut self, state: &mut impl Passing) -> Result<()> {
         self.token = Token::None;
         loop {
             let window = self.source.window();
-            match (self.kernels.skip)(window, self.at, &mut state) {
+            match state.pass(self.kernels, window, self.at) {
                 Skipped::Done(end) => {
                     self.at = end;
                     break;
@@ -79,7 +104,7 @@ impl Cursor<'_> {
                     self.at = window.len();
                     self.start = self.at;
                     if !self.more()? {
-                        let open = if state.in_string() {
+                        let open = if state.brackets().in_string() {
                             Syntax::UnterminatedString
                         } else {
                             Syntax::UnexpectedEnd
@@ -89,11 +114,39 @@ impl Cursor<'_> {
                 }
             }
         }
-        if state.objects != 0 {
+        if state.brackets().objects != 0 {
             return self.fail(Syntax::MismatchedBracket, self.at - 1);
         }
         self.end = self.at;
         self.start = self.at;
         Ok(())
+    }
+}
+
+/// A way to pass over what stands in brackets.
+trait Passing {
+    fn pass(&mut self, kernels: &Kernels, window: &[u8], at: usize) -> Skipped;
+
+    /// What was counted of the brackets so far.
+    fn brackets(&self) -> &Skip;
+}
+
+impl Passing for Skip {
+    fn pass(&mut self, kernels: &Kernels, window: &[u8], at: usize) -> Skipped {
+        (kernels.skip)(window, at, self)
+    }
+
+    fn brackets(&self) -> &Skip {
+        self
+    }
+}
+
+impl Passing for Tallying {
+    fn pass(&mut self, kernels: &Kernels, window: &[u8], at: usize) -> Skipped {
+        (kernels.tally)(window, at, self)
+    }
+
+    fn brackets(&self) -> &Skip {
+        &self.skip
     }
 }

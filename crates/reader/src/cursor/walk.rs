@@ -38,6 +38,9 @@ impl Cursor<'_> {
         if !self.stack.in_object() {
             return self.failure();
         }
+        if self.quick_member() {
+            return Ok(true);
+        }
         match self.next_byte()? {
             Some(b'"') if self.expect == Expect::First => {}
             Some(b',') if self.expect == Expect::Next => self.pass_comma()?,
@@ -54,6 +57,9 @@ impl Cursor<'_> {
         self.settle()?;
         if self.stack.in_object() {
             return self.failure();
+        }
+        if self.quick_element() {
+            return Ok(true);
         }
         match self.next_byte()? {
             Some(b']') => return Ok(self.close()),
@@ -91,6 +97,9 @@ impl Cursor<'_> {
     /// Enters the value that comes next: all of it when it is no container, else its opening bracket.
     pub fn begin_value(&mut self) -> Result<Event> {
         self.expect_value()?;
+        if let Some(event) = self.quick_value() {
+            return Ok(event);
+        }
         let Some(byte) = self.next_byte()? else { return self.ended() };
         match byte {
             b'{' => self.open(Kind::Object),

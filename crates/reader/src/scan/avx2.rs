@@ -13,12 +13,12 @@
 
 use std::arch::x86_64::{
     __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
-    _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
-    _mm256_slli_epi16,
+    _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_set1_epi8, _mm256_slli_epi16,
 };
 
-use super::kernels;
 use super::lanes::{BLOCK, Lanes};
+use super::{kernels, tally};
 
 /// Two registers of 32 bytes. A value exists only where [`Detected`] does.
 #[derive(Clone, Copy)]
@@ -79,6 +79,36 @@ impl Lanes for Avx2 {
             let low = _mm256_cmpeq_epi8(_mm256_min_epu8(self.0, highest), self.0);
             let high = _mm256_cmpeq_epi8(_mm256_min_epu8(self.1, highest), self.1);
             Self::mask(low, high)
+        }
+    }
+
+    #[inline(always)]
+    fn special(self) -> u64 {
+        // Signed, what is not ASCII is negative, and below a space as control characters are.
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe {
+            let (quote, backslash) =
+                (_mm256_set1_epi8(b'"'.cast_signed()), _mm256_set1_epi8(b'\\'.cast_signed()));
+            let space = _mm256_set1_epi8(b' '.cast_signed());
+            let low = _mm256_or_si256(
+                _mm256_or_si256(_mm256_cmpeq_epi8(self.0, quote), _mm256_cmpeq_epi8(self.0, backslash)),
+                _mm256_cmpgt_epi8(space, self.0),
+            );
+            let high = _mm256_or_si256(
+                _mm256_or_si256(_mm256_cmpeq_epi8(self.1, quote), _mm256_cmpeq_epi8(self.1, backslash)),
+                _mm256_cmpgt_epi8(space, self.1),
+            );
+            Self::mask(low, high)
+        }
+    }
+
+    #[inline(always)]
+    fn leads(self) -> u64 {
+        // Continuation bytes are 0x80 to 0xBF: signed, the lowest 64.
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe {
+            let last = _mm256_set1_epi8(0xBF_u8.cast_signed());
+            Self::mask(_mm256_cmpgt_epi8(self.0, last), _mm256_cmpgt_epi8(self.1, last))
         }
     }
 

@@ -18,6 +18,12 @@ pub(crate) trait Lanes: Copy {
     /// Bytes below `bound`, unsigned; `bound` is at least 1.
     fn below(self, bound: u8) -> u64;
 
+    /// Bytes that end the plain part of a string: quotes, backslashes, control characters, and what is not ASCII.
+    fn special(self) -> u64;
+
+    /// Bytes that continue no UTF-8 sequence, and so are a character each.
+    fn leads(self) -> u64;
+
     /// Bytes with the high bit set: everything that is not ASCII.
     fn high(self) -> u64;
 

@@ -9,10 +9,12 @@ mod scalar;
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "vector loads")]
 mod sse2;
+mod tally;
 
 use std::sync::OnceLock;
 
 pub(crate) use kernels::{Kernels, Skip, Skipped};
+pub(crate) use tally::Tallying;
 
 /// A way to classify bytes. All give the same answers; they differ in speed only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@
     reason = "the methods must become part of the entry points, as those of the other backends"
 )]
 
-use super::kernels;
 use super::lanes::{BLOCK, Lanes, prefix_xor_by_shifts};
+use super::{kernels, tally};
 
 /// A block in memory.
 #[derive(Clone, Copy)]
@@ -38,6 +38,16 @@ impl Lanes for Scalar {
     #[inline(always)]
     fn below(self, bound: u8) -> u64 {
         self.mask(|byte| byte < bound)
+    }
+
+    #[inline(always)]
+    fn special(self) -> u64 {
+        self.mask(|byte| matches!(byte, b'"' | b'\\' | 0..0x20 | 0x80..))
+    }
+
+    #[inline(always)]
+    fn leads(self) -> u64 {
+        self.mask(|byte| byte & 0xC0 != 0x80)
     }
 
     #[inline(always)]

@@ -9,12 +9,12 @@
 )]
 
 use std::arch::x86_64::{
-    __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
-    _mm_slli_epi16,
+    __m128i, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_min_epu8,
+    _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_slli_epi16,
 };
 
-use super::kernels;
 use super::lanes::{BLOCK, Lanes, prefix_xor_by_shifts};
+use super::{kernels, tally};
 
 /// Four registers of 16 bytes.
 #[derive(Clone, Copy)]
@@ -60,6 +60,30 @@ impl Lanes for Sse2 {
         unsafe {
             let highest = _mm_set1_epi8((bound - 1).cast_signed());
             Self::mask(self.0.map(|lane| _mm_cmpeq_epi8(_mm_min_epu8(lane, highest), lane)))
+        }
+    }
+
+    #[inline(always)]
+    fn special(self) -> u64 {
+        // Signed, what is not ASCII is negative, and below a space as control characters are.
+        // SAFETY: SSE2, as above.
+        unsafe {
+            let (quote, backslash) = (_mm_set1_epi8(b'"'.cast_signed()), _mm_set1_epi8(b'\\'.cast_signed()));
+            let space = _mm_set1_epi8(b' '.cast_signed());
+            Self::mask(self.0.map(|lane| {
+                let either = _mm_or_si128(_mm_cmpeq_epi8(lane, quote), _mm_cmpeq_epi8(lane, backslash));
+                _mm_or_si128(either, _mm_cmplt_epi8(lane, space))
+            }))
+        }
+    }
+
+    #[inline(always)]
+    fn leads(self) -> u64 {
+        // Continuation bytes are 0x80 to 0xBF: signed, the lowest 64.
+        // SAFETY: SSE2, as above.
+        unsafe {
+            let last = _mm_set1_epi8(0xBF_u8.cast_signed());
+            Self::mask(self.0.map(|lane| _mm_cmpgt_epi8(lane, last)))
         }
     }
 

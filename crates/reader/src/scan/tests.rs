@@ -76,6 +76,11 @@ fn backends_agree_with_the_oracle() {
                 let end = (from..bytes.len()).find(|&at| matches!(bytes[at], b'"' | b'\\' | 0..0x20));
                 assert_eq!(plain.end, end.unwrap_or(bytes.len()));
                 assert_eq!(plain.high, bytes[from..plain.end].iter().any(|byte| *byte >= 0x80));
+                let end =
+                    (from..bytes.len()).find(|&at| matches!(bytes[at], b'"' | b'\\' | 0..0x20 | 0x80..));
+                assert_eq!((kernels.ascii)(bytes, from), end.unwrap_or(bytes.len()));
+                let leads = bytes[from..].iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+                assert_eq!((kernels.chars)(&bytes[from..]), leads as u64);
                 let other = (from..bytes.len()).find(|&at| !crate::grammar::is_space(bytes[at]));
                 assert_eq!((kernels.space)(bytes, from), other.unwrap_or(bytes.len()));
                 let mut out = b"kept".to_vec();

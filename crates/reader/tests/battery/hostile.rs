@@ -9,7 +9,7 @@ use trommel_reader::{
     Span, Syntax, Text, Validation,
 };
 use trommel_testkit::chunks::Chunks;
-use trommel_testkit::effort::cases;
+use trommel_testkit::effort::{cases, small_stack};
 use trommel_testkit::repeat::Repeat;
 
 /// Counts what is asked of a reader.
@@ -26,7 +26,7 @@ impl<R: Read> Read for Counted<R> {
 /// Runs on a thread with little stack.
 fn on_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(256 << 10).spawn_scoped(scope, work).unwrap();
+        let thread = std::thread::Builder::new().stack_size(small_stack()).spawn_scoped(scope, work).unwrap();
         thread.join().unwrap()
     })
 }

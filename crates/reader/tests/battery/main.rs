@@ -13,4 +13,5 @@ mod numbers;
 mod offsets;
 mod oracles;
 mod suites;
+mod tallies;
 mod trace;

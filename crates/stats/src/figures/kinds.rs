@@ -16,6 +16,12 @@ impl Kinds {
         self.counts[kind as usize] += 1;
     }
 
+    /// Counts so many values of a type.
+    pub fn add(&mut self, kind: Kind, count: u64) {
+        let counted = &mut self.counts[kind as usize];
+        *counted = counted.saturating_add(count);
+    }
+
     /// How many values of a type there are.
     pub const fn get(&self, kind: Kind) -> u64 {
         self.counts[kind as usize]

@@ -21,6 +21,9 @@ pub struct ProfileOptions {
     pub values: bool,
     /// Whether to look at paths at all: without, there is nothing but structure and types. At first yes.
     pub per_path: bool,
+    /// Whether to count repeated names where paths are not looked at; where they are, they are counted in any case. At first
+    /// yes.
+    pub duplicate_names: bool,
     /// The query that the roots were selected by, which the paths of all rows begin with. At first `$`.
     pub root_path: String,
     /// How much may be kept.
@@ -35,6 +38,7 @@ impl Default for ProfileOptions {
             schema: false,
             values: false,
             per_path: true,
+            duplicate_names: true,
             root_path: "$".into(),
             limits: ProfileLimits::default(),
         }
@@ -49,6 +53,7 @@ impl ProfileOptions {
         self.schema &= other.schema;
         self.values &= other.values;
         self.per_path &= other.per_path;
+        self.duplicate_names &= other.duplicate_names;
         self.limits.names_per_path = self.limits.names_per_path.min(other.limits.names_per_path);
         self.limits.bytes = self.limits.bytes.min(other.limits.bytes);
     }

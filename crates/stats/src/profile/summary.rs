@@ -45,7 +45,8 @@ pub struct Structure {
     pub total_keys: u64,
     /// Values, containers and roots included.
     pub total_values: u64,
-    /// Members whose name has stood before in the same object.
+    /// Members whose name has stood before in the same object; 0 where they were not
+    /// [counted](super::ProfileOptions::duplicate_names).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_zero"))]
     pub duplicate_names: u64,
     /// Roots observed.

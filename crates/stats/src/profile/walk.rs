@@ -5,7 +5,7 @@ use super::names::{NameList, Novelty, OpenNames};
 use super::trie::{Label, NONE, Trie};
 use crate::figures::{KindSet, Kinds, Values};
 use crate::schema::format;
-use trommel_reader::{Event, Kind, Payload, Scalar, Text};
+use trommel_reader::{Event, Kind, Payload, Scalar, Tally, Text};
 
 /// The containers that are open in one value.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +50,24 @@ pub(super) struct Totals {
 }
 
 impl Totals {
+    pub(super) fn tally(&mut self, kind: Kind, tally: &Tally) {
+        let counts = [
+            (Kind::Object, tally.objects),
+            (Kind::Array, tally.arrays),
+            (Kind::String, tally.strings),
+            (Kind::Number, tally.numbers),
+            (Kind::Bool, tally.bools),
+            (Kind::Null, tally.nulls),
+        ];
+        for (kind, count) in counts {
+            self.kinds.add(kind, count);
+        }
+        self.roots.insert(kind);
+        self.records = self.records.saturating_add(1);
+        self.keys = self.keys.saturating_add(tally.names);
+        self.max_depth = self.max_depth.max(tally.depth);
+    }
+
     pub(super) fn merge(&mut self, other: Self) {
         crate::Accumulator::merge(&mut self.kinds, other.kinds);
         self.roots.extend(other.roots);
@@ -109,7 +127,9 @@ impl Core {
             None => {
                 self.totals.records += 1;
                 self.totals.roots.insert(kind);
-                if self.options.per_path { self.trie.root() } else { NONE }
+                // Without paths, the trie tells repeated names, which it does sooner than a table.
+                let watched = self.options.per_path || self.options.duplicate_names;
+                if watched { self.trie.root() } else { NONE }
             }
         };
         if let Some(node) = self.trie.nodes.get_mut(node as usize) {
@@ -166,6 +186,9 @@ impl Core {
             NONE
         };
         walk.pending = Some(node);
+        if node == NONE && !self.options.per_path && !self.options.duplicate_names {
+            return;
+        }
         match self.novelty(frame, node, name) {
             Novelty::New => {
                 if let Some(node) = self.trie.nodes.get_mut(node as usize) {
@@ -191,7 +214,7 @@ impl Core {
 
     fn scalar(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
         let Some(node) = self.trie.nodes.get_mut(node as usize) else { return };
-        if self.options.schema {
+        if self.options.schema && self.options.per_path {
             match scalar {
                 Scalar::Number(number) => node.has_fractions = node.has_fractions || !number.is_integer(),
                 Scalar::String(text) if node.formats != 0 => {
@@ -200,7 +223,7 @@ impl Core {
                 _ => {}
             }
         }
-        if self.options.values {
+        if self.options.values && self.options.per_path {
             let level = self.level;
             let charge = |values: &Option<Box<Values>>| values.as_ref().map_or(0, |values| values.charge());
             self.trie.charge -= charge(&node.values);

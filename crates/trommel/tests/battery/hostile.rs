@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use trommel::path::Query;
 use trommel::reader::{Framing, Limits};
 use trommel::{Analysis, Count, Document, Error, Measure, OnBadRecord, Sample, Stats, Strategy};
+use trommel_testkit::effort::small_stack;
 use trommel_testkit::generate::{Shape, damage, document};
 use trommel_testkit::repeat::Repeat;
 
@@ -80,7 +81,7 @@ fn depth_is_limited() {
         .sample(Sample::new(query("$..*"), size(3)))
         .ask(Measure::Stats(rich));
     let small = |work: Box<dyn FnOnce() + Send>| {
-        std::thread::Builder::new().stack_size(256 << 10).spawn(work).unwrap().join().unwrap();
+        std::thread::Builder::new().stack_size(small_stack()).spawn(work).unwrap().join().unwrap();
     };
     let deep = analysis.clone();
     small(Box::new(move || {

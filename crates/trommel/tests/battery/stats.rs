@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use trommel::path::{Duplicates, Query};
-use trommel::reader::Framing;
+use trommel::reader::{Framing, Validation};
 use trommel::statistics::Summary;
 use trommel::{Analysis, Document, Measure, Stats, StatsAnswer};
-use trommel_testkit::generate::{self, Random, Shape, Wishes, stream};
+use trommel_testkit::generate::{self, Layout, Random, Shape, Wishes, document, stream};
 use trommel_testkit::naive::{self, Kind};
 use trommel_testkit::statistics::{self, Population};
 use trommel_testkit::{conformance, evaluate};
@@ -337,5 +337,32 @@ fn values_by_path_are_those_of_the_oracle() {
             told(&row.path, count, row.distinct())
         });
         assert_eq!(found, expected.collect::<Vec<_>>(), "seed {seed}");
+    }
+}
+
+/// The overview, which counts by masks where it may, says what a description of everything says.
+#[test]
+fn overviews_are_exact() {
+    let mut overview = Stats::new();
+    (overview.per_path, overview.duplicate_names) = (false, false);
+    for seed in 0..cases(300, 20_000) {
+        let lines: Vec<Vec<u8>> = (0..3)
+            .map(|part| document(seed * 3 + part, &Shape { layout: Layout::OneLine, ..Shape::default() }))
+            .collect();
+        let text = lines.join(&b'\n');
+        let whole = run_bytes(&Analysis::new().stats(), &text).unwrap();
+        let whole = stats_of(&whole.answers[0]);
+        for validation in [Validation::Strict, Validation::Structural] {
+            let analysis = Analysis::new().ask(Measure::Stats(overview.clone())).validation(validation);
+            let found = run_bytes(&analysis, &text).unwrap();
+            assert_eq!(found.coverage.records, 3);
+            let found = stats_of(&found.answers[0]);
+            assert_eq!(found.summary.types, whole.summary.types, "seed {seed} {validation:?}");
+            let mut expected = whole.summary.structure.clone();
+            expected.duplicate_names = 0;
+            assert_eq!(found.summary.structure, expected, "seed {seed} {validation:?}");
+            assert_eq!((found.bytes, found.characters), (whole.bytes, whole.characters));
+            assert!(found.summary.arrays.is_none() && found.summary.capped.is_empty());
+        }
     }
 }
