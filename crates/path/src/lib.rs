@@ -100,6 +100,7 @@ mod location;
 mod matcher;
 mod order;
 mod plan;
+mod trail;
 
 pub use location::{Location, LocationStep};
 pub use matcher::{Matcher, Scratch, Step, Wants};

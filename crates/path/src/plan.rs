@@ -1,6 +1,7 @@
 //! Queries compiled for matching: an automaton over all of them together.
 
 use crate::eval::{Absolute, Test};
+use crate::trail::Trails;
 use trommel_query::{Logical, Query, Segment, Segments, Selector, Slice};
 
 /// The number of a query in its plan, counted from 0 in the order given.
@@ -98,6 +99,8 @@ pub struct Plan {
     /// The order of each query's nodes, where it is not that of the options.
     orders: Vec<Order>,
     pass: Pass,
+    /// The queries as one tree, where they are plain paths.
+    pub(crate) trails: Option<Trails>,
     /// Whether its filters, when it is a query inside a filter, can be asked of one value again from another candidate.
     pub(crate) asks_again: bool,
 }
@@ -164,6 +167,7 @@ impl Plan {
     /// conditions all must hold. A query that is not in the plan is left alone.
     #[must_use]
     pub fn only_where(mut self, query: QueryId, condition: &Logical) -> Self {
+        self.trails = None;
         let mut absolutes = std::mem::take(&mut self.absolutes);
         let test = Test::compile(condition, self.options.duplicates, &mut absolutes);
         self.absolutes = absolutes;
@@ -210,6 +214,7 @@ impl Plan {
             options,
             orders: Vec::new(),
             pass: Pass::Single,
+            trails: None,
             asks_again: false,
         };
         for (query, (segments, order)) in queries.enumerate() {
@@ -217,6 +222,7 @@ impl Plan {
             plan.orders.push(order);
             plan.push_query(query as u32, segments, absolutes);
         }
+        plan.trails = Trails::new(&plan.states, &plan.starts);
         plan
     }
 

@@ -11,11 +11,13 @@
 //! | `select` | which states a child gets from those of its container |
 //! | `region` | matches that begin and end |
 //! | `ways` | the derivations of a node, where the order of the RFC tells them apart |
+//! | `trail` | all of it for plain paths, which need little of it |
 //! | `scratch` | the memory of all that |
 
 mod region;
 mod scratch;
 mod select;
+mod trail;
 mod walk;
 mod ways;
 
@@ -26,6 +28,7 @@ use crate::location::Location;
 use crate::plan::{Order, Plan, QueryId};
 pub use scratch::Scratch;
 use scratch::{Due, Region};
+use trail::Stage;
 pub(crate) use walk::remaining_elements;
 
 /// One step of a matcher.
@@ -108,6 +111,8 @@ pub struct Matcher<'m, 'c> {
     /// The region left last.
     left: Option<Region>,
     due: Due,
+    /// Nodes of plain paths that were entered and not yet left.
+    open: usize,
     /// Kind, start and end of the value that is being looked at.
     kind: Option<Kind>,
     start: u64,
@@ -117,6 +122,8 @@ pub struct Matcher<'m, 'c> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
+    /// Down the tree of plain paths.
+    Trail(Stage),
     /// `Scratch::next` holds the states of the value that comes next.
     Value,
     /// The regions of the value that comes next were entered.
@@ -150,10 +157,9 @@ impl Plan {
         answers: &'m [Operand<'static>],
     ) -> Matcher<'m, 'c> {
         const NOTHING: &Wants = &Wants { events: Vec::new(), bytes: Vec::new(), location: false };
-        scratch.restart(self);
         let mut matcher = Matcher::new(self, scratch, cursor, NOTHING);
         matcher.answers = Some(answers);
-        matcher.phase = Phase::Value;
+        matcher.begin();
         matcher
     }
 }
@@ -170,6 +176,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
             listening: 0,
             left: None,
             due: Due::default(),
+            open: 0,
             kind: None,
             start: 0,
             end: 0,
@@ -200,7 +207,6 @@ impl<'m, 'c> Matcher<'m, 'c> {
         self.due = Due::default();
         self.failure = None;
         self.phase = Phase::Done;
-        self.scratch.restart(self.plan);
         self.scratch.memory.forget();
         if !self.plan.absolutes.is_empty() {
             // The nodes found are compared with later: the whole record stays readable.
@@ -209,8 +215,20 @@ impl<'m, 'c> Matcher<'m, 'c> {
             let answered = answer_absolutes(&self.plan.absolutes, self.cursor, memory, answers);
             self.noted(answered)?;
         }
-        self.phase = Phase::Value;
+        self.begin();
         Ok(())
+    }
+
+    /// Forgets the last value, and begins with the one that comes next.
+    fn begin(&mut self) {
+        self.open = 0;
+        if self.trails_wanted() {
+            self.scratch.restart_on_trail();
+            self.phase = Phase::Trail(Stage::Value { node: 0 });
+        } else {
+            self.scratch.restart(self.plan);
+            self.phase = Phase::Value;
+        }
     }
 
     /// The first node that a query selects when it starts at the value that was just entered; the cursor stays. Its bytes
@@ -254,6 +272,10 @@ impl<'m, 'c> Matcher<'m, 'c> {
     }
 
     fn step(&mut self) -> Result<Option<Step>> {
+        let plan = self.plan;
+        if let (Phase::Trail(stage), Some(trails)) = (self.phase, &plan.trails) {
+            return self.follow(trails, stage);
+        }
         loop {
             if let Some(step) = self.next_due() {
                 return Ok(Some(step));
@@ -267,7 +289,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
                     self.leave_regions(end);
                     None
                 }
-                Phase::Done => return Ok(None),
+                Phase::Trail(_) | Phase::Done => return Ok(None),
             };
             if let Some(event) = event {
                 return Ok(Some(Step::Event(event)));
@@ -315,6 +337,8 @@ impl<'m, 'c> Matcher<'m, 'c> {
     pub fn key(&self) -> &[u64] {
         let Some(left) = &self.left else { return &[] };
         match self.plan.order_of(left.query) {
+            // Plain paths select in the order of the input.
+            Order::Rfc if matches!(self.phase, Phase::Trail(_)) => &[],
             Order::Rfc => self.scratch.ways.key(),
             Order::Document => std::slice::from_ref(&left.start),
             Order::Any => &[],
@@ -334,6 +358,9 @@ impl<'m, 'c> Matcher<'m, 'c> {
     /// Regions that were entered and not yet left. A node that a query selects in several ways is one region.
     pub fn open_regions(&self) -> usize {
         let Due { first, next, end, begun, leaving, .. } = self.due;
+        if matches!(self.phase, Phase::Trail(_)) {
+            return self.open;
+        }
         let not_open = if leaving { next - first } else { end - next - usize::from(begun) };
         self.scratch.regions.len() - not_open
     }

@@ -4,6 +4,7 @@ use crate::eval::{Memory, Operand};
 use crate::location::Location;
 use crate::plan::{Duplicates, Plan, QueryId};
 
+use super::trail::Level;
 use super::ways::{List, Way, Ways};
 
 /// The mutable memory of a matcher. One a thread; any plan can use it, one after the other.
@@ -11,6 +12,8 @@ use super::ways::{List, Way, Ways};
 /// Its size follows the depth of the document and the number of queries, never the length of the document.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    /// The containers around the place in the tree of plain paths.
+    pub(super) levels: Vec<Level>,
     pub(super) frames: Vec<Frame>,
     /// The states at each frame, frame after frame.
     pub(super) active: Vec<Active>,
@@ -116,6 +119,13 @@ impl Scratch {
     /// Empty memory.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Forgets the last record, for a matcher that needs nothing but the levels.
+    pub(super) fn restart_on_trail(&mut self) {
+        self.levels.clear();
+        self.blockers.clear();
+        self.regions.clear();
     }
 
     /// Forgets the last record.

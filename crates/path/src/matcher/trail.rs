@@ -1,0 +1,176 @@
+//! Matching plain paths: down one tree, with nothing kept at a container but the place in it.
+
+use trommel_reader::{Kind, Result, Span};
+
+use super::scratch::Region;
+use super::ways::List;
+use super::{Matcher, Phase, Step};
+use crate::plan::{Duplicates, QueryId};
+use crate::trail::{Node, Trails};
+
+/// A container on the way down.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Level {
+    node: u32,
+    start: u64,
+    object: bool,
+    /// Index of the next element.
+    index: u64,
+    /// Which of the node's names were found, a bit each.
+    found: u64,
+    held: bool,
+}
+
+/// What comes next on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The value that comes next is that of a node.
+    Value { node: u32 },
+    /// It is told which queries select it, this one next; then it is entered or passed over.
+    Enter { node: u32, query: usize, held: bool },
+    /// It has ended, and is told of.
+    Leave { node: u32, query: usize, held: bool },
+    /// To the next child of the innermost level.
+    Walk,
+}
+
+impl Matcher<'_, '_> {
+    /// The tree to go by, where the plan has one and nobody wants more than the tree tells.
+    pub(super) fn trails_wanted(&self) -> bool {
+        let quiet = !self.wants.location && !self.wants.events.contains(&true);
+        quiet && self.plan.trails.is_some()
+    }
+
+    /// From stage to stage, until there is something to tell. By itself, so that it takes no stack where filters nest.
+    #[inline(never)]
+    pub(super) fn follow(&mut self, trails: &Trails, mut stage: Stage) -> Result<Option<Step>> {
+        loop {
+            stage = match stage {
+                Stage::Value { node } => self.trail_value(trails, node)?,
+                Stage::Enter { node, query, held } => {
+                    if let Some(&query_id) = trails.queries(node).get(query) {
+                        self.open += 1;
+                        self.phase = Phase::Trail(Stage::Enter { node, query: query + 1, held });
+                        return Ok(Some(Step::Enter { query: query_id, times: 1 }));
+                    }
+                    self.trail_inside(trails, node, held)?
+                }
+                Stage::Leave { node, query, held } => {
+                    if let Some(&query_id) = trails.queries(node).get(query) {
+                        self.phase = Phase::Trail(Stage::Leave { node, query: query + 1, held });
+                        return Ok(Some(self.trail_leave(query_id, held)));
+                    }
+                    self.left = None;
+                    if held {
+                        self.cursor.release();
+                    }
+                    Stage::Walk
+                }
+                Stage::Walk => {
+                    let Some(next) = self.trail_walk(trails)? else {
+                        self.phase = Phase::Done;
+                        return Ok(None);
+                    };
+                    next
+                }
+            }
+        }
+    }
+
+    fn trail_value(&mut self, trails: &Trails, node: u32) -> Result<Stage> {
+        self.kind = self.cursor.peek()?;
+        self.start = self.cursor.offset();
+        let queries = trails.queries(node);
+        if queries.is_empty() {
+            return self.trail_inside(trails, node, false);
+        }
+        let held = queries.iter().any(|&query| self.wants.bytes_of(query));
+        if held {
+            self.cursor.hold();
+        }
+        Ok(Stage::Enter { node, query: 0, held })
+    }
+
+    fn trail_inside(&mut self, trails: &Trails, node: u32, held: bool) -> Result<Stage> {
+        let object = match self.kind {
+            Some(Kind::Object) => Some(true),
+            Some(Kind::Array) => Some(false),
+            _ => None,
+        };
+        let leads = |object: &bool| trails.node(node).is_some_and(|node| node.leads_into(*object));
+        if let Some(object) = object.filter(leads) {
+            self.cursor.begin_value()?;
+            self.scratch.levels.push(Level { node, start: self.start, object, index: 0, found: 0, held });
+            return Ok(Stage::Walk);
+        }
+        self.end = self.cursor.skip_value()?.end;
+        Ok(Stage::Leave { node, query: 0, held })
+    }
+
+    fn trail_leave(&mut self, query: QueryId, held: bool) -> Step {
+        let (start, depth) = (self.start, self.scratch.levels.len());
+        self.left = Some(Region { query, times: 1, ways: List::NONE, start, depth, held });
+        self.open -= 1;
+        Step::Leave { query, times: 1, span: Span::new(start, self.end) }
+    }
+
+    /// To the next child that leads on, or out of the level; nothing when no other byte can matter.
+    fn trail_walk(&mut self, trails: &Trails) -> Result<Option<Stage>> {
+        let duplicates = self.plan.options.duplicates;
+        let Some(mut level) = self.scratch.levels.pop() else { return Ok(None) };
+        let Some(node) = trails.node(level.node) else { return Ok(None) };
+        loop {
+            if node.is_used_up(level.object, level.found, level.index, duplicates) {
+                if self.open == 0 && self.levels_are_used_up(trails) {
+                    return Ok(None);
+                }
+                self.cursor.leave()?;
+                return Ok(Some(self.close_level(&level)));
+            }
+            let more = if level.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
+            if !more {
+                return Ok(Some(self.close_level(&level)));
+            }
+            let child = if level.object {
+                self.member(node, &mut level.found, duplicates)
+            } else {
+                level.index += 1;
+                let by_index = |at: usize| node.indices.get(at).map(|(_, child)| *child);
+                let index = || node.indices.binary_search_by_key(&(level.index - 1), |(index, _)| *index);
+                node.elements.or_else(|| index().ok().and_then(by_index))
+            };
+            if let Some(child) = child {
+                self.scratch.levels.push(level);
+                return Ok(Some(Stage::Value { node: child }));
+            }
+        }
+    }
+
+    /// Where the member leads whose name was just read.
+    fn member(&self, node: &Node, found: &mut u64, duplicates: Duplicates) -> Option<u32> {
+        if node.members.is_some() {
+            return node.members;
+        }
+        let name = self.cursor.name()?;
+        let number = node.names.iter().position(|(wanted, _)| name.eq_str(wanted))?;
+        let seen = *found >> number & 1 == 1;
+        *found |= 1 << number;
+        let again = seen && duplicates == Duplicates::First;
+        node.names.get(number).map(|(_, child)| *child).filter(|_| !again)
+    }
+
+    fn close_level(&mut self, level: &Level) -> Stage {
+        self.start = level.start;
+        self.end = self.cursor.offset();
+        Stage::Leave { node: level.node, query: 0, held: level.held }
+    }
+
+    /// Whether nothing in what is left of the levels around the innermost can be selected.
+    fn levels_are_used_up(&self, trails: &Trails) -> bool {
+        self.scratch.levels.iter().all(|level| {
+            let node = trails.node(level.node);
+            let duplicates = self.plan.options.duplicates;
+            node.is_some_and(|node| node.is_used_up(level.object, level.found, level.index, duplicates))
+        })
+    }
+}
