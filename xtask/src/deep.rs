@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 
 use crate::process::{cargo, must_run, output, works};
-use crate::rss;
 use crate::workspace::{Package, Workspace};
+use crate::{coverage, rss};
 
 /// The platform that sanitizers are run for; naming it keeps build scripts and macros free of them.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
@@ -55,6 +55,8 @@ enum Step {
     Asan,
     /// The reader's unit tests under valgrind
     Valgrind,
+    /// The lines that the tests run: `cargo xtask coverage`
+    Coverage,
     /// Every fuzz target
     Fuzz,
     /// `cargo package` for every published crate
@@ -102,6 +104,7 @@ impl Step {
             Self::Backends => backends(workspace),
             Self::Asan => asan(workspace),
             Self::Valgrind => valgrind(workspace),
+            Self::Coverage => coverage(workspace),
             Self::Fuzz => fuzz(workspace, options.fuzz_minutes),
             Self::Package => package(workspace),
             Self::Rss => memory(workspace, &options.rss),
@@ -212,6 +215,14 @@ fn valgrind(workspace: &Workspace) -> Ran {
     command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", "valgrind --quiet --error-exitcode=9");
     must_run(&mut command)?;
     Ok(Outcome::Passed)
+}
+
+fn coverage(workspace: &Workspace) -> Ran {
+    Ok(match coverage::run(workspace)? {
+        coverage::Measured::Enough => Outcome::Passed,
+        coverage::Measured::TooLittle => Outcome::Failed("fewer lines are run than promised".to_owned()),
+        coverage::Measured::Not(reason) => Outcome::NotRun(reason),
+    })
 }
 
 fn fuzz(workspace: &Workspace, most: f64) -> Ran {

@@ -4,11 +4,12 @@
 //!   stand, how long a file or a function may get, what every manifest and every promise must carry.
 //! - `deep` runs what is too long for every change: features in all combinations, sanitizers, every backend,
 //!   fuzzing by the hour, packaging, and the memory of every command on gigabytes.
-//! - `rss` measures that memory alone.
+//! - `rss` measures that memory alone, `coverage` the lines that the tests run.
 //!
 //! Nothing here is part of the published crates.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore reports to the terminal")]
 
+mod coverage;
 mod deep;
 mod process;
 mod rss;
@@ -38,6 +39,8 @@ enum Chore {
     Tidy,
     /// Run everything that is too long for every change, and say what could not be run
     Deep(deep::Options),
+    /// Measure the lines that the tests run
+    Coverage,
     /// Measure the peak resident memory of every command on large generated files
     Rss(rss::Options),
 }
@@ -58,6 +61,11 @@ fn run(chore: &Chore) -> Verdict {
     match chore {
         Chore::Tidy => tidy::run(&workspace),
         Chore::Deep(options) => Ok(deep::run(&workspace, options)),
+        Chore::Coverage => match coverage::run(&workspace)? {
+            coverage::Measured::Enough => Ok(true),
+            coverage::Measured::TooLittle => Ok(false),
+            coverage::Measured::Not(reason) => Err(reason.into()),
+        },
         Chore::Rss(options) => rss::run(&workspace, options),
     }
 }

@@ -1,0 +1,213 @@
+//! `cargo xtask coverage`: the lines that the tests run, crate by crate.
+//!
+//! Promise R44: nine of ten lines of all published crates, and nineteen of twenty of the tokenizer and the matcher. Built with
+//! the compiler's own instrumentation; LLVM's tools, of a version that knows its format (19 or later), must be installed.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Deserialize;
+
+use crate::process::{cargo, must_run, output, works};
+use crate::workspace::Workspace;
+
+/// Percent of the lines of all crates together.
+const LEAST: f64 = 90.0;
+
+/// Percent of the lines of each crate that answers stand on.
+const LEAST_OF_CORE: f64 = 95.0;
+
+/// Crates that tokenize and match.
+const CORE: &[&str] = &["reader", "query", "path"];
+
+/// Versions of LLVM's tools that are looked for, besides those without a number.
+const VERSIONS: std::ops::RangeInclusive<u32> = 19..=30;
+
+/// What became of measuring.
+pub(crate) enum Measured {
+    Enough,
+    TooLittle,
+    /// Why it could not be done.
+    Not(String),
+}
+
+/// LLVM's tools for profiles.
+struct Tools {
+    merge: String,
+    report: String,
+}
+
+#[derive(Deserialize)]
+struct Exported {
+    data: Vec<Data>,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    files: Vec<File>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    filename: PathBuf,
+    summary: Summary,
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    lines: Lines,
+}
+
+/// Lines of code, and those that were run.
+#[derive(Clone, Copy, Default, Deserialize)]
+struct Lines {
+    count: u64,
+    covered: u64,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    executable: Option<PathBuf>,
+}
+
+pub(crate) fn run(workspace: &Workspace) -> Result<Measured, Box<dyn Error>> {
+    let Some(tools) = Tools::find() else {
+        let first = VERSIONS.start();
+        return Ok(Measured::Not(format!("llvm-cov and llvm-profdata {first} or later are not installed")));
+    };
+    let folder = workspace.target.join("coverage");
+    let profiles = folder.join("profiles");
+    if profiles.exists() {
+        fs::remove_dir_all(&profiles)?;
+    }
+    let test = |rest: &str| {
+        let arguments = format!("test --workspace --exclude xtask --exclude trommel-benches --tests {rest}");
+        let mut command = cargo(&workspace.root, &arguments);
+        command.env("RUSTFLAGS", "-Cinstrument-coverage").env("CARGO_TARGET_DIR", &folder);
+        // The processes of one program share a few files.
+        command.env("LLVM_PROFILE_FILE", profiles.join("%4m.profraw"));
+        command
+    };
+    let programs = programs(&output(&mut test("--no-run --message-format=json"))?);
+    must_run(&mut test(""))?;
+    let merged = folder.join("merged.profdata");
+    let mut merge = Command::new(&tools.merge);
+    merge.args(["merge", "--sparse", "--output"]).arg(&merged);
+    for profile in fs::read_dir(&profiles)? {
+        merge.arg(profile?.path());
+    }
+    must_run(&mut merge)?;
+    let mut report = Command::new(&tools.report);
+    report.args(["export", "--summary-only", "--instr-profile"]).arg(&merged);
+    for program in &programs {
+        report.arg("--object").arg(program);
+    }
+    let exported: Exported = serde_json::from_str(&output(&mut report)?)?;
+    Ok(judge(&by_crate(&workspace.root, &exported)))
+}
+
+impl Tools {
+    /// The newest that are installed.
+    fn find() -> Option<Self> {
+        let numbered = VERSIONS.rev().map(|version| format!("-{version}"));
+        let knows = |tool: &String| {
+            let version = output(Command::new(tool).arg("--version")).unwrap_or_default();
+            let number =
+                version.split("version ").nth(1).and_then(|rest| rest.split('.').next()?.parse().ok());
+            number.is_some_and(|number: u32| VERSIONS.contains(&number))
+        };
+        numbered.chain([String::new()]).find_map(|suffix| {
+            let (merge, report) = (format!("llvm-profdata{suffix}"), format!("llvm-cov{suffix}"));
+            let found = works(Command::new(&merge).arg("merge").arg("--help")) && knows(&report);
+            found.then_some(Self { merge, report })
+        })
+    }
+}
+
+/// The programs that cargo says it has built.
+fn programs(messages: &str) -> Vec<PathBuf> {
+    messages.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok()?.executable).collect()
+}
+
+/// Lines of the code of each crate; that of its tests in files of their own is none.
+fn by_crate(root: &Path, exported: &Exported) -> BTreeMap<String, Lines> {
+    let mut crates: BTreeMap<String, Lines> = BTreeMap::new();
+    for File { filename, summary } in exported.data.iter().flat_map(|data| &data.files) {
+        let Ok(inside) = filename.strip_prefix(root.join("crates")) else { continue };
+        let mut parts = inside.iter().map(|part| part.to_string_lossy());
+        let (Some(name), Some(place)) = (parts.next(), parts.next()) else { continue };
+        let is_test = parts.any(|part| part == "tests.rs");
+        if name == "testkit" || place != "src" || is_test {
+            continue;
+        }
+        let lines = crates.entry(name.into_owned()).or_default();
+        lines.count += summary.lines.count;
+        lines.covered += summary.lines.covered;
+    }
+    crates
+}
+
+fn judge(crates: &BTreeMap<String, Lines>) -> Measured {
+    let mut all = Lines::default();
+    let mut enough = true;
+    println!("{:<10} {:>7} {:>7}", "crate", "lines", "run");
+    for (name, lines) in crates {
+        println!("{name:<10} {:>7} {:>6.1}%", lines.count, lines.percent());
+        enough &= !CORE.contains(&&**name) || lines.percent() >= LEAST_OF_CORE;
+        all.count += lines.count;
+        all.covered += lines.covered;
+    }
+    println!("{:<10} {:>7} {:>6.1}%", "all", all.count, all.percent());
+    if enough && all.percent() >= LEAST { Measured::Enough } else { Measured::TooLittle }
+}
+
+impl Lines {
+    fn percent(self) -> f64 {
+        if self.count == 0 { 100.0 } else { 100.0 * self.covered as f64 / self.count as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exported(files: &[(&str, u64, u64)]) -> Exported {
+        let files = files.iter().map(|&(name, count, covered)| File {
+            filename: name.into(),
+            summary: Summary { lines: Lines { count, covered } },
+        });
+        Exported { data: vec![Data { files: files.collect() }] }
+    }
+
+    #[test]
+    fn lines_are_those_of_published_code() {
+        let exported = exported(&[
+            ("/w/crates/reader/src/a.rs", 100, 96),
+            ("/w/crates/reader/src/scan/tests.rs", 100, 0),
+            ("/w/crates/reader/tests/b.rs", 100, 0),
+            ("/w/crates/testkit/src/c.rs", 100, 0),
+            ("/elsewhere/d.rs", 100, 0),
+            ("/w/crates/cli/src/e.rs", 100, 85),
+        ]);
+        let crates = by_crate(Path::new("/w"), &exported);
+        let found: Vec<_> = crates.iter().map(|(name, lines)| (name.as_str(), lines.covered)).collect();
+        assert_eq!(found, [("cli", 85), ("reader", 96)]);
+        assert!(matches!(judge(&crates), Measured::Enough));
+    }
+
+    #[test]
+    fn the_core_must_have_more() {
+        let exported = exported(&[("/w/crates/path/src/a.rs", 100, 94), ("/w/crates/cli/src/e.rs", 100, 99)]);
+        assert!(matches!(judge(&by_crate(Path::new("/w"), &exported)), Measured::TooLittle));
+    }
+
+    #[test]
+    fn programs_are_named_by_cargo() {
+        let messages =
+            "{\"reason\":\"compiler-artifact\",\"executable\":null}\n{\"executable\":\"/t/a\"}\nnoise\n";
+        assert_eq!(programs(messages), [PathBuf::from("/t/a")]);
+    }
+}
