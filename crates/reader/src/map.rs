@@ -45,11 +45,12 @@ impl Map {
         &self.0
     }
 
-    /// Gives back the whole pages between two offsets. Touched again, they are read from the file again.
+    /// Gives back the pages from that of one offset to that before another. Touched again, they are read from the file again.
     #[cfg(unix)]
     pub(crate) fn give_back(&self, from: u64, to: u64) {
         let to = to.min(self.0.len() as u64) / PAGE * PAGE;
-        let from = from.next_multiple_of(PAGE);
+        // The page that both this part and the one before it stand on would otherwise stay.
+        let from = from / PAGE * PAGE;
         if from < to {
             // SAFETY: the pages are those of a shared file mapping that is only read: dropping them loses nothing, as
             // the next touch reads the same bytes from the file. The range lies inside of the map.

@@ -211,6 +211,26 @@ fn a_map_takes_no_memory() {
     }
 }
 
+/// R7: parts that are given back one after the other leave nothing between them, wherever they meet.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_page_stays_where_parts_meet() {
+    let _alone = MEASURING.lock();
+    let text = vec![b' '; 16 << 20];
+    let (_folder, path) = file(&text);
+    let input = Input::open(&path, MAPPED).unwrap();
+    let view = input.view().unwrap();
+    let before = resident_file_memory();
+    assert_eq!(view.bytes(), text);
+    let mut at = 0;
+    while at < text.len() as u64 {
+        view.release(Span::new(at, at + 10_001));
+        at += 10_001;
+    }
+    let now = resident_file_memory();
+    assert!(now < before + 256, "{before} KiB, then {now} KiB");
+}
+
 /// What a stream holds in its temporary file takes no memory either.
 #[cfg(target_os = "linux")]
 #[test]
