@@ -248,9 +248,16 @@ impl<'a> Source<'a> {
         let count = stream.droppable(keep.saturating_sub(Excerpt::SIDE));
         if count > 0 {
             let dropped = self.base + count as u64;
-            self.meter.pass(stream.bytes(), self.base, dropped);
-            if let Some(chars) = &mut self.chars {
-                chars.pass(stream.bytes(), self.base, dropped);
+            let mut passed = self.base;
+            while passed < dropped {
+                // In parts, so that what lies in a temporary file is not in memory all at once.
+                let part = Span::new(passed, dropped.min(passed + BEHIND));
+                self.meter.pass(stream.bytes(), self.base, part.end);
+                if let Some(chars) = &mut self.chars {
+                    chars.pass(stream.bytes(), self.base, part.end);
+                }
+                stream.view(self.base).release(part);
+                passed = part.end;
             }
             stream.drop_front(count);
             self.base = dropped;
