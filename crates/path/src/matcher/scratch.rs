@@ -126,6 +126,7 @@ impl Scratch {
         self.levels.clear();
         self.blockers.clear();
         self.regions.clear();
+        self.location.truncate(0);
     }
 
     /// Forgets the last record.

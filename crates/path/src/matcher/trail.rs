@@ -35,10 +35,9 @@ pub(super) enum Stage {
 }
 
 impl Matcher<'_, '_> {
-    /// The tree to go by, where the plan has one and nobody wants more than the tree tells.
+    /// Whether to go by the plan's tree: where it has one, and nobody wants events.
     pub(super) fn trails_wanted(&self) -> bool {
-        let quiet = !self.wants.location && !self.wants.events.contains(&true);
-        quiet && self.plan.trails.is_some()
+        !self.wants.events.contains(&true) && self.plan.trails.is_some()
     }
 
     /// From stage to stage, until there is something to tell. By itself, so that it takes no stack where filters nest.
@@ -140,6 +139,7 @@ impl Matcher<'_, '_> {
                 node.elements.or_else(|| index().ok().and_then(by_index))
             };
             if let Some(child) = child {
+                self.note_location(level.object, self.scratch.levels.len(), level.index);
                 self.scratch.levels.push(level);
                 return Ok(Some(Stage::Value { node: child }));
             }
@@ -160,6 +160,9 @@ impl Matcher<'_, '_> {
     }
 
     fn close_level(&mut self, level: &Level) -> Stage {
+        if self.wants.location {
+            self.scratch.location.truncate(self.scratch.levels.len());
+        }
         self.start = level.start;
         self.end = self.cursor.offset();
         Stage::Leave { node: level.node, query: 0, held: level.held }

@@ -110,7 +110,7 @@ impl Matcher<'_, '_> {
                 frame.index += 1;
             }
             if !self.scratch.next.is_empty() || self.listening > 0 {
-                self.note_location(frame);
+                self.note_location(frame.object, self.scratch.frames.len(), frame.index);
                 return Ok(Walked::Child((frame.object && self.listening > 0).then_some(Event::Name)));
             }
         }
@@ -169,17 +169,19 @@ impl Matcher<'_, '_> {
         self.scratch.ways.truncate(frame.ways);
     }
 
-    fn note_location(&mut self, frame: &Frame) {
+    /// Notes where the child stands that was gone to in a container that so many are around; of an array it is the one
+    /// before element `next`.
+    pub(super) fn note_location(&mut self, object: bool, around: usize, next: u64) {
         if !self.wants.location {
             return;
         }
-        self.scratch.location.truncate(self.scratch.frames.len());
-        if frame.object {
+        self.scratch.location.truncate(around);
+        if object {
             if let Some(name) = self.cursor.name() {
                 self.scratch.location.push_name(&name.decode());
             }
         } else {
-            self.scratch.location.push_index(frame.index - 1);
+            self.scratch.location.push_index(next.saturating_sub(1));
         }
     }
 }
