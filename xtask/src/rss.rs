@@ -29,8 +29,9 @@ const ALLOWED: u64 = 64 * MIB;
 /// mapped pages on their way to be given back.
 const WINDOWS_PER_THREAD: u64 = 2 * MIB;
 
-/// Growth that is no growth: pages of the program itself that one run touched and the other did not.
-const JITTER: u64 = 2 * MIB;
+/// Growth that is no growth: the system maps a file by folios of up to 2 MiB, of which a longer run sooner or later meets two
+/// that lie badly, and pages of the program itself that one run touched and the other did not.
+const JITTER: u64 = 4 * MIB;
 
 #[derive(clap::Args)]
 #[group(skip)]
@@ -174,8 +175,8 @@ mod tests {
 
     #[test]
     fn growth_is_five_percent_and_more_than_jitter() {
-        assert!(!grows(10 * MIB, 12 * MIB));
-        assert!(grows(10 * MIB, 12 * MIB + 1));
+        assert!(!grows(10 * MIB, 14 * MIB));
+        assert!(grows(10 * MIB, 14 * MIB + 1));
         assert!(!grows(100 * MIB, 105 * MIB));
         assert!(grows(100 * MIB, 105 * MIB + 1));
     }
