@@ -39,6 +39,9 @@ pub(crate) struct Options {
     /// Size of each made file, in GiB
     #[arg(long, value_name = "N", default_value_t = 4.0)]
     gib: f64,
+    /// Ask about this form of the records alone
+    #[arg(long)]
+    form: Option<Form>,
     /// Keep the made files for the next run
     #[arg(long)]
     keep: bool,
@@ -87,7 +90,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
     fs::create_dir_all(&folder)?;
     let size = (options.gib * GIB as f64) as u64;
     let small = (size > GIB).then_some(GIB);
-    let good = ask_all(&program, &folder, small, size);
+    let good = ask_all(&program, &folder, options.form, small, size);
     if !options.keep {
         fs::remove_dir_all(&folder)?;
     }
@@ -95,9 +98,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
 }
 
 /// Asks every question in every way, printing a row for each; whether all kept the bounds.
-fn ask_all(program: &Path, folder: &Path, small: Option<u64>, size: u64) -> Verdict {
+fn ask_all(program: &Path, folder: &Path, only: Option<Form>, small: Option<u64>, size: u64) -> Verdict {
     let mut good = true;
-    for form in [Form::Document, Form::Lines] {
+    let forms = [Form::Document, Form::Lines].into_iter();
+    for form in forms.filter(|form| only.is_none_or(|only| only == *form)) {
         let base = small.map(|small| made(folder, form, small)).transpose()?;
         let full = made(folder, form, size)?;
         println!("\n{:>9} {:>9} {:>9}  as       seconds  command", "1.0 GiB", gibibytes(size), "bound");

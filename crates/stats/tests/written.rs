@@ -81,7 +81,7 @@ fn what_is_capped_is_said() {
 fn the_state_is_frozen() {
     let state = profile(options(|options| options.schema = true), &[r#"{"a":["x"]}"#]);
     let expected = json!({
-        "options": {"max_depth": 10_000, "item_types": true, "schema": true, "values": false, "per_path": true, "root_path": "$",
+        "options": {"max_depth": 10_000, "item_types": true, "schema": true, "values": false, "per_path": true, "duplicate_names": true, "root_path": "$",
             "limits": {"names_per_path": 65_536, "bytes": 67_108_864, "open_names_bytes": 33_554_432, "rows": 1000,
                 "path_bytes": 16_384, "schema_nodes": 10_000}},
         "totals": {"kinds": {"counts": [1, 0, 0, 0, 1, 1]}, "roots": 16, "records": 1, "keys": 1, "max_depth": 3,
