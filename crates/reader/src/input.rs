@@ -217,6 +217,9 @@ fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, into, at)
 }
 
+/// Bytes that the system may map around one that is read: a large folio.
+const AROUND: u64 = 2 << 20;
+
 /// Borrowed bytes, and where they stand in the input as a whole.
 ///
 /// ```
@@ -297,6 +300,9 @@ impl<'a> View<'a> {
                 break;
             };
             let (part, after) = rest.bytes.split_at(target + end + 1);
+            // Looking for the line end has brought in the pages around it, and they would be many in the end.
+            let at = rest.base + part.len() as u64;
+            rest.release(crate::Span::new(at.saturating_sub(AROUND), at + AROUND));
             parts.push(Self { bytes: part, ..rest });
             rest = Self { bytes: after, base: rest.base + part.len() as u64, map: rest.map };
         }

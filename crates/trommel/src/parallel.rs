@@ -27,6 +27,9 @@ const PART_OF_VALUES: usize = 512 << 10;
 /// Parts a thread that are worked on before their answers are handed out.
 const AHEAD: usize = 4;
 
+/// Bytes that the system may map around those that are read: a large folio on either side.
+const AROUND: u64 = 4 << 20;
+
 /// What a part found, kept until its turn comes.
 #[derive(Default)]
 struct Kept {
@@ -165,6 +168,13 @@ fn span_of(part: View<'_>) -> Span {
     Span::new(part.base(), part.base() + part.bytes().len() as u64)
 }
 
+/// Gives back the memory of a part that is done with, and of what lies before it: where the next part is read, the system maps
+/// pages around it as well.
+fn release(part: View<'_>) {
+    let Span { start, end, .. } = span_of(part);
+    part.release(Span::new(start.saturating_sub(AROUND), end));
+}
+
 /// The parts joined so far.
 struct Joined<'w, 'a> {
     whole: &'w Whole<'a>,
@@ -277,7 +287,7 @@ impl<'w, 'a> Joined<'w, 'a> {
             outgoing.give(&found, &mut later)?;
         }
         damages.try_for_each(|(_, damage)| later.damaged(damage))?;
-        view.release(span_of(view));
+        release(view);
         Ok(())
     }
 
@@ -287,7 +297,7 @@ impl<'w, 'a> Joined<'w, 'a> {
         let (complete, coverage) = (self.coverage.complete, self.coverage);
         let mut later = Later { sink: &mut *self.sink, records, places: &mut self.places };
         let ran = self.whole.run(view, (&mut self.work, coverage), &mut later, track);
-        view.release(span_of(view));
+        release(view);
         let (coverage, characters) = ran.map_err(|(_, error)| moved(error, records, &mut self.places))?;
         self.coverage = Coverage { complete: coverage.complete && complete, ..coverage };
         self.characters += characters;
