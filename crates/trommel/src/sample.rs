@@ -196,13 +196,23 @@ pub(crate) fn answer<V: Into<Vec<u8>>>(
     SampleAnswer { items: drawn.items.into_iter().map(item).collect(), total: drawn.seen, strata }
 }
 
+/// Bytes that the system may map around those that are read: a large folio.
+const AROUND: u64 = 2 << 20;
+
 /// The bytes of a stored candidate.
 fn bytes_of(slot: &Slot, view: Option<View<'_>>) -> Result<Vec<u8>, Error> {
     let stored = slot.lock().unwrap_or_else(PoisonError::into_inner);
     debug_assert!(!matches!(*stored, Stored::Open), "a winner was left");
     Ok(match &*stored {
         Stored::Open => Vec::new(),
-        Stored::Span(span) => view.and_then(|view| view.get(*span)).unwrap_or_default().to_vec(),
+        Stored::Span(span) => {
+            let bytes = view.and_then(|view| view.get(*span)).unwrap_or_default().to_vec();
+            if let Some(view) = view {
+                // Items lie far apart, and with each the system has brought in what is around it.
+                view.release(Span::new(span.start.saturating_sub(AROUND), span.end + AROUND));
+            }
+            bytes
+        }
         Stored::Memory(counted) => counted.bytes.clone(),
         Stored::Spilled(file, place) => {
             let mut bytes = Vec::new();
