@@ -4,6 +4,7 @@
 //! the compiler's own instrumentation; LLVM's tools, of a version that knows its format (19 or later), must be installed.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -73,6 +74,19 @@ struct Message {
     executable: Option<PathBuf>,
 }
 
+/// Set where this program stands in for the compiler.
+const WRAPS: &str = "TROMMEL_XTASK_WRAPS_RUSTC";
+
+/// Instruments the workspace's crates, if cargo has started this program to compile one. The crates they depend on are left
+/// alone: counting their every step, a test of uniformity takes a hundred times as long.
+pub(crate) fn compile() -> Option<Result<bool, Box<dyn Error>>> {
+    env::var_os(WRAPS)?;
+    let mut arguments = env::args_os().skip(1);
+    let compiler = arguments.next()?;
+    let status = Command::new(compiler).args(arguments).arg("-Cinstrument-coverage").status();
+    Some(status.map(|status| status.success()).map_err(Into::into))
+}
+
 pub(crate) fn run(workspace: &Workspace) -> Result<Measured, Box<dyn Error>> {
     let Some(tools) = Tools::find() else {
         let first = VERSIONS.start();
@@ -83,10 +97,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Measured, Box<dyn Error>> {
     if profiles.exists() {
         fs::remove_dir_all(&profiles)?;
     }
+    let wrapper = env::current_exe()?;
     let test = |rest: &str| {
         let arguments = format!("test --workspace --exclude xtask --exclude trommel-benches --tests {rest}");
         let mut command = cargo(&workspace.root, &arguments);
-        command.env("RUSTFLAGS", "-Cinstrument-coverage").env("CARGO_TARGET_DIR", &folder);
+        command.env("RUSTC_WORKSPACE_WRAPPER", &wrapper).env(WRAPS, "1").env("CARGO_TARGET_DIR", &folder);
         // The processes of one program share a few files.
         command.env("LLVM_PROFILE_FILE", profiles.join("%4m.profraw"));
         command

@@ -156,7 +156,7 @@ fn powerset(package: &Package) -> Vec<Vec<&str>> {
 }
 
 fn tests(workspace: &Workspace) -> Ran {
-    must_run(cargo(&workspace.root, "test --workspace --release").env("TROMMEL_DEEP", "1"))?;
+    must_run(cargo(&workspace.root, "test --workspace --release --no-fail-fast").env("TROMMEL_DEEP", "1"))?;
     Ok(Outcome::Passed)
 }
 

@@ -46,7 +46,8 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse().chore) {
+    let verdict = coverage::compile().unwrap_or_else(|| run(&Arguments::parse().chore));
+    match verdict {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
