@@ -2,6 +2,7 @@
 //!
 //! Where all queries of a plan only name members and elements or take all of them, each child of a container goes one way at
 //! most, or is passed over. What the general matcher keeps for every state at every container is then one place in this tree.
+//! A path may end with `..name`: below its place in the tree members of that name are looked for, at whatever depth.
 
 use trommel_query::Slice;
 
@@ -14,6 +15,8 @@ const MOST_NAMES: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Trails {
     nodes: Vec<Node>,
+    /// The name that is looked for at any depth, the same for all queries that do.
+    sought: Option<Box<str>>,
 }
 
 /// What the values at one place of the tree are for.
@@ -29,12 +32,14 @@ pub(crate) struct Node {
     pub(crate) members: Option<u32>,
     /// Where every element leads.
     pub(crate) elements: Option<u32>,
+    /// Where the members of the name that is looked for lead, at whatever depth. From there the search goes on.
+    pub(crate) sought: Option<u32>,
 }
 
 impl Trails {
     /// The tree of queries in this order, if they are plain paths.
     pub(crate) fn new(states: &[State], starts: &[u32]) -> Option<Self> {
-        let mut trails = Self { nodes: vec![Node::default()] };
+        let mut trails = Self { nodes: vec![Node::default()], sought: None };
         for (query, &start) in (0..).zip(starts) {
             let mut at = 0;
             for state in states.get(start as usize..)? {
@@ -43,10 +48,11 @@ impl Trails {
                     break;
                 };
                 let [select] = segment.selectors.as_slice() else { return None };
-                if segment.descendant || segment.keyed {
-                    return None;
-                }
-                at = trails.child(at, select)?;
+                at = match select {
+                    Select::Name(name) if segment.descendant => trails.found(at, name)?,
+                    _ if segment.descendant || segment.keyed => return None,
+                    _ => trails.child(at, select)?,
+                };
             }
         }
         Some(trails).filter(Self::is_plain)
@@ -59,6 +65,25 @@ impl Trails {
     /// The queries that select the values of a node.
     pub(crate) fn queries(&self, at: u32) -> &[QueryId] {
         self.node(at).map_or(&[], |node| &node.queries)
+    }
+
+    /// The name that is looked for at any depth.
+    pub(crate) fn sought(&self) -> Option<&str> {
+        self.sought.as_deref()
+    }
+
+    /// Where the members of a name lead that stand anywhere below a node.
+    fn found(&mut self, at: u32, name: &str) -> Option<u32> {
+        if self.sought.get_or_insert_with(|| name.into()).as_ref() != name {
+            return None;
+        }
+        let new = self.nodes.len() as u32;
+        let child = *self.nodes.get_mut(at as usize)?.sought.get_or_insert(new);
+        if child == new {
+            // Within what was found there may be more of them.
+            self.nodes.push(Node { sought: Some(new), ..Node::default() });
+        }
+        Some(child)
     }
 
     /// Where a selector leads from a node.
@@ -103,15 +128,23 @@ impl Trails {
         self.nodes.iter().all(|node| {
             let members = node.members.is_none() || node.names.is_empty();
             let elements = node.elements.is_none() || node.indices.is_empty();
-            members && elements && node.names.len() <= MOST_NAMES
+            let alone = node.sought.is_none() || !node.leads_to_children();
+            members && elements && alone && node.names.len() <= MOST_NAMES
         })
     }
 }
 
 impl Node {
+    fn leads_to_children(&self) -> bool {
+        let members = self.members.is_some() || !self.names.is_empty();
+        members || self.elements.is_some() || !self.indices.is_empty()
+    }
+
     /// Whether something below a container of this kind can be selected.
     pub(crate) fn leads_into(&self, object: bool) -> bool {
-        if object {
+        if self.sought.is_some() {
+            true
+        } else if object {
             self.members.is_some() || !self.names.is_empty()
         } else {
             self.elements.is_some() || !self.indices.is_empty()
@@ -120,7 +153,9 @@ impl Node {
 
     /// Whether all that can be selected in a container was, when these names were found and so many elements passed.
     pub(crate) fn is_used_up(&self, object: bool, found: u64, index: u64, duplicates: Duplicates) -> bool {
-        if object {
+        if self.sought.is_some() {
+            false
+        } else if object {
             let all = found.count_ones() as usize == self.names.len();
             self.members.is_none() && all && duplicates == Duplicates::First
         } else {

@@ -37,7 +37,13 @@ impl Stack {
     /// Whether the innermost open container is an object.
     #[inline]
     pub(crate) fn in_object(&self) -> bool {
-        let Some(top) = self.depth.checked_sub(1) else { return false };
-        self.words.get(top as usize / 64).is_some_and(|bits| bits >> (top % 64) & 1 == 1)
+        self.object_at(self.depth) == Some(true)
+    }
+
+    /// Whether the open container is an object that is so many deep, counted from 1.
+    #[inline]
+    pub(crate) fn object_at(&self, depth: u32) -> Option<bool> {
+        let level = depth.checked_sub(1).filter(|_| depth <= self.depth)?;
+        self.words.get(level as usize / 64).map(|bits| bits >> (level % 64) & 1 == 1)
     }
 }

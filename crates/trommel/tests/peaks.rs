@@ -90,9 +90,10 @@ fn peaks_do_not_grow() {
 fn check(name: &str, [small, large]: [Usage; 2]) {
     assert!(small.peak < 8 << 20, "{name}: {small:?}");
     assert!(large.peak <= small.peak + (small.peak >> 5) + 4096, "{name}: {small:?} {large:?}");
-    // Of the last candidates each has won for a time.
+    // Of the last candidates each has won for a time; of drawn ones as many more as the logarithm of their number grows.
     let more = large.allocations.saturating_sub(small.allocations);
-    assert!(more < 1000 || name == "last", "{name}: {small:?} {large:?}");
+    let most = if ["random", "stratified"].contains(&name) { 2000 } else { 1000 };
+    assert!(more < most || name == "last", "{name}: {small:?} {large:?}");
 }
 
 /// Candidates that lose are never copied, and nothing is allocated for each of them.

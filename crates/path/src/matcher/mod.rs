@@ -12,8 +12,10 @@
 //! | `region` | matches that begin and end |
 //! | `ways` | the derivations of a node, where the order of the RFC tells them apart |
 //! | `trail` | all of it for plain paths, which need little of it |
+//! | `descent` | its end in `..name` |
 //! | `scratch` | the memory of all that |
 
+mod descent;
 mod region;
 mod scratch;
 mod select;
@@ -223,7 +225,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
     fn begin(&mut self) {
         self.open = 0;
         if self.trails_wanted() {
-            self.scratch.restart_on_trail();
+            self.scratch.restart_on_trail(self.plan);
             self.phase = Phase::Trail(Stage::Value { node: 0 });
         } else {
             self.scratch.restart(self.plan);
@@ -337,8 +339,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
     pub fn key(&self) -> &[u64] {
         let Some(left) = &self.left else { return &[] };
         match self.plan.order_of(left.query) {
-            // Plain paths select in the order of the input.
-            Order::Rfc if matches!(self.phase, Phase::Trail(_)) => &[],
+            Order::Rfc if matches!(self.phase, Phase::Trail(_)) => self.scratch.descent.key(),
             Order::Rfc => self.scratch.ways.key(),
             Order::Document => std::slice::from_ref(&left.start),
             Order::Any => &[],
@@ -368,6 +369,9 @@ impl<'m, 'c> Matcher<'m, 'c> {
     /// Whether nothing that is still to come can stand before the node that was just left. Where earlier ones of its
     /// query are still held, it belongs among them all the same.
     pub fn is_settled(&self, query: QueryId) -> bool {
+        if matches!(self.phase, Phase::Trail(_)) {
+            return self.scratch.descent.is_settled();
+        }
         self.scratch.blockers.get(query.index()).is_none_or(|blockers| *blockers == 0)
     }
 }

@@ -4,6 +4,7 @@ use crate::eval::{Memory, Operand};
 use crate::location::Location;
 use crate::plan::{Duplicates, Plan, QueryId};
 
+use super::descent::Descent;
 use super::trail::Level;
 use super::ways::{List, Way, Ways};
 
@@ -14,6 +15,7 @@ use super::ways::{List, Way, Ways};
 pub struct Scratch {
     /// The containers around the place in the tree of plain paths.
     pub(super) levels: Vec<Level>,
+    pub(super) descent: Descent,
     pub(super) frames: Vec<Frame>,
     /// The states at each frame, frame after frame.
     pub(super) active: Vec<Active>,
@@ -121,10 +123,13 @@ impl Scratch {
         Self::default()
     }
 
-    /// Forgets the last record, for a matcher that needs nothing but the levels.
-    pub(super) fn restart_on_trail(&mut self) {
+    /// Forgets the last record, for a matcher that goes down the tree of plain paths.
+    pub(super) fn restart_on_trail(&mut self, plan: &Plan) {
         self.levels.clear();
+        self.descent.restart(plan);
         self.blockers.clear();
+        self.unsettled.clear();
+        self.unsettled.resize(plan.starts.len(), false);
         self.regions.clear();
         self.location.truncate(0);
     }

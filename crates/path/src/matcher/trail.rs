@@ -1,6 +1,6 @@
 //! Matching plain paths: down one tree, with nothing kept at a container but the place in it.
 
-use trommel_reader::{Kind, Result, Span};
+use trommel_reader::{Kind, Result, Span, Validation};
 
 use super::scratch::Region;
 use super::ways::List;
@@ -11,9 +11,11 @@ use crate::trail::{Node, Trails};
 /// A container on the way down.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
-    node: u32,
+    pub(super) node: u32,
     start: u64,
     object: bool,
+    /// Containers open around it.
+    pub(super) floor: u32,
     /// Index of the next element.
     index: u64,
     /// Which of the node's names were found, a bit each.
@@ -30,14 +32,19 @@ pub(super) enum Stage {
     Enter { node: u32, query: usize, held: bool },
     /// It has ended, and is told of.
     Leave { node: u32, query: usize, held: bool },
+    /// It is told which queries have settled; then it goes on with the value of the node, or behind it.
+    Settle { node: u32, query: usize, before: bool },
     /// To the next child of the innermost level.
     Walk,
 }
 
 impl Matcher<'_, '_> {
-    /// Whether to go by the plan's tree: where it has one, and nobody wants events.
+    /// Whether to go by the plan's tree: where it has one, and nobody wants events. Looking for a name passes over what is
+    /// around it, without a look at other names.
     pub(super) fn trails_wanted(&self) -> bool {
-        !self.wants.events.contains(&true) && self.plan.trails.is_some()
+        let passes = || !self.wants.location && self.cursor.validation() == Validation::Structural;
+        let trails = self.plan.trails.as_ref().filter(|trails| trails.sought().is_none() || passes());
+        trails.is_some() && !self.wants.events.contains(&true)
     }
 
     /// From stage to stage, until there is something to tell. By itself, so that it takes no stack where filters nest.
@@ -57,13 +64,29 @@ impl Matcher<'_, '_> {
                 Stage::Leave { node, query, held } => {
                     if let Some(&query_id) = trails.queries(node).get(query) {
                         self.phase = Phase::Trail(Stage::Leave { node, query: query + 1, held });
+                        self.judge_order(trails, node, query_id);
                         return Ok(Some(self.trail_leave(query_id, held)));
                     }
                     self.left = None;
                     if held {
                         self.cursor.release();
                     }
-                    Stage::Walk
+                    self.after_left(trails, node)
+                }
+                Stage::Settle { node, query, before } => {
+                    if let Some(&query_id) = trails.queries(node).get(query) {
+                        let next = Stage::Settle { node, query: query + 1, before };
+                        if self.has_settled(node, query_id) {
+                            self.scratch.unsettled[query_id.index()] = false;
+                            self.phase = Phase::Trail(next);
+                            return Ok(Some(Step::Settled(query_id)));
+                        }
+                        next
+                    } else if before {
+                        Stage::Value { node }
+                    } else {
+                        Stage::Walk
+                    }
                 }
                 Stage::Walk => {
                     let Some(next) = self.trail_walk(trails)? else {
@@ -99,7 +122,9 @@ impl Matcher<'_, '_> {
         let leads = |object: &bool| trails.node(node).is_some_and(|node| node.leads_into(*object));
         if let Some(object) = object.filter(leads) {
             self.cursor.begin_value()?;
-            self.scratch.levels.push(Level { node, start: self.start, object, index: 0, found: 0, held });
+            self.enter_search(trails, node);
+            let (start, floor) = (self.start, self.cursor.depth() - 1);
+            self.scratch.levels.push(Level { node, start, object, floor, index: 0, found: 0, held });
             return Ok(Stage::Walk);
         }
         self.end = self.cursor.skip_value()?.end;
@@ -118,6 +143,9 @@ impl Matcher<'_, '_> {
         let duplicates = self.plan.options.duplicates;
         let Some(mut level) = self.scratch.levels.pop() else { return Ok(None) };
         let Some(node) = trails.node(level.node) else { return Ok(None) };
+        if let Some(sought) = node.sought {
+            return self.trail_search(trails, sought, level).map(Some);
+        }
         loop {
             if node.is_used_up(level.object, level.found, level.index, duplicates) {
                 if self.open == 0 && self.levels_are_used_up(trails) {
@@ -159,7 +187,7 @@ impl Matcher<'_, '_> {
         node.names.get(number).map(|(_, child)| *child).filter(|_| !again)
     }
 
-    fn close_level(&mut self, level: &Level) -> Stage {
+    pub(super) fn close_level(&mut self, level: &Level) -> Stage {
         if self.wants.location {
             self.scratch.location.truncate(self.scratch.levels.len());
         }

@@ -2,11 +2,12 @@
 //!
 //! It is one small machine: what may come next ([`Expect`]), which containers are open (a bit each), and three indices
 //! into the window of its source. [`walk`] moves it by the grammar, [`quick`] does so for what most tokens are like,
-//! [`skip`] moves it by masks, [`token`] reads what has no parts, [`records`] goes from one document to the next; here is what they stand on: the window's edge, holds, and
+//! [`skip`] and [`seek`] move it by masks, [`token`] reads what has no parts, [`records`] goes from one document to the next; here is what they stand on: the window's edge, holds, and
 //! errors.
 
 mod quick;
 mod records;
+mod seek;
 mod skip;
 mod token;
 mod walk;
@@ -199,6 +200,12 @@ impl<'a> Cursor<'a> {
     /// Containers open around the current place; 0 outside of all, 1 inside of the outermost.
     pub fn depth(&self) -> u32 {
         self.stack.depth()
+    }
+
+    /// The kind of the open container that is so many deep, the outermost one being 1; nothing where none is open.
+    pub fn kind_at(&self, depth: u32) -> Option<Kind> {
+        let object = self.stack.object_at(depth)?;
+        Some(if object { Kind::Object } else { Kind::Array })
     }
 
     /// Absolute offset of the next byte to be looked at; behind the current token, before any white space.

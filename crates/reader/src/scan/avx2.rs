@@ -18,7 +18,7 @@ use std::arch::x86_64::{
 };
 
 use super::lanes::{BLOCK, Lanes};
-use super::{kernels, tally};
+use super::{kernels, seek, tally};
 
 /// Two registers of 32 bytes. A value exists only where [`Detected`] does.
 #[derive(Clone, Copy)]

@@ -8,6 +8,7 @@
 )]
 
 use super::lanes::{BLOCK, Lanes};
+use super::seek::{Seeking, Sought};
 use super::tally::Tallying;
 
 /// What lies between blocks while brackets are counted: whether a string is open, and how deep we are.
@@ -64,6 +65,8 @@ pub(crate) struct Kernels {
     pub(crate) skip: fn(&[u8], usize, &mut Skip) -> Skipped,
     /// The same, counting what is passed.
     pub(crate) tally: fn(&[u8], usize, &mut Tallying) -> Skipped,
+    /// To the next member of a name, or past a bracket.
+    pub(crate) seek: fn(&[u8], usize, &mut Seeking<'_>) -> Sought,
     /// To the end of the plain part of a string.
     pub(crate) plain: fn(&[u8], usize) -> Plain,
     /// To the first byte that is special in a string, or is not ASCII.
@@ -87,6 +90,10 @@ macro_rules! instantiate {
             #[target_feature(enable = $features)]
             fn tally(bytes: &[u8], from: usize, state: &mut tally::Tallying) -> kernels::Skipped {
                 tally::tally::<$lanes>($proof(()), bytes, from, state)
+            }
+            #[target_feature(enable = $features)]
+            fn seek(bytes: &[u8], from: usize, state: &mut seek::Seeking<'_>) -> seek::Sought {
+                seek::seek::<$lanes>($proof(()), bytes, from, state)
             }
             #[target_feature(enable = $features)]
             fn plain(bytes: &[u8], from: usize) -> kernels::Plain {
@@ -114,6 +121,8 @@ macro_rules! instantiate {
                 // SAFETY: as above.
                 tally: |bytes, from, state| unsafe { tally(bytes, from, state) },
                 // SAFETY: as above.
+                seek: |bytes, from, state| unsafe { seek(bytes, from, state) },
+                // SAFETY: as above.
                 plain: |bytes, from| unsafe { plain(bytes, from) },
                 // SAFETY: as above.
                 ascii: |bytes, from| unsafe { ascii(bytes, from) },
@@ -130,6 +139,7 @@ macro_rules! instantiate {
         pub(crate) static KERNELS: kernels::Kernels = kernels::Kernels {
             skip: |bytes, from, state| kernels::skip::<$lanes>((), bytes, from, state),
             tally: |bytes, from, state| tally::tally::<$lanes>((), bytes, from, state),
+            seek: |bytes, from, state| seek::seek::<$lanes>((), bytes, from, state),
             plain: |bytes, from| kernels::plain::<$lanes>((), bytes, from),
             ascii: |bytes, from| kernels::ascii::<$lanes>((), bytes, from),
             chars: |bytes| kernels::chars::<$lanes>((), bytes),

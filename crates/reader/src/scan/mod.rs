@@ -6,6 +6,7 @@ mod avx2;
 mod kernels;
 mod lanes;
 mod scalar;
+mod seek;
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "vector loads")]
 mod sse2;
@@ -14,6 +15,7 @@ mod tally;
 use std::sync::OnceLock;
 
 pub(crate) use kernels::{Kernels, Skip, Skipped};
+pub(crate) use seek::{Carry, Needle, Seeking, Sought};
 pub(crate) use tally::Tallying;
 
 /// A way to classify bytes. All give the same answers; they differ in speed only.

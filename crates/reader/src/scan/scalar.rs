@@ -5,7 +5,7 @@
 )]
 
 use super::lanes::{BLOCK, Lanes, prefix_xor_by_shifts};
-use super::{kernels, tally};
+use super::{kernels, seek, tally};
 
 /// A block in memory.
 #[derive(Clone, Copy)]

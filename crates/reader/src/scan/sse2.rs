@@ -14,7 +14,7 @@ use std::arch::x86_64::{
 };
 
 use super::lanes::{BLOCK, Lanes, prefix_xor_by_shifts};
-use super::{kernels, tally};
+use super::{kernels, seek, tally};
 
 /// Four registers of 16 bytes.
 #[derive(Clone, Copy)]

@@ -12,6 +12,7 @@ mod monitors;
 mod numbers;
 mod offsets;
 mod oracles;
+mod seeks;
 mod suites;
 mod tallies;
 mod trace;

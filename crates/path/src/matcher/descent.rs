@@ -1,0 +1,207 @@
+//! Matching `..name` at the end of a plain path: from one member of the name to the next, wherever they stand.
+//!
+//! What lies between them is passed over by masks, so that nothing is known of it but which containers are open and where
+//! they began. That is enough to tell a repeated name, and the order of the RFC: the members of a container come before
+//! those of the containers in it, so that a match has to wait while an object is open around its own that has no member of
+//! the name yet.
+
+use trommel_reader::{Kind, Result, Seek};
+
+use super::Matcher;
+use super::trail::{Level, Stage};
+use crate::plan::{Duplicates, Order, Plan, QueryId};
+use crate::trail::Trails;
+
+/// A search under way.
+#[derive(Debug, Default)]
+pub(super) struct Descent {
+    seek: Option<Seek>,
+    /// Containers open around the outermost one that is searched.
+    floor: u32,
+    /// Objects in which a member of the name was found: how many containers are open in each, and where it begins. Those
+    /// deeper than the current place have ended, and so may others have.
+    found: Vec<(u32, u64)>,
+    /// Whether matches of any query are wanted in the order of the RFC.
+    sorts: bool,
+    /// Of so many open containers none can put anything before what was found, as when that was last looked at.
+    clear: u32,
+    /// Whether one can of those that are open.
+    blocked: bool,
+    /// What the node that was left last is sorted by, if it was found by a search.
+    key: Option<[u64; 2]>,
+    /// Whether it is in its final place.
+    settled: bool,
+}
+
+impl Descent {
+    /// Forgets the last record.
+    pub(super) fn restart(&mut self, plan: &Plan) {
+        let sought = plan.trails.as_ref().and_then(Trails::sought);
+        if self.seek.as_ref().map(Seek::name) != sought {
+            self.seek = sought.map(Seek::new);
+        }
+        self.sorts = plan.ids().any(|query| plan.order_of(query) == Order::Rfc);
+        self.key = None;
+        self.settled = true;
+    }
+
+    /// Begins with a container in which so many are open, itself among them.
+    fn begin(&mut self, depth: u32) {
+        self.floor = depth - 1;
+        self.clear = self.floor;
+        self.found.clear();
+    }
+
+    /// Notes a member of the name in the object in which so many containers are open; `false` if it is not the first.
+    fn note(&mut self, depth: u32) -> bool {
+        let object = (depth, self.start_of(depth));
+        while self.found.last().is_some_and(|last| last.0 > depth || last.0 == depth && *last != object) {
+            self.found.pop();
+        }
+        let is_first = self.found.last() != Some(&object);
+        if is_first {
+            self.found.push(object);
+        }
+        is_first
+    }
+
+    fn start_of(&self, depth: u32) -> u64 {
+        self.seek.as_ref().map_or(0, |seek| seek.start_of(depth))
+    }
+
+    fn has_found(&self, depth: u32) -> bool {
+        self.found.binary_search(&(depth, self.start_of(depth))).is_ok()
+    }
+
+    pub(super) fn key(&self) -> &[u64] {
+        self.key.as_ref().map_or(&[], |key| key.as_slice())
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        self.settled
+    }
+}
+
+impl Matcher<'_, '_> {
+    /// A container was entered that is the value of a node; it may be one to be searched.
+    pub(super) fn enter_search(&mut self, trails: &Trails, node: u32) {
+        if trails.node(node).is_none_or(|node| node.sought.is_none()) {
+            return;
+        }
+        let (depth, is_outermost) = (self.cursor.depth(), !self.is_searching(trails));
+        let descent = &mut self.scratch.descent;
+        if is_outermost {
+            descent.begin(depth);
+        }
+        if let Some(seek) = &mut descent.seek {
+            seek.entered(depth, self.start);
+            if is_outermost {
+                seek.mark(depth);
+            }
+        }
+    }
+
+    /// Whether the innermost level is being searched.
+    fn is_searching(&self, trails: &Trails) -> bool {
+        let node = self.scratch.levels.last().and_then(|level| trails.node(level.node));
+        node.is_some_and(|node| node.sought.is_some())
+    }
+
+    /// To the next member of the name, or out of the level.
+    pub(super) fn trail_search(&mut self, trails: &Trails, sought: u32, level: Level) -> Result<Stage> {
+        loop {
+            let Some(seek) = &mut self.scratch.descent.seek else { return Ok(self.close_level(&level)) };
+            if !self.cursor.seek_name(seek, level.floor)? {
+                return Ok(self.close_level(&level));
+            }
+            let lowest = seek.lowest();
+            self.look_for_blockers(lowest);
+            let depth = self.cursor.depth();
+            let descent = &mut self.scratch.descent;
+            if let Some(seek) = &mut descent.seek {
+                seek.mark(depth);
+            }
+            if !descent.note(depth) && self.plan.options.duplicates == Duplicates::First {
+                continue;
+            }
+            self.scratch.levels.push(level);
+            let settles = self.settles(trails, sought);
+            return Ok(if settles {
+                Stage::Settle { node: sought, query: 0, before: true }
+            } else {
+                Stage::Value { node: sought }
+            });
+        }
+    }
+
+    /// Looks whether one of the containers that are open, up to so many, can put something before what was found: an object
+    /// that may still have a member of the name.
+    fn look_for_blockers(&mut self, depth: u32) {
+        if !self.scratch.descent.sorts {
+            return;
+        }
+        let unique = self.plan.options.duplicates == Duplicates::First;
+        let descent = &mut self.scratch.descent;
+        let lowest = descent.seek.as_ref().map_or(0, Seek::lowest);
+        descent.clear = descent.clear.min(lowest);
+        while descent.clear < depth {
+            let next = descent.clear + 1;
+            if self.cursor.kind_at(next) == Some(Kind::Object) && !(unique && descent.has_found(next)) {
+                break;
+            }
+            descent.clear = next;
+        }
+        descent.blocked = descent.clear < depth;
+    }
+
+    /// Notes what the node is sorted by that is left, and whether it is in its final place.
+    pub(super) fn judge_order(&mut self, trails: &Trails, node: u32, query: QueryId) {
+        let is_found = trails.node(node).is_some_and(|found| found.sought == Some(node));
+        self.scratch.descent.key = None;
+        self.scratch.descent.settled = true;
+        if !is_found {
+            return;
+        }
+        let depth = self.cursor.depth();
+        self.look_for_blockers(depth);
+        let blocks = self.blocks(node, query);
+        let start = self.start;
+        let descent = &mut self.scratch.descent;
+        descent.key = Some([descent.start_of(depth), start]);
+        descent.settled = !blocks;
+        if let Some(unsettled) = self.scratch.unsettled.get_mut(query.index()) {
+            *unsettled |= blocks;
+        }
+    }
+
+    /// Whether something that is open can put a node of this query before those that were found.
+    fn blocks(&self, node: u32, query: QueryId) -> bool {
+        match self.plan.order_of(query) {
+            Order::Rfc => self.scratch.descent.blocked,
+            Order::Document => self.scratch.levels.iter().any(|level| level.node == node),
+            Order::Any => false,
+        }
+    }
+
+    /// Whether a query that selects what is found has matches that were held and need not be any more.
+    fn settles(&self, trails: &Trails, node: u32) -> bool {
+        trails.queries(node).iter().any(|&query| self.has_settled(node, query))
+    }
+
+    pub(super) fn has_settled(&self, node: u32, query: QueryId) -> bool {
+        let unsettled = self.scratch.unsettled.get(query.index()).copied().unwrap_or(false);
+        unsettled && !self.blocks(node, query)
+    }
+
+    /// What comes when the value of a node was left.
+    pub(super) fn after_left(&mut self, trails: &Trails, node: u32) -> Stage {
+        let Some(sought) = trails.node(node).and_then(|node| node.sought) else { return Stage::Walk };
+        if self.is_searching(trails) {
+            self.look_for_blockers(self.cursor.depth());
+        } else {
+            self.scratch.descent.blocked = false;
+        }
+        let settles = self.settles(trails, sought);
+        if settles { Stage::Settle { node: sought, query: 0, before: false } } else { Stage::Walk }
+    }
+}

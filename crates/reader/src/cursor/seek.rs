@@ -1,0 +1,120 @@
+//! To the members of one name, at whatever depth, by masks.
+
+use super::{Cursor, Expect, Token};
+use crate::error::{ErrorKind, Limit, Result, Syntax};
+use crate::grammar::is_space;
+use crate::scan::{Carry, Seeking, Sought};
+use crate::seek::Seek;
+
+/// Containers that there is room for at first.
+const LEVELS: usize = 64;
+
+impl Cursor<'_> {
+    /// Inside of a container: goes to the next member of the name that is looked for, in it or in any container below, and
+    /// returns `true`, the cursor standing before the member's value; or leaves containers until only `floor` are open, and
+    /// returns `false`. A value that was not looked at is gone through.
+    ///
+    /// What is passed is not checked but for its brackets, each kind of them, and the ends of strings: a stricter cursor
+    /// must go by tokens. Costs masks.
+    pub fn seek_name(&mut self, seek: &mut Seek, floor: u32) -> Result<bool> {
+        match self.expect {
+            Expect::First | Expect::Next | Expect::Value if self.stack.depth() > floor => {}
+            _ => return self.failure(),
+        }
+        self.token = Token::None;
+        if seek.opened.len() < LEVELS {
+            seek.opened.resize(LEVELS, 0);
+        }
+        loop {
+            match self.pass_to_name(seek, floor)? {
+                Sought::Found { open, close, colon, escaped } => {
+                    self.expect = Expect::Value;
+                    self.start = open;
+                    self.at = open;
+                    if escaped || (close - open) as u64 > self.limits.token_bytes {
+                        self.read_name()?;
+                        return Ok(true);
+                    }
+                    (self.end, self.at) = (close + 1, colon + 1);
+                    self.token = Token::Name { escaped: false };
+                    return Ok(true);
+                }
+                Sought::Left(index) => {
+                    self.at = index + 1;
+                    (self.start, self.end) = (self.at, self.at);
+                    self.after_value();
+                    return Ok(false);
+                }
+                Sought::Edge { open, close } => {
+                    if self.is_name_at_edge(open, close)? {
+                        self.read_name()?;
+                        return Ok(true);
+                    }
+                }
+                Sought::Mismatched(index) => return self.fail(Syntax::MismatchedBracket, index),
+                Sought::TooDeep(index) => {
+                    let most = self.limits.depth as usize;
+                    if seek.opened.len() >= most {
+                        let limit = Limit::Depth(u64::from(self.limits.depth));
+                        return self.refuse(ErrorKind::Limit(limit), index);
+                    }
+                    seek.opened.resize(most.min(2 * seek.opened.len()), 0);
+                    self.at = index;
+                }
+                Sought::More => return self.ended(),
+            }
+        }
+    }
+
+    /// From a place outside of strings to where masks alone do not tell how to go on.
+    fn pass_to_name(&mut self, seek: &mut Seek, floor: u32) -> Result<Sought> {
+        let reach = seek.needle.reach();
+        let mut carry = Carry::default();
+        loop {
+            let window = self.source.window();
+            let most = seek.opened.len().min(self.limits.depth as usize);
+            let mut state = Seeking {
+                needle: &seek.needle,
+                stack: &mut self.stack,
+                opened: seek.opened.get_mut(..most).unwrap_or_default(),
+                lowest: &mut seek.lowest,
+                floor,
+                base: self.source.base(),
+                carry,
+            };
+            let sought = (self.kernels.seek)(window, self.at, &mut state);
+            if sought != Sought::More {
+                return Ok(sought);
+            }
+            carry = state.carry;
+            self.at = window.len();
+            // The string that ends next may be the name.
+            self.start = self.at.saturating_sub(reach);
+            if !self.more()? {
+                let open =
+                    if carry.in_string == 0 { Syntax::UnexpectedEnd } else { Syntax::UnterminatedString };
+                return self.fail(open, self.at);
+            }
+        }
+    }
+
+    /// Whether a string that says the name, and ends where the window did, is a member's name. If so, the cursor stands
+    /// before it, else behind.
+    #[cold]
+    fn is_name_at_edge(&mut self, open: usize, close: usize) -> Result<bool> {
+        self.start = open;
+        self.at = close + 1;
+        loop {
+            match self.source.window().get(self.at).copied() {
+                Some(byte) if is_space(byte) => self.space(),
+                Some(b':') => break,
+                Some(_) => return Ok(false),
+                None if self.more()? => {}
+                None => return self.fail(Syntax::UnexpectedEnd, self.at),
+            }
+        }
+        self.at = self.start;
+        self.expect = Expect::Value;
+        Ok(true)
+    }
+}

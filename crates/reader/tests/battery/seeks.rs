@@ -1,0 +1,211 @@
+//! Searching for a name finds what going from token to token finds.
+
+use trommel_reader::{
+    Backend, Config, Cursor, ErrorKind, Event, Framing, Limits, Seek, Syntax, Validation, View,
+};
+use trommel_testkit::chunks::{Chunks, SIZES};
+use trommel_testkit::effort::cases;
+use trommel_testkit::generate::{Layout, Shape, document};
+
+use super::corpus::{own, real};
+
+/// A member: how many containers are open around it, where the innermost of them begins, and where its value begins.
+type Member = (u32, u64, u64);
+
+fn config() -> Config {
+    Config::new().validation(Validation::Structural)
+}
+
+/// The members of a name in the record's value, by tokens.
+fn walked(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<Vec<Member>> {
+    let (mut members, mut starts) = (Vec::new(), Vec::new());
+    while let Some(event) = cursor.advance()? {
+        match event {
+            Event::Begin(_) => starts.push(cursor.span().start),
+            Event::End(_) => drop(starts.pop()),
+            Event::Name if cursor.name().unwrap().eq_str(name) => {
+                cursor.peek()?;
+                members.push((starts.len() as u32, *starts.last().unwrap(), cursor.offset()));
+            }
+            Event::Name | Event::Scalar(_) => {}
+        }
+    }
+    Ok(members)
+}
+
+/// The same by searching, values included.
+fn sought(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<Vec<Member>> {
+    let (mut members, mut seek) = (Vec::new(), Seek::new(name));
+    if !matches!(cursor.begin_value()?, Event::Begin(_)) {
+        return Ok(members);
+    }
+    seek.entered(1, cursor.span().start);
+    while cursor.seek_name(&mut seek, 0)? {
+        assert!(cursor.name().unwrap().eq_str(name));
+        let depth = cursor.depth();
+        assert_eq!(cursor.kind_at(depth), Some(trommel_reader::Kind::Object));
+        cursor.peek()?;
+        members.push((depth, seek.start_of(depth), cursor.offset()));
+    }
+    assert_eq!(cursor.depth(), 0);
+    Ok(members)
+}
+
+/// Every record's members; nothing where one is bad.
+fn all(
+    mut cursor: Cursor<'_>,
+    members: impl Fn(&mut Cursor<'_>) -> trommel_reader::Result<Vec<Member>>,
+) -> Option<Vec<Vec<Member>>> {
+    let mut found = Vec::new();
+    while cursor.next_record().ok()? {
+        found.push(members(&mut cursor).ok()?);
+    }
+    Some(found)
+}
+
+fn compare(bytes: &[u8], framing: Framing, name: &str, sizes: &[usize]) -> usize {
+    let strict = Config::new().validation(Validation::Strict);
+    let slice = |config: &Config| Cursor::from_view(View::new(bytes), framing, config);
+    let Some(expected) = all(slice(&strict), |cursor| walked(cursor, name)) else { return 0 };
+    let note = |how: &str| format!("{name:?} {how} in {}", bytes[..bytes.len().min(2000)].escape_ascii());
+    for backend in Backend::available() {
+        let config = config().backend(backend);
+        let found = all(slice(&config), |cursor| sought(cursor, name));
+        assert_eq!(found.as_ref(), Some(&expected), "{}", note(&format!("{backend:?}")));
+        for &size in sizes {
+            let reader = Chunks::new(bytes, &[size]);
+            let cursor = Cursor::from_reader(reader, framing, &config.window(size));
+            let found = all(cursor, |cursor| sought(cursor, name));
+            assert_eq!(found.as_ref(), Some(&expected), "{}", note(&format!("{backend:?} by {size}")));
+        }
+    }
+    expected.iter().map(Vec::len).sum()
+}
+
+#[test]
+fn of_documents() {
+    for text in own() {
+        for name in ["a", "id", "", "name", "é", "\"", "\\"] {
+            compare(&text.bytes, text.framing, name, &SIZES);
+        }
+    }
+    let mut found = 0;
+    for text in real(cases(2_000_000, 40_000_000) as usize) {
+        for name in ["id", "type", "url", "coordinates", ""] {
+            found += compare(&text.bytes, text.framing, name, &[4096]);
+        }
+    }
+    println!("{found} members of the documents at hand");
+}
+
+#[test]
+fn of_random_documents() {
+    let mut found = 0;
+    for seed in 0..cases(2_000, 100_000) {
+        let layout = if seed % 2 == 0 { Layout::Random } else { Layout::Compact };
+        let bytes = document(seed, &Shape { layout, ..Shape::default() });
+        for name in ["a", "b", "value", "key", ""] {
+            found += compare(&bytes, Framing::Single, name, &[1, 63]);
+        }
+    }
+    assert!(found > 1_000, "{found}");
+}
+
+/// Names in every spelling, at every place around the edge of a block, among strings that look like them.
+#[test]
+fn of_every_spelling_and_place() {
+    for (name, spellings) in [
+        ("login", &[r"login", r"log\u0069n", r"\u006c\u006f\u0067\u0069\u006e"][..]),
+        ("n", &["n", r"\u006e"]),
+        ("a\"b\\", &[r#"a\"b\\"#, r"a\u0022b\u005c"]),
+        ("", &[""]),
+        ("é\n", &[r"é\n", r"\u00e9\u000a"]),
+    ] {
+        for (spelling, pad) in spellings.iter().flat_map(|spelling| (0..70).map(move |pad| (spelling, pad))) {
+            let space = " ".repeat(pad);
+            let text = format!(
+                r#"{{"x\"{spelling}":1,"{spelling}x":[2,"{spelling}"],"y{spelling}":{{"\\":"{spelling}"}},{space}"{spelling}"{space}:{{"a\\":"\\\"{spelling}","{spelling}":[{{"{spelling}" :3}}]}},"z":"{spelling}"}}"#
+            );
+            assert!(compare(text.as_bytes(), Framing::Single, name, &[1, 64]) >= 3, "{text}");
+        }
+    }
+}
+
+/// What is found wrong, and where; the same however the bytes come.
+fn refusal(bytes: &[u8], config: &Config, size: Option<usize>) -> (ErrorKind, u64) {
+    let error = match size {
+        None => sought(&mut Cursor::new(bytes, config), "a").unwrap_err(),
+        Some(size) => {
+            let reader = Chunks::new(bytes, &[size]);
+            let mut cursor = Cursor::from_reader(reader, Framing::Single, &config.window(64));
+            sought(&mut cursor, "a").unwrap_err()
+        }
+    };
+    (error.kind(), error.offset())
+}
+
+#[test]
+fn brackets_and_ends_are_checked() {
+    let deep = "[".repeat(300);
+    for (text, syntax, offset) in [
+        (r#"{"b":[1}"#, Syntax::MismatchedBracket, 7),
+        (r#"{"b":[{]}]}"#, Syntax::MismatchedBracket, 7),
+        (r#"{"b":["#, Syntax::UnexpectedEnd, 6),
+        (r#"{"b":"a"#, Syntax::UnterminatedString, 7),
+        (r#"{"b":"\"#, Syntax::UnterminatedString, 7),
+        (r#"{"a""#, Syntax::UnexpectedEnd, 4),
+        (r#"{"a"  "#, Syntax::UnexpectedEnd, 6),
+        (&deep, Syntax::UnexpectedEnd, 300),
+    ] {
+        for backend in Backend::available() {
+            let config = config().backend(backend);
+            for size in [None, Some(1), Some(7), Some(4096)] {
+                let found = refusal(text.as_bytes(), &config, size);
+                assert_eq!(found, (ErrorKind::Syntax(syntax), offset), "{text} {backend:?} {size:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn depth_is_limited() {
+    let text = format!(r#"{{"b":{}{{"a":1}}{}}}"#, "[".repeat(98), "]".repeat(98));
+    for (depth, fits) in [(100, true), (99, false), (50, false)] {
+        let mut limits = Limits::default();
+        limits.depth = depth;
+        let config = config().limits(limits);
+        let found = sought(&mut Cursor::new(text.as_bytes(), &config), "a");
+        assert_eq!(found.is_ok(), fits, "{depth}: {found:?}");
+        if let Err(error) = found {
+            assert_eq!(error.offset(), 5 + u64::from(depth) - 1, "{error}");
+        }
+    }
+}
+
+/// A search may begin anywhere within a container and go on after any other move, and stops where its container ends.
+#[test]
+fn moves_can_be_mixed() {
+    let text = br#"[{"a":[1,{"a":2}]},{"b":{"a":{"a":3}},"c":4},5]"#;
+    let mut cursor = Cursor::new(text, &config());
+    let mut seek = Seek::new("a");
+    cursor.begin_value().unwrap();
+    assert!(cursor.next_element().unwrap());
+    cursor.begin_value().unwrap();
+    seek.entered(2, cursor.span().start);
+    assert!(cursor.seek_name(&mut seek, 1).unwrap());
+    cursor.skip_value().unwrap();
+    assert!(!cursor.seek_name(&mut seek, 1).unwrap());
+    assert!(cursor.next_element().unwrap());
+    cursor.begin_value().unwrap();
+    assert!(cursor.next_member().unwrap());
+    // The value of `b` was not looked at.
+    seek.mark(2);
+    assert!(cursor.seek_name(&mut seek, 1).unwrap() && cursor.depth() == 3);
+    assert!(cursor.seek_name(&mut seek, 1).unwrap() && cursor.depth() == 4 && seek.start_of(4) == 29);
+    assert_eq!((seek.lowest(), seek.start_of(3)), (2, 24));
+    assert!(!cursor.seek_name(&mut seek, 1).unwrap());
+    assert!(cursor.next_element().unwrap());
+    assert_eq!(cursor.skip_value().unwrap().start, 45);
+    assert!(!cursor.next_element().unwrap());
+    assert!(cursor.seek_name(&mut seek, 0).is_err(), "no container is open");
+}
