@@ -103,7 +103,7 @@ mod plan;
 mod trail;
 
 pub use location::{Location, LocationStep};
-pub use matcher::{Matcher, Scratch, Step, Wants};
+pub use matcher::{Apart, Matcher, Scratch, Step, Wants};
 pub use order::{Held, HeldMatch};
 pub use plan::{Duplicates, Order, Pass, Plan, PlanOptions, QueryId};
 pub use trommel_query::{

@@ -259,7 +259,7 @@ mod tally;
 mod text;
 
 pub use config::{Config, Limits, Validation};
-pub use cursor::{Cursor, Mark};
+pub use cursor::{Alike, Between, Cursor, Mark};
 pub use error::{Error, ErrorKind, Excerpt, Limit, Place, Result, Syntax};
 pub use event::{Event, Kind, Payload, Scalar};
 pub use framing::Framing;

@@ -168,6 +168,19 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// The offset up to which the monitor was told of bytes.
+    pub(crate) fn told(&self) -> u64 {
+        self.reached
+    }
+
+    /// Goes on at index `at` of a slice, all before it having been looked at by others.
+    pub(crate) fn go_on_at(&mut self, at: usize) {
+        self.start_record(at);
+        self.given_back = self.base + at as u64;
+        self.reached = self.given_back;
+        self.passed = 0;
+    }
+
     /// Shows more of the record. Returns by how much what was shown before moved towards the window's start, and whether
     /// more is shown now; `false` at the record's end.
     pub(crate) fn grow(&mut self, needs: Needs) -> (usize, Result<bool>) {

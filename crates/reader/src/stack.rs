@@ -1,7 +1,7 @@
 //! Which containers are open: one bit a level, in words that are kept from record to record.
 
 /// The kinds of the open containers, innermost last.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Stack {
     words: Vec<u64>,
     depth: u32,

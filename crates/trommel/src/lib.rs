@@ -105,6 +105,8 @@
 
 mod analysis;
 mod control;
+#[cfg(feature = "parallel")]
+mod divide;
 mod document;
 mod error;
 mod extract;

@@ -13,6 +13,7 @@ use crate::analysis::Analysis;
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
+use crate::extract::Outgoing;
 use crate::measure::Measure;
 use crate::report::{Coverage, Damage, Found, Report, Sink};
 use crate::run::{Run, Seen, changed_instead};
@@ -32,7 +33,7 @@ const AROUND: u64 = 4 << 20;
 
 /// What a part found, kept until its turn comes.
 #[derive(Default)]
-struct Kept {
+pub(crate) struct Kept {
     found: Vec<KeptValue>,
     locations: String,
     /// Ends of the locations, if they are wanted.
@@ -46,6 +47,44 @@ struct KeptValue {
     span: Span,
     measure: u32,
     record: u32,
+}
+
+impl Kept {
+    /// Hands on what was found in a part. Measures and queries that hand out stand in the same order.
+    pub(crate) fn hand_out(
+        &self,
+        part: View<'_>,
+        outgoing: &mut [Outgoing],
+        sink: &mut dyn Sink,
+        track: &Track,
+    ) -> Result<(), Error> {
+        let mut damages = self.damages.iter().peekable();
+        let mut from = 0;
+        for (number, value) in self.found.iter().enumerate() {
+            if number % 1024 == 1023 {
+                track.check(value.span.end)?;
+            }
+            while let Some((_, damage)) = damages.next_if(|(before, _)| *before <= number) {
+                sink.damaged(damage)?;
+            }
+            let end = self.location_ends.get(number).copied().unwrap_or(from);
+            let location = self.locations.get(from..end);
+            from = end;
+            let number = outgoing.binary_search_by_key(&(value.measure as usize), |one| one.measure);
+            let Some(outgoing) = number.ok().and_then(|number| outgoing.get_mut(number)) else { continue };
+            let view = part.narrow(value.span).unwrap_or(View::at(&[], value.span.start));
+            let found = Found {
+                measure: outgoing.measure,
+                value: view.bytes(),
+                span: value.span,
+                record: u64::from(value.record),
+                location: location.filter(|_| self.located),
+                view,
+            };
+            outgoing.give(&found, sink)?;
+        }
+        Ok(damages.try_for_each(|(_, damage)| sink.damaged(damage))?)
+    }
 }
 
 impl Sink for Kept {
@@ -154,7 +193,8 @@ impl<'a> Whole<'a> {
         }
         let first = cursor.next_record();
         let (analysis, setup) = (self.analysis, &self.setup);
-        let mut run = Run { analysis, setup, work, sink, coverage, elements: false, tail: None };
+        let mut run =
+            Run { analysis, setup, work, sink, coverage, elements: false, tail: None, divide: None };
         let ran = run.records(&mut cursor, first);
         let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
         match ran {
@@ -170,7 +210,7 @@ fn span_of(part: View<'_>) -> Span {
 
 /// Gives back the memory of a part that is done with, and of what lies before it: where the next part is read, the system maps
 /// pages around it as well.
-fn release(part: View<'_>) {
+pub(crate) fn release(part: View<'_>) {
     let Span { start, end, .. } = span_of(part);
     part.release(Span::new(start.saturating_sub(AROUND), end));
 }
@@ -257,36 +297,7 @@ impl<'w, 'a> Joined<'w, 'a> {
     fn hand_out(&mut self, view: View<'_>, kept: &Kept) -> Result<(), Error> {
         let records = self.records();
         let mut later = Later { sink: &mut *self.sink, records, places: &mut self.places };
-        let mut damages = kept.damages.iter().peekable();
-        let mut from = 0;
-        for (number, value) in kept.found.iter().enumerate() {
-            if number % 1024 == 1023 {
-                self.whole.track.check(value.span.end)?;
-            }
-            while let Some((_, damage)) = damages.next_if(|(before, _)| *before <= number) {
-                later.damaged(damage)?;
-            }
-            let end = kept.location_ends.get(number).copied().unwrap_or(from);
-            let location = kept.locations.get(from..end);
-            from = end;
-            // Measures and queries that hand out stand in the same order.
-            let number =
-                self.work.outgoing.binary_search_by_key(&(value.measure as usize), |one| one.measure);
-            let Some(outgoing) = number.ok().and_then(|number| self.work.outgoing.get_mut(number)) else {
-                continue;
-            };
-            let part = view.narrow(value.span).unwrap_or(View::at(&[], value.span.start));
-            let found = Found {
-                measure: outgoing.measure,
-                value: part.bytes(),
-                span: value.span,
-                record: u64::from(value.record),
-                location: location.filter(|_| kept.located),
-                view: part,
-            };
-            outgoing.give(&found, &mut later)?;
-        }
-        damages.try_for_each(|(_, damage)| later.damaged(damage))?;
+        kept.hand_out(view, &mut self.work.outgoing, &mut later, &self.whole.track)?;
         release(view);
         Ok(())
     }

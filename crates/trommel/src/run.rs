@@ -7,6 +7,8 @@ use trommel_reader::{Cursor, ErrorKind, Event, Framing, Kind, Span, Syntax};
 
 use crate::analysis::{Analysis, OnBadRecord};
 use crate::control::Track;
+#[cfg(feature = "parallel")]
+use crate::divide::Divide;
 use crate::document::Document;
 use crate::error::{Error, NotCountable};
 use crate::extract::Left;
@@ -45,6 +47,9 @@ pub(crate) struct Run<'a> {
     pub(crate) elements: bool,
     /// The last line, if it may still be being written.
     pub(crate) tail: Option<Tail<'a>>,
+    /// Other threads, if they can take a part of a document.
+    #[cfg(feature = "parallel")]
+    pub(crate) divide: Option<&'a Divide<'a>>,
 }
 
 /// A last line without a line end, in a file that others may write to.
@@ -120,6 +125,8 @@ impl Analysis {
             _ => (true, None),
         };
         let setup = Setup::new(&self.measures, &self.options, records, sink.wants_location());
+        #[cfg(feature = "parallel")]
+        let divide = Divide::new(self, document, track)?;
         let mut run = Run {
             analysis: self,
             setup: &setup,
@@ -128,6 +135,8 @@ impl Analysis {
             coverage: Coverage::new(self.options.validation, total),
             elements: !records && samples_root(&self.measures),
             tail: document.open_line()?.map(|start| Tail { start, document }),
+            #[cfg(feature = "parallel")]
+            divide: divide.as_ref(),
         };
         let framing = run.records(&mut cursor, first).map_err(|error| changed_instead(document, error))?;
         let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
@@ -301,8 +310,12 @@ impl Run<'_> {
             matcher.cursor_mut().hold();
         }
         matcher.this_record()?;
+        #[cfg(feature = "parallel")]
+        if self.divide.is_some() {
+            matcher.pause_between_elements();
+        }
         let mut steps = 0_u32;
-        while let Some(step) = matcher.advance()? {
+        while let Some(step) = self.next_step(matcher)? {
             self.step(step, matcher)?;
             if matches!(step, Step::Event(_)) {
                 matcher.forward(|event, cursor| self.event(event, cursor))?;
@@ -323,6 +336,22 @@ impl Run<'_> {
         Ok(if self.work.is_done(self.setup) { Recorded::Enough } else { Recorded::Done })
     }
 
+    /// The next step of the matcher, what others can do in between being done.
+    fn next_step(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Option<Step>, Error> {
+        loop {
+            let step = matcher.advance()?;
+            #[cfg(feature = "parallel")]
+            if step.is_none()
+                && matcher.paused().is_some()
+                && let Some(divide) = self.divide
+            {
+                self.divided(divide, matcher)?;
+                continue;
+            }
+            return Ok(step);
+        }
+    }
+
     fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
         for describing in &mut self.work.describing {
             describing.tally(cursor)?;
@@ -341,7 +370,7 @@ impl Run<'_> {
     }
 
     #[inline]
-    fn step(&mut self, step: Step, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+    pub(crate) fn step(&mut self, step: Step, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         match step {
             Step::Event(event) => {
                 self.event(event, matcher.cursor());

@@ -13,8 +13,10 @@
 //! | `ways` | the derivations of a node, where the order of the RFC tells them apart |
 //! | `trail` | all of it for plain paths, which need little of it |
 //! | `descent` | its end in `..name` |
+//! | `apart` | beginning in the middle of an array, and pausing there |
 //! | `scratch` | the memory of all that |
 
+mod apart;
 mod descent;
 mod region;
 mod scratch;
@@ -28,6 +30,8 @@ use trommel_reader::{Cursor, Error, Event, Kind, Result, Span};
 use crate::eval::{Operand, answer_absolutes};
 use crate::location::Location;
 use crate::plan::{Order, Plan, QueryId};
+pub use apart::Apart;
+use apart::Pause;
 pub use scratch::Scratch;
 use scratch::{Due, Region};
 use trail::Stage;
@@ -120,6 +124,7 @@ pub struct Matcher<'m, 'c> {
     start: u64,
     end: u64,
     failure: Option<Error>,
+    pause: Pause,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,6 +188,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
             start: 0,
             end: 0,
             failure: None,
+            pause: Pause::NEVER,
         }
     }
 

@@ -12,12 +12,12 @@ use crate::trail::{Node, Trails};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
     pub(super) node: u32,
-    start: u64,
-    object: bool,
+    pub(super) start: u64,
+    pub(super) object: bool,
     /// Containers open around it.
     pub(super) floor: u32,
     /// Index of the next element.
-    index: u64,
+    pub(super) index: u64,
     /// Which of the node's names were found, a bit each.
     found: u64,
     held: bool,
@@ -89,6 +89,10 @@ impl Matcher<'_, '_> {
                     }
                 }
                 Stage::Walk => {
+                    if self.pauses(trails) {
+                        self.phase = Phase::Trail(Stage::Walk);
+                        return Ok(None);
+                    }
                     let Some(next) = self.trail_walk(trails)? else {
                         self.phase = Phase::Done;
                         return Ok(None);

@@ -3,8 +3,9 @@
 //! It is one small machine: what may come next ([`Expect`]), which containers are open (a bit each), and three indices
 //! into the window of its source. [`walk`] moves it by the grammar, [`quick`] does so for what most tokens are like,
 //! [`skip`] and [`seek`] move it by masks, [`token`] reads what has no parts, [`records`] goes from one document to the next; here is what they stand on: the window's edge, holds, and
-//! errors.
+//! errors. [`apart`] makes cursors that begin in the middle.
 
+mod apart;
 mod quick;
 mod records;
 mod seek;
@@ -25,6 +26,8 @@ use crate::source::{Monitor, Needs, Source};
 use crate::span::Span;
 use crate::stack::Stack;
 use crate::text::{Measure, Text};
+
+pub use apart::{Alike, Between};
 
 /// A place in the input that reading moves forward: a slice, or a stream behind a window.
 ///

@@ -6,6 +6,7 @@ mod changing;
 mod control;
 mod counts;
 mod coverage;
+mod divided;
 mod errors;
 mod extracts;
 mod hostile;

@@ -44,7 +44,7 @@ impl PartialEq for Memory {
     }
 }
 
-fn told(ran: Result<Report, Error>) -> Result<String, String> {
+pub(crate) fn told(ran: Result<Report, Error>) -> Result<String, String> {
     match ran {
         Ok(report) => {
             let answers: Vec<String> = report.answers.iter().map(shown).collect();

@@ -1,0 +1,224 @@
+//! One document on several threads: the elements of a long array, in stretches.
+//!
+//! Where stretches begin is guessed: at a place that looks like the beginning of an element as the first ones do. A stretch
+//! counts only if the one before it came to an end exactly there; otherwise the elements from there on are matched once more,
+//! one after the other. So a wrong guess costs time and never changes an answer. After two wrong guesses in a row there are no more.
+
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use trommel_path::{Apart, Matcher, Scratch};
+use trommel_reader::{Alike, Cursor, Span, View};
+
+use crate::analysis::{Analysis, OnBadRecord};
+use crate::control::Track;
+use crate::document::Document;
+use crate::error::Error;
+use crate::measure::Measure;
+use crate::parallel::{Kept, release};
+use crate::report::Coverage;
+use crate::run::Run;
+use crate::setup::{Setup, Work};
+
+/// Bytes of a stretch: few enough that what it found fits in memory.
+const STRETCH: u64 = 512 << 10;
+
+/// Stretches a thread that are worked on before their answers are handed out.
+const AHEAD: usize = 8;
+
+/// Bytes in which the end of an element is looked for.
+const SEARCHED: u64 = 8 * STRETCH;
+
+/// Wrong guesses in a row after which no more are made.
+const WRONG: u32 = 2;
+
+/// What it takes to divide a document.
+pub(crate) struct Divide<'a> {
+    view: View<'a>,
+    track: Track,
+    threads: usize,
+    pool: Option<ThreadPool>,
+}
+
+impl<'a> Divide<'a> {
+    /// Where a document can be divided: it is in memory or mapped and long enough, there are threads, and all that is asked
+    /// for is values and counts, without a limit that may end the run early.
+    pub(crate) fn new(
+        analysis: &Analysis,
+        document: &'a Document,
+        track: &Track,
+    ) -> Result<Option<Self>, Error> {
+        let Analysis { measures, options } = analysis;
+        let unlimited = |measure: &Measure| match measure {
+            Measure::Extract(extract) => extract.limit.is_none(),
+            Measure::Count(count) => count.limit.is_none(),
+            Measure::Sample(_) | Measure::Stats(_) => false,
+        };
+        let threads = options.threads.unwrap_or_else(rayon::current_num_threads);
+        let fails = !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
+        let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * STRETCH) else {
+            return Ok(None);
+        };
+        if threads < 2 || !fails || !measures.iter().all(unlimited) {
+            return Ok(None);
+        }
+        let pool = options.threads.map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
+        let pool = pool.transpose().map_err(std::io::Error::other)?;
+        Ok(Some(Self { view, track: track.clone(), threads, pool }))
+    }
+
+    /// Places that look as if elements ended there, the first one being known: the beginnings of stretches, and the end of the
+    /// last one.
+    fn guesses(&self, from: u64, elements: &Alike<'_>) -> Vec<u64> {
+        let mut guesses = vec![from];
+        let mut from = from;
+        while guesses.len() <= self.threads * AHEAD
+            && let Some(guess) = elements.guess(from + STRETCH, SEARCHED)
+        {
+            from = guess;
+            guesses.push(from);
+        }
+        guesses
+    }
+}
+
+/// What was found in a stretch of elements.
+struct Stretch {
+    span: Span,
+    work: Work,
+    kept: Kept,
+    /// Where the last element ended; nothing if there was an error.
+    end: Option<u64>,
+}
+
+/// How far elements have been matched, and how well places were guessed.
+struct Chain {
+    /// Where the last element ended.
+    at: u64,
+    /// Up to where bytes were told of.
+    told: u64,
+    wrong: u32,
+    ended: bool,
+}
+
+impl Run<'_> {
+    /// Goes on with the elements behind those at which the matcher has paused, on several threads as far as that goes.
+    pub(crate) fn divided(
+        &mut self,
+        divide: &Divide<'_>,
+        matcher: &mut Matcher<'_, '_>,
+    ) -> Result<(), Error> {
+        let (paused, apart) = (matcher.paused(), matcher.apart());
+        let elements = paused.and_then(|paused| Alike::new(divide.view, paused));
+        let (Some(start), Some(apart), Some(elements)) = (paused, apart, elements) else {
+            matcher.go_on();
+            return Ok(());
+        };
+        let mut chain = Chain { at: start, told: apart.between().told(), wrong: 0, ended: false };
+        while !chain.ended {
+            let guesses = divide.guesses(chain.at, &elements);
+            let ends = guesses.iter().skip(1);
+            let stretches: Vec<Span> =
+                guesses.iter().zip(ends).map(|(start, end)| Span::new(*start, *end)).collect();
+            chain.ended = stretches.is_empty();
+            for stretch in divide.answer_all(self, &apart, &stretches) {
+                if !chain.ended {
+                    self.join(divide, &apart, stretch, &mut chain)?;
+                }
+            }
+        }
+        matcher.go_on_behind(chain.at, divide.track.monitor(chain.at));
+        Ok(())
+    }
+
+    /// Joins what was found in the next stretch, or in its place from where the last element ended.
+    fn join(
+        &mut self,
+        divide: &Divide<'_>,
+        apart: &Apart,
+        mut stretch: Stretch,
+        chain: &mut Chain,
+    ) -> Result<(), Error> {
+        let until = stretch.span.end;
+        if stretch.span.start == chain.at {
+            chain.wrong = 0;
+        } else {
+            chain.wrong += 1;
+            if chain.wrong == WRONG {
+                chain.ended = true;
+                return Ok(());
+            }
+            stretch = divide.answer(self, apart, Span::new(chain.at, until));
+        }
+        // With an error everything ends where it is met in turn.
+        let Some(end) = stretch.end else {
+            chain.ended = true;
+            return Ok(());
+        };
+        let span = Span::new(chain.at, end);
+        let view = divide.view.narrow(span).unwrap_or(View::at(&[], span.start));
+        stretch.kept.hand_out(view, &mut self.work.outgoing, self.sink, &divide.track)?;
+        release(view);
+        self.work.merge(stretch.work);
+        divide.track.pass(end.saturating_sub(chain.told), end)?;
+        chain.told = chain.told.max(end);
+        // The array has no further element, or there is one that does not end.
+        chain.ended = end < until;
+        chain.at = end;
+        Ok(())
+    }
+
+    /// Matches elements until the matcher pauses.
+    fn elements(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        while let Some(step) = matcher.advance()? {
+            self.step(step, matcher)?;
+        }
+        Ok(())
+    }
+}
+
+impl Divide<'_> {
+    fn answer_all(&self, run: &Run<'_>, apart: &Apart, stretches: &[Span]) -> Vec<Stretch> {
+        let (analysis, setup) = (run.analysis, run.setup);
+        let answers = || {
+            let answer = |span: &Span| self.answer_span((analysis, setup), apart, *span);
+            stretches.par_iter().map(answer).collect()
+        };
+        match &self.pool {
+            Some(pool) => pool.install(answers),
+            None => answers(),
+        }
+    }
+
+    fn answer(&self, run: &Run<'_>, apart: &Apart, span: Span) -> Stretch {
+        self.answer_span((run.analysis, run.setup), apart, span)
+    }
+
+    /// Matches the elements from behind one that ends at the beginning of a span up to the first that ends behind it.
+    fn answer_span(&self, (analysis, setup): (&Analysis, &Setup), apart: &Apart, span: Span) -> Stretch {
+        let mut kept = Kept::default();
+        let mut work = Work::new(&analysis.measures, &analysis.options);
+        let config = analysis.options.config();
+        let all = self.view.base() + self.view.bytes().len() as u64;
+        let view = self.view.narrow(Span::new(span.start, all)).unwrap_or(View::at(&[], span.start));
+        let monitor = self.track.again().monitor(span.start);
+        let mut cursor = Cursor::from_between(view, apart.between(), &config).monitored(monitor);
+        let mut scratch = Scratch::new();
+        let mut matcher =
+            setup.plan.matcher_apart(&mut scratch, &mut cursor, &setup.wants, (apart, span.end));
+        let coverage = Coverage::new(analysis.options.validation, None);
+        let mut run = Run {
+            analysis,
+            setup,
+            work: &mut work,
+            sink: &mut kept,
+            coverage,
+            elements: false,
+            tail: None,
+            divide: None,
+        };
+        let ran = run.elements(&mut matcher);
+        let end = ran.ok().and_then(|()| matcher.paused());
+        self.view.release(Span::new(span.start, end.unwrap_or(span.end)));
+        Stretch { span, work, kept, end }
+    }
+}

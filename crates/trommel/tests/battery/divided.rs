@@ -1,0 +1,149 @@
+//! One document on several threads: the number of threads changes nothing that can be seen.
+
+use std::fmt::Write as _;
+
+use trommel::path::Order;
+use trommel::reader::{Framing, Validation};
+use trommel::{Analysis, Count, CountAs, Document, Measure};
+use trommel_testkit::generate::Random;
+
+use crate::parallel::told;
+use crate::support::{Memory, query};
+
+const THREADS: [usize; 4] = [1, 2, 3, 8];
+
+/// An array of so many bytes of elements, each made from its number.
+fn array(bytes: usize, mut element: impl FnMut(u64, &mut Random) -> String) -> String {
+    let mut random = Random::new(1);
+    let mut text = String::from("[");
+    let mut number = 0;
+    while text.len() < bytes {
+        let comma = if number == 0 { "" } else { "," };
+        write!(text, "{comma}{}", element(number, &mut random)).unwrap();
+        number += 1;
+    }
+    text + "]"
+}
+
+/// A record with an array in it whose elements begin as the records do.
+fn record(number: u64, random: &mut Random) -> String {
+    let inner: Vec<String> = (0..random.below(5)).map(|k| format!(r#"{{"id":{k},"tags":[{k}]}}"#)).collect();
+    let text = r#"a \"string\",{\"id\":[}]"#.repeat(random.below(8));
+    format!(r#"{{"id":{number},"tags":[{}],"text":"{text}","a":{{"id":"x"}}}}"#, inner.join(","))
+}
+
+fn see(
+    analysis: &Analysis,
+    text: &str,
+    framing: Framing,
+    threads: usize,
+) -> (Memory, Result<String, String>) {
+    let mut memory = Memory::default();
+    let mut document = Document::from_bytes(text).framing(framing);
+    let ran = analysis.clone().threads(threads).run_with(&mut document, &mut memory);
+    (memory, told(ran))
+}
+
+/// Sees the same for every number of threads; how many values, and how it ended.
+fn same(analysis: &Analysis, text: &str) -> (usize, Result<String, String>) {
+    for framing in [Framing::Single, Framing::Auto, Framing::Concatenated] {
+        let [first, others @ ..] = THREADS.map(|threads| {
+            see(analysis, text, framing, if framing == Framing::Single { threads } else { threads.min(2) })
+        });
+        for ((memory, end), threads) in others.iter().zip(&THREADS[1..]) {
+            assert_eq!(*end, first.1, "{threads} threads, {framing:?}");
+            assert_eq!(memory.heard.len(), first.0.heard.len(), "{threads} threads, {framing:?}");
+            assert!(memory.heard == first.0.heard, "{threads} threads, {framing:?}");
+        }
+        if framing == Framing::Concatenated {
+            return (first.0.heard.len(), first.1);
+        }
+    }
+    unreachable!()
+}
+
+fn questions(path: &str) -> Analysis {
+    let path = |rest: &str| query(&format!("{path}{rest}"));
+    let lengths = Count::new(path("[*].tags")).count_as(CountAs::NestedTotal);
+    Analysis::new()
+        .extract(path("[*].id"))
+        .extract(path("[*].tags[*].id"))
+        .count(path("[*]"))
+        .count(path("[*].a.id"))
+        .ask(Measure::Count(lengths))
+        .extract(query("$.after.x"))
+}
+
+#[test]
+fn records_of_a_document() {
+    let text =
+        format!(r#"{{"before":[1,2,3],"data":{{"records":{}}},"after":{{"x":7}}}}"#, array(6 << 20, record));
+    for order in [Order::Rfc, Order::Document] {
+        for validation in [Validation::Structural, Validation::Strict] {
+            let (values, end) = same(&questions("$.data.records").order(order).validation(validation), &text);
+            assert!(values > 50_000 && end.is_ok(), "{values} {end:?}");
+        }
+    }
+    assert!(same(&questions("$"), &array(5 << 20, record)).0 > 50_000);
+    assert!(same(&questions("$.*.*"), &text).0 > 50_000);
+}
+
+/// Elements between which places cannot be guessed, or are guessed wrong.
+#[test]
+fn whatever_the_elements_are() {
+    let numbers = array(4 << 20, |number, _| number.to_string());
+    let objects = array(4 << 20, |number, random| match random.below(4) {
+        0 => format!(r#" {{ "id" : {number} }} "#),
+        1 => format!(r#"{{"x":{number},"id":1}}"#),
+        2 => "[{\"id\":1},{\"id\":2}]".to_owned(),
+        _ => "null".to_owned(),
+    });
+    let pretty = array(4 << 20, |number, _| format!("\n  {{\n    \"id\": {number},\n    \"tags\": []\n  }}"));
+    // Nearly all that looks like an element is one of an array inside.
+    let nested = array(6 << 20, |number, random| {
+        let inner: Vec<String> = (0..random.below(30_000)).map(|k| format!(r#"{{"id":{k}}}"#)).collect();
+        format!(r#"{{"id":{number},"tags":[{}]}}"#, inner.join(","))
+    });
+    let long = array(8 << 20, |number, _| format!(r#"{{"id":{number},"text":"{}"}}"#, "x".repeat(3 << 20)));
+    for (text, least) in [(numbers, 0), (objects, 100), (pretty, 1000), (nested, 1000), (long, 2)] {
+        let (values, end) = same(&questions("$"), &text);
+        assert!(values >= least && end.is_ok(), "{values} {end:?}");
+    }
+}
+
+#[test]
+fn several_arrays() {
+    let (one, two) = (array(3 << 20, record), array(3 << 20, record));
+    let text = format!(r#"{{"a":{one},"b":{{"c":{two}}},"d":[]}}"#);
+    let analysis =
+        Analysis::new().extract(query("$.a[*].id")).extract(query("$.b.c[*].id")).count(query("$.d[*]"));
+    assert!(same(&analysis, &text).0 > 10_000);
+}
+
+/// The first error in the order of the input is the one, and everything before it was told.
+#[test]
+fn errors_are_those_of_one_thread() {
+    let text = format!("{{\n\"data\":{}}}", array(4 << 20, record));
+    let (mut random, mut errors) = (Random::new(5), 0);
+    for (number, bad) in ["{]", "}", "\"", "[", ",,", "\u{1}"].iter().enumerate() {
+        let at = text.len() / 2 + random.below(text.len() / 3);
+        let at = (at..).find(|&at| text.is_char_boundary(at)).unwrap();
+        let broken = format!("{}{bad}{}", &text[..at], &text[at..]);
+        for validation in [Validation::Structural, Validation::Strict] {
+            let (values, end) = same(&questions("$.data").validation(validation), &broken);
+            assert!(values > 1000, "{number}");
+            errors += usize::from(end.is_err());
+        }
+    }
+    assert!(errors >= 6, "some fall into strings: {errors}");
+    let cut = &text[..text.len() * 2 / 3];
+    assert!(same(&questions("$.data"), cut).1.unwrap_err().contains("UnexpectedEnd"));
+}
+
+/// A stream of documents, each of them long.
+#[test]
+fn documents_in_a_row() {
+    let text = format!("{}\n{}\n1\n", array(3 << 20, record), array(3 << 20, record));
+    let (values, end) = same(&questions("$").extract(query("$")), &format!("[0]\n{text}"));
+    assert!(values > 10 || end.is_err(), "{values} {end:?}");
+}
