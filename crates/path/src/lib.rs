@@ -83,6 +83,12 @@
 //! handed out in an order that is not the input's. All of it works on streams: what must be looked at again is held, in memory and
 //! then in an unlinked temporary file, within [`Limits`](trommel_reader::Limits).
 //!
+//! # Elements apart
+//!
+//! Where plain paths lead into all elements of an array, elements can be matched by several matchers at once:
+//! [`Matcher::pause_between_elements`], [`Matcher::apart`], [`Plan::matcher_apart`], [`Matcher::go_on_behind`]. Whoever does so
+//! must know where elements end: a matcher that comes from an element before it tells ([`Matcher::paused`]).
+//!
 //! # Limits, errors, cost
 //!
 //! - Nothing recurses with the input. Filters nest as deep as [`QueryLimits::nesting`] lets them, at some 2 KiB of stack a level.

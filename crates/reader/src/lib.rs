@@ -97,6 +97,9 @@
 //! # Ok::<(), trommel_reader::Error>(())
 //! ```
 //!
+//! [`Cursor::seek_name`] goes to the next member of one name at any depth, at the cost of masks. [`Cursor::between`] and
+//! [`Cursor::from_between`] are for who reads the elements of one long array at several places at once.
+//!
 //! # Streams
 //!
 //! A reader needs no more than its window, however long the input and whatever is in it; the code is the same. Spans count
