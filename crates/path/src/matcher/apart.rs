@@ -39,8 +39,11 @@ pub(super) struct Pause {
     done: u64,
 }
 
-impl Pause {
-    pub(super) const NEVER: Self = Self { at: u64::MAX, levels: 0, behind: 0, paused: false, done: u64::MAX };
+impl Default for Pause {
+    /// Never.
+    fn default() -> Self {
+        Self { at: u64::MAX, levels: 0, behind: 0, paused: false, done: u64::MAX }
+    }
 }
 
 /// Elements that are matched before pausing, so that it is known what they look like.
@@ -59,7 +62,7 @@ impl Plan {
         let mut matcher = Matcher::new(self, scratch, cursor, wants);
         matcher.scratch.restart_on_trail(self);
         matcher.scratch.levels.clone_from(&apart.levels);
-        matcher.pause = Pause { at: until, levels: apart.levels.len(), ..Pause::NEVER };
+        matcher.scratch.pause = Pause { at: until, levels: apart.levels.len(), ..Pause::default() };
         matcher.phase = Phase::Trail(Stage::Walk);
         matcher
     }
@@ -70,25 +73,25 @@ impl<'c> Matcher<'_, 'c> {
     /// the first two of them. It does so for plain paths alone, and where no locations are wanted.
     pub fn pause_between_elements(&mut self) {
         if !self.wants.location {
-            self.pause.at = 0;
+            self.scratch.pause.at = 0;
         }
     }
 
     /// The offset behind the last element that was matched, if the matcher has paused.
     pub fn paused(&self) -> Option<u64> {
-        self.pause.paused.then_some(self.pause.behind)
+        self.scratch.pause.paused.then_some(self.scratch.pause.behind)
     }
 
     /// What others need to match elements of the array in which the matcher has paused.
     pub fn apart(&self) -> Option<Apart> {
-        let between = self.cursor.between().filter(|_| self.pause.paused)?;
+        let between = self.cursor.between().filter(|_| self.scratch.pause.paused)?;
         Some(Apart { levels: self.scratch.levels.clone(), between })
     }
 
     /// Goes on where it has paused, and does not pause in that array again.
     pub fn go_on(&mut self) {
         let done = self.scratch.levels.last().map_or(u64::MAX, |level| level.start);
-        self.pause = Pause { at: 0, done, ..Pause::NEVER };
+        self.scratch.pause = Pause { at: 0, done, ..Pause::default() };
     }
 
     /// The same behind a later element; the monitor is for the bytes that follow.
@@ -100,27 +103,27 @@ impl<'c> Matcher<'_, 'c> {
     /// Whether to pause before the next child of the innermost level.
     #[inline]
     pub(super) fn pauses(&mut self, trails: &Trails) -> bool {
-        self.pause.at != u64::MAX && self.pauses_here(trails)
+        self.scratch.pause.at != u64::MAX && self.pauses_here(trails)
     }
 
     fn pauses_here(&mut self, trails: &Trails) -> bool {
         let (levels, offset) = (self.scratch.levels.len(), self.cursor.offset());
-        let pauses = if self.pause.levels == 0 {
+        let pauses = if self.scratch.pause.levels == 0 {
             let all = |level: &Level| trails.node(level.node).is_some_and(|node| node.elements.is_some());
             let arrays = self.scratch.levels.iter().filter(|level| !level.object && all(level));
-            let fits = |level: &Level| level.index >= FIRST && level.start != self.pause.done;
+            let fits = |level: &Level| level.index >= FIRST && level.start != self.scratch.pause.done;
             let begun = |level: &Level| !level.object && all(level) && fits(level);
             self.open == 0 && arrays.count() == 1 && self.scratch.levels.last().is_some_and(begun)
-        } else if levels < self.pause.levels {
-            self.pause.paused = true;
+        } else if levels < self.scratch.pause.levels {
+            self.scratch.pause.paused = true;
             return true;
         } else {
-            levels == self.pause.levels && offset >= self.pause.at
+            levels == self.scratch.pause.levels && offset >= self.scratch.pause.at
         };
-        if levels == self.pause.levels || pauses {
-            self.pause.behind = offset;
+        if levels == self.scratch.pause.levels || pauses {
+            self.scratch.pause.behind = offset;
         }
-        self.pause.paused = pauses;
+        self.scratch.pause.paused = pauses;
         pauses
     }
 }

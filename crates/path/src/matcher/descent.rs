@@ -7,8 +7,8 @@
 
 use trommel_reader::{Kind, Result, Seek};
 
-use super::Matcher;
 use super::trail::{Level, Stage};
+use super::{Matcher, Scratch};
 use crate::plan::{Duplicates, Order, Plan, QueryId};
 use crate::trail::Trails;
 
@@ -107,11 +107,12 @@ impl Matcher<'_, '_> {
         node.is_some_and(|node| node.sought.is_some())
     }
 
-    /// To the next member of the name, or out of the level.
+    /// To the next member of the name, or out of the innermost level, which is this one.
     pub(super) fn trail_search(&mut self, trails: &Trails, sought: u32, level: Level) -> Result<Stage> {
         loop {
             let Some(seek) = &mut self.scratch.descent.seek else { return Ok(self.close_level(&level)) };
             if !self.cursor.seek_name(seek, level.floor)? {
+                self.scratch.levels.pop();
                 return Ok(self.close_level(&level));
             }
             let lowest = seek.lowest();
@@ -124,7 +125,6 @@ impl Matcher<'_, '_> {
             if !descent.note(depth) && self.plan.options.duplicates == Duplicates::First {
                 continue;
             }
-            self.scratch.levels.push(level);
             let settles = self.settles(trails, sought);
             return Ok(if settles {
                 Stage::Settle { node: sought, query: 0, before: true }
@@ -141,12 +141,15 @@ impl Matcher<'_, '_> {
             return;
         }
         let unique = self.plan.options.duplicates == Duplicates::First;
-        let descent = &mut self.scratch.descent;
+        let Scratch { descent, levels, .. } = &mut *self.scratch;
         let lowest = descent.seek.as_ref().map_or(0, Seek::lowest);
         descent.clear = descent.clear.min(lowest);
         while descent.clear < depth {
             let next = descent.clear + 1;
-            if self.cursor.kind_at(next) == Some(Kind::Object) && !(unique && descent.has_found(next)) {
+            // What was found and is still open has not come yet.
+            let is_open = || levels.iter().any(|level| level.floor == next);
+            let has_come = || unique && descent.has_found(next) && !is_open();
+            if self.cursor.kind_at(next) == Some(Kind::Object) && !has_come() {
                 break;
             }
             descent.clear = next;

@@ -31,7 +31,6 @@ use crate::eval::{Operand, answer_absolutes};
 use crate::location::Location;
 use crate::plan::{Order, Plan, QueryId};
 pub use apart::Apart;
-use apart::Pause;
 pub use scratch::Scratch;
 use scratch::{Due, Region};
 use trail::Stage;
@@ -124,7 +123,6 @@ pub struct Matcher<'m, 'c> {
     start: u64,
     end: u64,
     failure: Option<Error>,
-    pause: Pause,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,7 +186,6 @@ impl<'m, 'c> Matcher<'m, 'c> {
             start: 0,
             end: 0,
             failure: None,
-            pause: Pause::NEVER,
         }
     }
 

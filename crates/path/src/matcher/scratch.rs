@@ -4,6 +4,7 @@ use crate::eval::{Memory, Operand};
 use crate::location::Location;
 use crate::plan::{Duplicates, Plan, QueryId};
 
+use super::apart::Pause;
 use super::descent::Descent;
 use super::trail::Level;
 use super::ways::{List, Way, Ways};
@@ -16,6 +17,7 @@ pub struct Scratch {
     /// The containers around the place in the tree of plain paths.
     pub(super) levels: Vec<Level>,
     pub(super) descent: Descent,
+    pub(super) pause: Pause,
     pub(super) frames: Vec<Frame>,
     /// The states at each frame, frame after frame.
     pub(super) active: Vec<Active>,
@@ -127,6 +129,7 @@ impl Scratch {
     pub(super) fn restart_on_trail(&mut self, plan: &Plan) {
         self.levels.clear();
         self.descent.restart(plan);
+        self.pause = Pause::default();
         self.blockers.clear();
         self.unsettled.clear();
         self.unsettled.resize(plan.starts.len(), false);

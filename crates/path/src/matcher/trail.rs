@@ -148,6 +148,7 @@ impl Matcher<'_, '_> {
         let Some(mut level) = self.scratch.levels.pop() else { return Ok(None) };
         let Some(node) = trails.node(level.node) else { return Ok(None) };
         if let Some(sought) = node.sought {
+            self.scratch.levels.push(level);
             return self.trail_search(trails, sought, level).map(Some);
         }
         loop {

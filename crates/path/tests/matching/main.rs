@@ -6,6 +6,7 @@ mod bad_input;
 mod conditions;
 mod conformance;
 mod decided;
+mod descents;
 mod forwarding;
 mod hostile;
 mod lookback;

@@ -1,5 +1,8 @@
 //! Random documents and queries, against the evaluator of the test kit and against another library.
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query, Scratch, Step, Wants};
 use trommel_reader::{Config, Cursor, Framing, Validation};
 use trommel_testkit::chunks::{Chunks, SIZES};
@@ -8,7 +11,7 @@ use trommel_testkit::evaluate::{Duplicates as Policy, evaluate};
 use trommel_testkit::generate::{self, Names, Numbers, Shape, Wishes};
 use trommel_testkit::naive;
 
-use crate::support::{expected, paths, query, run};
+use crate::support::{Found, bare, expected, paths, query, run};
 
 /// A random document with its tree.
 pub(crate) fn document(seed: u64) -> (Vec<u8>, naive::Document) {
@@ -34,25 +37,42 @@ pub(crate) fn options(seed: u64) -> (PlanOptions, Validation) {
 /// policy and validation.
 #[test]
 fn pairs() {
-    let (mut hits, pairs) = (0, cases(10_000, 1_000_000));
-    for seed in 0..pairs {
-        let (document, tree) = document(seed);
-        let text = generate::query(seed, &tree, &Wishes::default());
-        let (options, validation) = options(seed);
-        let query = query(&text);
-        let wanted = expected(&tree, &query, options.order, options.duplicates);
-        hits += u64::from(!wanted.is_empty());
-        let plan = Plan::new(&[query], options);
-        let config = Config::new().validation(validation);
-        let slice = run(&plan, &mut Cursor::new(&document, &config)).unwrap();
-        let shown = String::from_utf8_lossy(&document);
-        assert_eq!(slice[0], wanted, "seed {seed}: {text} on {shown}");
-        let size = SIZES[seed as usize % SIZES.len()];
-        let reader = Chunks::new(&document[..], &[size]);
-        let stream = run(&plan, &mut Cursor::from_reader(reader, Framing::Single, &config.window(64)));
-        assert_eq!(stream.unwrap()[0], wanted, "seed {seed}, reads of {size}: {text} on {shown}");
-    }
+    let (pairs, hits) = (cases(10_000, 1_000_000), AtomicU64::new(0));
+    let next = AtomicU64::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(seed) = Some(next.fetch_add(1, Relaxed)).filter(|seed| *seed < pairs) {
+                    hits.fetch_add(u64::from(pair(seed)), Relaxed);
+                }
+            });
+        }
+    });
+    let hits = hits.into_inner();
     assert!(hits * 3 > pairs, "{hits} of {pairs} queries select something");
+}
+
+/// One of them; whether the query selects something.
+fn pair(seed: u64) -> bool {
+    let (document, tree) = document(seed);
+    let text = generate::query(seed, &tree, &Wishes::default());
+    let (options, validation) = options(seed);
+    let query = query(&text);
+    let wanted = expected(&tree, &query, options.order, options.duplicates);
+    let plan = Plan::new(&[query], options);
+    let config = Config::new().validation(validation);
+    let note = || format!("seed {seed}: {text} on {}", String::from_utf8_lossy(&document));
+    let slice = run(&plan, &mut Cursor::new(&document, &config)).unwrap();
+    assert_eq!(slice[0], wanted, "{}", note());
+    let bare = bare(&plan, &mut Cursor::new(&document, &config)).unwrap();
+    let place = |(_, place): &Found| *place;
+    assert!(bare[0].iter().map(place).eq(wanted.iter().map(place)), "{}", note());
+    let size = SIZES[seed as usize % SIZES.len()];
+    let reader = Chunks::new(&document[..], &[size]);
+    let stream = run(&plan, &mut Cursor::from_reader(reader, Framing::Single, &config.window(64)));
+    assert_eq!(stream.unwrap()[0], wanted, "reads of {size}: {}", note());
+    !wanted.is_empty()
 }
 
 /// R4: several queries in one pass find what each finds alone.

@@ -49,6 +49,15 @@ pub(crate) fn run(plan: &Plan, cursor: &mut Cursor<'_>) -> Result<Vec<Nodes>> {
     record(plan, &mut matcher)
 }
 
+/// The same without asking for locations, and so without paths.
+pub(crate) fn bare(plan: &Plan, cursor: &mut Cursor<'_>) -> Result<Vec<Nodes>> {
+    let (mut scratch, mut wants) = (Scratch::new(), wants_all(plan));
+    wants.location = false;
+    let mut matcher = plan.matcher(&mut scratch, cursor, &wants);
+    assert!(matcher.next_record()?);
+    record(plan, &mut matcher)
+}
+
 /// The nodes of each query of the current record, put in order as they settle.
 pub(crate) fn record(plan: &Plan, matcher: &mut Matcher<'_, '_>) -> Result<Vec<Nodes>> {
     let mut outboxes: Vec<Outbox> = plan.ids().map(|_| Outbox::default()).collect();
