@@ -48,6 +48,10 @@ impl Trails {
                     break;
                 };
                 let [select] = segment.selectors.as_slice() else { return None };
+                if trails.node(at)?.sought == Some(at) {
+                    // What is found at any depth leads no further.
+                    return None;
+                }
                 at = match select {
                     Select::Name(name) if segment.descendant => trails.found(at, name)?,
                     _ if segment.descendant || segment.keyed => return None,

@@ -88,7 +88,15 @@ fn orders_of_all_kinds() {
     ] {
         for options in options() {
             for size in SIZES {
-                for queries in [&["$..a"][..], &["$..a", "$"], &["$..a", "$..a"], &["$.*..a", "$.*"]] {
+                for queries in [
+                    &["$..a"][..],
+                    &["$..a..a"],
+                    &["$..a.a"],
+                    &["$..a[*]"],
+                    &["$..a", "$"],
+                    &["$..a", "$..a"],
+                    &["$.*..a", "$.*"],
+                ] {
                     let queries: Vec<Query> = queries.iter().map(|text| query(text)).collect();
                     compare(text.as_bytes(), &queries, options, size);
                 }

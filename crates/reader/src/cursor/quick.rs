@@ -65,7 +65,7 @@ impl Cursor<'_> {
         let window = self.source.window();
         let starts = |&at: &usize| window.get(at).is_some_and(|&byte| super::kind_of(byte).is_some());
         let Some(at) = self.quick_comma(window).filter(starts) else { return false };
-        (self.start, self.at) = (at, at);
+        (self.start, self.end, self.at) = (at, at, at);
         self.token = Token::None;
         self.expect = Expect::Value;
         true

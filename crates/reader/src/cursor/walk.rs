@@ -67,6 +67,7 @@ impl Cursor<'_> {
             Some(byte) if self.expect == Expect::First && kind_of(byte).is_some() => {}
             found => return self.unexpected_inside(found),
         }
+        self.end = self.at;
         self.expect = Expect::Value;
         Ok(true)
     }
