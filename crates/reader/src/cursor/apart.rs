@@ -28,44 +28,78 @@ impl Between {
     }
 }
 
-/// Elements of an array that begin alike: what stands from the end of one to the name of the first member of the next.
+/// Elements of an array that begin alike: what stands from the end of one to the name of the first member of the next, and
+/// the name of its second member, if the value of the first is no container.
 ///
 /// Records are written by programs, so that most arrays of objects are like that. In a string the quotes would be escaped; only
 /// in another array can the same bytes be found.
 #[derive(Clone, Debug)]
 pub struct Alike<'a> {
     view: View<'a>,
-    finder: Finder<'a>,
+    first: Finder<'a>,
+    second: Option<&'a [u8]>,
 }
 
 /// Bytes in which the beginning of an element must be recognised.
-const BEGINNING: usize = 256;
+const BEGINNING: usize = 512;
 
 impl<'a> Alike<'a> {
     /// Elements that begin like the one behind an element that ends at this offset, if that is an object with a member.
     pub fn new(view: View<'a>, behind: u64) -> Option<Self> {
         let rest = rest(view, behind);
         let rest = rest.get(..BEGINNING).unwrap_or(rest);
-        let mut at = 0;
-        for wanted in b",{\"" {
-            at += rest.get(at..)?.iter().position(|&byte| !is_space(byte))?;
-            if rest.get(at) != Some(wanted) {
-                return None;
-            }
-            at += 1;
-        }
-        let end = at + memchr2(b'"', b'\\', rest.get(at..)?)?;
-        let beginning = rest.get(..=end).filter(|_| rest.get(end) == Some(&b'"'))?;
-        Some(Self { view, finder: Finder::new(beginning) })
+        let end = past(rest, b",{").and_then(|at| Some(at + past_string(rest.get(at..)?)?))?;
+        let second = past_scalar_member(rest, end);
+        Some(Self { view, first: Finder::new(rest.get(..end)?), second })
     }
 
     /// The first offset from `from` on, within so many bytes, at which it looks as if an element ended. It may be one of
     /// another array.
     pub fn guess(&self, from: u64, within: u64) -> Option<u64> {
         let rest = rest(self.view, from);
-        let found = self.finder.find(rest.get(..within as usize).unwrap_or(rest))?;
-        Some(from + found as u64)
+        let mut found = self.first.find_iter(rest.get(..within as usize).unwrap_or(rest));
+        let length = self.first.needle().len();
+        let fits = |at: &usize| {
+            let window = rest.get(*at..).unwrap_or_default();
+            let window = window.get(..BEGINNING).unwrap_or(window);
+            self.second.is_none() || past_scalar_member(window, length) == self.second
+        };
+        found.find(fits).map(|at| from + at as u64)
     }
+}
+
+/// The index behind these bytes, between which there may be white space.
+fn past(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for wanted in wanted {
+        at += bytes.get(at..)?.iter().position(|&byte| !is_space(byte))?;
+        if bytes.get(at) != Some(wanted) {
+            return None;
+        }
+        at += 1;
+    }
+    Some(at)
+}
+
+/// The index behind a string without escapes, and white space before it.
+fn past_string(bytes: &[u8]) -> Option<usize> {
+    let start = past(bytes, b"\"")?;
+    let end = start + memchr2(b'"', b'\\', bytes.get(start..)?)?;
+    (bytes.get(end) == Some(&b'"')).then_some(end + 1)
+}
+
+/// What names the next member, comma included, behind the name of a member whose value is no container.
+fn past_scalar_member(bytes: &[u8], name: usize) -> Option<&[u8]> {
+    let value = bytes.get(name..).and_then(|rest| rest.get(past(rest, b":")?..))?;
+    let value = value.trim_ascii_start();
+    let length = match value.first()? {
+        b'"' => past_string(value)?,
+        b'{' | b'[' => return None,
+        _ => value.iter().position(|byte| matches!(byte, b',' | b'}' | b' ' | b'\n' | b'\r' | b'\t'))?,
+    };
+    let next = value.get(length..)?;
+    let comma = past(next, b",")?;
+    next.get(..comma + past_string(next.get(comma..)?)?)
 }
 
 fn rest(view: View<'_>, from: u64) -> &[u8] {
