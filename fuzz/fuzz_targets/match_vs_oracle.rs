@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trommel_fuzz::matching::{Nodes, Question, counts, outcome, run, walk};
+use trommel_fuzz::matching::{Nodes, Question, counts, outcome, places, run, walk};
 use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query};
 use trommel_reader::{Config, Cursor, Framing, Validation};
 use trommel_testkit::chunks::Chunks;
@@ -29,10 +29,19 @@ fuzz_target!(|input: &[u8]| {
     check_any(&query, &expected[0], &bytes, duplicates);
     for order in [Order::Rfc, Order::Document] {
         let expected = expected.clone().map(|nodes| in_order(nodes, order));
+        let alone =
+            Plan::new(std::slice::from_ref(&query), PlanOptions::new().order(order).duplicates(duplicates));
+        let stand: Vec<_> = expected[0].iter().map(|(_, start, end)| (*start, *end)).collect();
         let queries = [query.clone(), other.clone()];
         let plan = Plan::new(&queries, PlanOptions::new().order(order).duplicates(duplicates));
         for validation in [Validation::Strict, Validation::Structural] {
             let config = Config::new().validation(validation).window(32);
+            let chunks = Chunks::new(&bytes[..], &[64, 3]);
+            for cursor in
+                [Cursor::new(&bytes, &config), Cursor::from_reader(chunks, Framing::Single, &config)]
+            {
+                assert_eq!(places(&alone, cursor), stand, "{text}, {order:?}, {validation:?}, places alone");
+            }
             let slice = run(&plan, Cursor::new(&bytes, &config), &bytes);
             assert_eq!(slice, expected, "{text}, {order:?}, {validation:?}");
             let chunks = Chunks::new(&bytes[..], &[1, 7, 64]);

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use trommel_fuzz::{framing, trace};
-use trommel_reader::{Backend, Config, Cursor, Tally, Validation, View};
+use trommel_reader::{Backend, Config, Cursor, Error, Event, Seek, Tally, Validation, View};
 
 fuzz_target!(|input: &[u8]| {
     let Some((&choice, bytes)) = input.split_first() else { return };
@@ -12,6 +12,16 @@ fuzz_target!(|input: &[u8]| {
     for backend in Backend::available() {
         let found = tallies(choice, bytes, Config::new().backend(backend).validation(Validation::Structural));
         assert!(strict.is_none() || strict == found, "{backend:?}: {strict:?} {found:?}");
+    }
+    // A search finds the same, and the same wrong, whatever the bytes.
+    let mut expected = None;
+    for backend in Backend::available() {
+        let mut found = Vec::new();
+        let config = Config::new().backend(backend).validation(Validation::Structural);
+        let error = search(choice, bytes, config, &mut found).err().map(|error| error.to_string());
+        let found = (found, error);
+        let expected = expected.get_or_insert_with(|| found.clone());
+        assert_eq!(*expected, found, "{backend:?}");
     }
     for validation in [Validation::Strict, Validation::Structural] {
         let mut expected = None;
@@ -25,6 +35,20 @@ fuzz_target!(|input: &[u8]| {
         }
     }
 });
+
+/// Where the members of a short name stand.
+fn search(choice: u8, bytes: &[u8], config: Config, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
+    let mut cursor = Cursor::from_view(View::new(bytes), framing(choice), &config);
+    let mut seek = Seek::new(["a", "", "id", "\"", "\u{e9}"][usize::from(choice) % 5]);
+    while cursor.next_record()? {
+        if let Event::Begin(_) = cursor.begin_value()? {
+            while cursor.seek_name(&mut seek, 0)? {
+                found.push((cursor.depth(), seek.start_of(cursor.depth()), cursor.offset()));
+            }
+        }
+    }
+    Ok(())
+}
 
 /// The tallies of all records, if none is bad.
 fn tallies(choice: u8, bytes: &[u8], config: Config) -> Option<Vec<Tally>> {

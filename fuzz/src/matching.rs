@@ -82,6 +82,35 @@ pub fn run(plan: &Plan, mut cursor: Cursor<'_>, document: &[u8]) -> Vec<Nodes> {
     nodes
 }
 
+/// Where the nodes of the only query stand, put in order as they settle, by a matcher that is asked for nothing else.
+pub fn places(plan: &Plan, mut cursor: Cursor<'_>) -> Vec<(u64, u64)> {
+    let (mut scratch, mut wants) = (Scratch::new(), Wants::default());
+    wants.bytes = vec![true];
+    let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
+    let (mut held, mut places) = (Held::new(1 << 20), Vec::new());
+    let mut give = |held: &mut Held| {
+        let give = |row: trommel_path::HeldMatch| io::Result::Ok(places.push((row.span.start, row.span.end)));
+        held.drain(give).unwrap();
+    };
+    assert!(matcher.next_record().unwrap());
+    while let Some(step) = matcher.advance().unwrap() {
+        match step {
+            Step::Leave { query, times, span } => {
+                assert!(matcher.cursor().bytes(span).is_some());
+                let in_place = matcher.is_settled(query) && held.is_empty();
+                (0..times).for_each(|_| held.push(matcher.key(), span, 0).unwrap());
+                if in_place {
+                    give(&mut held);
+                }
+            }
+            Step::Settled(_) => give(&mut held),
+            Step::Enter { .. } | Step::Event(_) => {}
+        }
+    }
+    give(&mut held);
+    places
+}
+
 fn settle(held: &mut Held, paths: &[String], nodes: &mut Nodes) {
     let give = |row: trommel_path::HeldMatch| {
         nodes.push((paths[row.tag as usize].clone(), row.span.start, row.span.end));
