@@ -23,7 +23,7 @@ use crate::setup::{Setup, Work};
 const STRETCH: u64 = 512 << 10;
 
 /// Stretches a thread that are worked on before their answers are handed out.
-const AHEAD: usize = 8;
+const AHEAD: usize = 4;
 
 /// Bytes in which the end of an element is looked for.
 const SEARCHED: u64 = 8 * STRETCH;
@@ -66,18 +66,13 @@ impl<'a> Divide<'a> {
         Ok(Some(Self { view, track: track.clone(), threads, pool }))
     }
 
-    /// Places that look as if elements ended there, the first one being known: the beginnings of stretches, and the end of the
-    /// last one.
-    fn guesses(&self, from: u64, elements: &Alike<'_>) -> Vec<u64> {
-        let mut guesses = vec![from];
-        let mut from = from;
-        while guesses.len() <= self.threads * AHEAD
-            && let Some(guess) = elements.guess(from + STRETCH, SEARCHED)
-        {
-            from = guess;
-            guesses.push(from);
-        }
-        guesses
+    /// The next stretches, the first one behind an element that ends at `from`, or is thought to.
+    fn stretches(&self, mut from: u64, elements: &Alike<'_>) -> Vec<Span> {
+        let next = || {
+            let end = elements.guess(from + STRETCH, SEARCHED)?;
+            Some(Span::new(std::mem::replace(&mut from, end), end))
+        };
+        std::iter::from_fn(next).take(self.threads * AHEAD).collect()
     }
 }
 
@@ -114,17 +109,21 @@ impl Run<'_> {
             return Ok(());
         };
         let mut chain = Chain { at: start, told: apart.between().told(), wrong: 0, ended: false };
-        while !chain.ended {
-            let guesses = divide.guesses(chain.at, &elements);
-            let ends = guesses.iter().skip(1);
-            let stretches: Vec<Span> =
-                guesses.iter().zip(ends).map(|(start, end)| Span::new(*start, *end)).collect();
-            chain.ended = stretches.is_empty();
-            for stretch in divide.answer_all(self, &apart, &stretches) {
-                if !chain.ended {
-                    self.join(divide, &apart, stretch, &mut chain)?;
-                }
-            }
+        let asked = (self.analysis, self.setup);
+        let mut stretches = divide.stretches(start, &elements);
+        let mut answers = Vec::new();
+        divide.scope(|scope| scope.spawn(|_| answers = divide.answer_all(asked, &apart, &stretches)));
+        while let Some(last) = stretches.last().filter(|_| !chain.ended) {
+            // While these are handed out, the next ones are worked on.
+            stretches = divide.stretches(last.end, &elements);
+            let mut next = Vec::new();
+            let joined = divide.scope(|scope| {
+                scope.spawn(|_| next = divide.answer_all(asked, &apart, &stretches));
+                let mut answers = std::mem::take(&mut answers).into_iter();
+                answers.try_for_each(|stretch| self.join(divide, &apart, stretch, &mut chain))
+            });
+            joined?;
+            answers = next;
         }
         matcher.go_on_behind(chain.at, divide.track.monitor(chain.at));
         Ok(())
@@ -138,6 +137,9 @@ impl Run<'_> {
         mut stretch: Stretch,
         chain: &mut Chain,
     ) -> Result<(), Error> {
+        if chain.ended {
+            return Ok(());
+        }
         let until = stretch.span.end;
         if stretch.span.start == chain.at {
             chain.wrong = 0;
@@ -147,7 +149,7 @@ impl Run<'_> {
                 chain.ended = true;
                 return Ok(());
             }
-            stretch = divide.answer(self, apart, Span::new(chain.at, until));
+            stretch = divide.answer((self.analysis, self.setup), apart, Span::new(chain.at, until));
         }
         // With an error everything ends where it is met in turn.
         let Some(end) = stretch.end else {
@@ -177,24 +179,20 @@ impl Run<'_> {
 }
 
 impl Divide<'_> {
-    fn answer_all(&self, run: &Run<'_>, apart: &Apart, stretches: &[Span]) -> Vec<Stretch> {
-        let (analysis, setup) = (run.analysis, run.setup);
-        let answers = || {
-            let answer = |span: &Span| self.answer_span((analysis, setup), apart, *span);
-            stretches.par_iter().map(answer).collect()
-        };
+    /// Runs something with the threads at hand.
+    fn scope<'s, R>(&self, what: impl FnOnce(&rayon::Scope<'s>) -> R) -> R {
         match &self.pool {
-            Some(pool) => pool.install(answers),
-            None => answers(),
+            Some(pool) => pool.in_place_scope(what),
+            None => rayon::in_place_scope(what),
         }
     }
 
-    fn answer(&self, run: &Run<'_>, apart: &Apart, span: Span) -> Stretch {
-        self.answer_span((run.analysis, run.setup), apart, span)
+    fn answer_all(&self, asked: (&Analysis, &Setup), apart: &Apart, stretches: &[Span]) -> Vec<Stretch> {
+        stretches.par_iter().map(|span| self.answer(asked, apart, *span)).collect()
     }
 
     /// Matches the elements from behind one that ends at the beginning of a span up to the first that ends behind it.
-    fn answer_span(&self, (analysis, setup): (&Analysis, &Setup), apart: &Apart, span: Span) -> Stretch {
+    fn answer(&self, (analysis, setup): (&Analysis, &Setup), apart: &Apart, span: Span) -> Stretch {
         let mut kept = Kept::default();
         let mut work = Work::new(&analysis.measures, &analysis.options);
         let config = analysis.options.config();
