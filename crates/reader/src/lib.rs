@@ -210,7 +210,7 @@
 //! sentence that says what to do next. It is the first thing wrong from left to right, the same for every source, window and
 //! backend, with two exceptions that follow from validation: a strict skip finds what a structural one does not look for, and
 //! reports a bracket that does not fit where it stands, while a structural one knows only at the end that they do not
-//! balance. An error is final for its record. The kinds of [`Syntax`] are one a rule; `ErrorKind::Io` passes on
+//! balance (a search for a name goes from bracket to bracket, and finds it where it stands). An error is final for its record. The kinds of [`Syntax`] are one a rule; `ErrorKind::Io` passes on
 //! what a reader failed with.
 //!
 //! # Limits
