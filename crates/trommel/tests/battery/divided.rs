@@ -46,20 +46,15 @@ fn see(
 
 /// Sees the same for every number of threads; how many values, and how it ended.
 fn same(analysis: &Analysis, text: &str) -> (usize, Result<String, String>) {
-    for framing in [Framing::Single, Framing::Auto, Framing::Concatenated] {
-        let [first, others @ ..] = THREADS.map(|threads| {
-            see(analysis, text, framing, if framing == Framing::Single { threads } else { threads.min(2) })
-        });
-        for ((memory, end), threads) in others.iter().zip(&THREADS[1..]) {
-            assert_eq!(*end, first.1, "{threads} threads, {framing:?}");
-            assert_eq!(memory.heard.len(), first.0.heard.len(), "{threads} threads, {framing:?}");
-            assert!(memory.heard == first.0.heard, "{threads} threads, {framing:?}");
-        }
-        if framing == Framing::Concatenated {
-            return (first.0.heard.len(), first.1);
-        }
+    let [first, others @ ..] = THREADS.map(|threads| see(analysis, text, Framing::Single, threads));
+    let auto = [1, 2].map(|threads| see(analysis, text, Framing::Auto, threads));
+    let pairs = others.iter().map(|other| (other, &first)).chain([(&auto[1], &auto[0])]);
+    for ((memory, end), (first, first_end)) in pairs {
+        assert_eq!(end, first_end);
+        assert_eq!(memory.heard.len(), first.heard.len());
+        assert!(memory.heard == first.heard);
     }
-    unreachable!()
+    (first.0.heard.len(), first.1)
 }
 
 fn questions(path: &str) -> Analysis {
@@ -77,34 +72,34 @@ fn questions(path: &str) -> Analysis {
 #[test]
 fn records_of_a_document() {
     let text =
-        format!(r#"{{"before":[1,2,3],"data":{{"records":{}}},"after":{{"x":7}}}}"#, array(6 << 20, record));
+        format!(r#"{{"before":[1,2,3],"data":{{"records":{}}},"after":{{"x":7}}}}"#, array(3 << 20, record));
     for order in [Order::Rfc, Order::Document] {
         for validation in [Validation::Structural, Validation::Strict] {
             let (values, end) = same(&questions("$.data.records").order(order).validation(validation), &text);
-            assert!(values > 50_000 && end.is_ok(), "{values} {end:?}");
+            assert!(values > 20_000 && end.is_ok(), "{values} {end:?}");
         }
     }
-    assert!(same(&questions("$"), &array(5 << 20, record)).0 > 50_000);
-    assert!(same(&questions("$.*.*"), &text).0 > 50_000);
+    assert!(same(&questions("$"), &array(3 << 20, record)).0 > 20_000);
+    assert!(same(&questions("$.*.*"), &text).0 > 20_000);
 }
 
 /// Elements between which places cannot be guessed, or are guessed wrong.
 #[test]
 fn whatever_the_elements_are() {
-    let numbers = array(4 << 20, |number, _| number.to_string());
-    let objects = array(4 << 20, |number, random| match random.below(4) {
+    let numbers = array(3 << 20, |number, _| number.to_string());
+    let objects = array(3 << 20, |number, random| match random.below(4) {
         0 => format!(r#" {{ "id" : {number} }} "#),
         1 => format!(r#"{{"x":{number},"id":1}}"#),
         2 => "[{\"id\":1},{\"id\":2}]".to_owned(),
         _ => "null".to_owned(),
     });
-    let pretty = array(4 << 20, |number, _| format!("\n  {{\n    \"id\": {number},\n    \"tags\": []\n  }}"));
+    let pretty = array(3 << 20, |number, _| format!("\n  {{\n    \"id\": {number},\n    \"tags\": []\n  }}"));
     // Nearly all that looks like an element is one of an array inside.
-    let nested = array(6 << 20, |number, random| {
+    let nested = array(3 << 20, |number, random| {
         let inner: Vec<String> = (0..random.below(30_000)).map(|k| format!(r#"{{"id":{k}}}"#)).collect();
         format!(r#"{{"id":{number},"tags":[{}]}}"#, inner.join(","))
     });
-    let long = array(8 << 20, |number, _| format!(r#"{{"id":{number},"text":"{}"}}"#, "x".repeat(3 << 20)));
+    let long = array(5 << 20, |number, _| format!(r#"{{"id":{number},"text":"{}"}}"#, "x".repeat(1 << 20)));
     for (text, least) in [(numbers, 0), (objects, 100), (pretty, 1000), (nested, 1000), (long, 2)] {
         let (values, end) = same(&questions("$"), &text);
         assert!(values >= least && end.is_ok(), "{values} {end:?}");
@@ -123,7 +118,7 @@ fn several_arrays() {
 /// The first error in the order of the input is the one, and everything before it was told.
 #[test]
 fn errors_are_those_of_one_thread() {
-    let text = format!("{{\n\"data\":{}}}", array(4 << 20, record));
+    let text = format!("{{\n\"data\":{}}}", array(3 << 20, record));
     let (mut random, mut errors) = (Random::new(5), 0);
     for (number, bad) in ["{]", "}", "\"", "[", ",,", "\u{1}"].iter().enumerate() {
         let at = text.len() / 2 + random.below(text.len() / 3);
@@ -137,13 +132,14 @@ fn errors_are_those_of_one_thread() {
     }
     assert!(errors >= 6, "some fall into strings: {errors}");
     let cut = &text[..text.len() * 2 / 3];
-    assert!(same(&questions("$.data"), cut).1.unwrap_err().contains("UnexpectedEnd"));
+    assert!(same(&questions("$.data"), cut).1.is_err());
 }
 
 /// A stream of documents, each of them long.
 #[test]
 fn documents_in_a_row() {
-    let text = format!("{}\n{}\n1\n", array(3 << 20, record), array(3 << 20, record));
-    let (values, end) = same(&questions("$").extract(query("$")), &format!("[0]\n{text}"));
-    assert!(values > 10 || end.is_err(), "{values} {end:?}");
+    let text = format!("[{{}}]\n{}\n{}\n1\n", array(3 << 20, record), array(3 << 20, record));
+    let [one, two] = [1, 2].map(|threads| see(&questions("$"), &text, Framing::Concatenated, threads));
+    assert_eq!(one.1, two.1);
+    assert!(one.0.heard == two.0.heard && one.0.heard.len() > 20_000 && one.1.is_ok());
 }
