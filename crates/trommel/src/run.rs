@@ -337,19 +337,21 @@ impl Run<'_> {
     }
 
     /// The next step of the matcher, what others can do in between being done.
+    #[cfg(feature = "parallel")]
     fn next_step(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Option<Step>, Error> {
         loop {
             let step = matcher.advance()?;
-            #[cfg(feature = "parallel")]
-            if step.is_none()
-                && matcher.paused().is_some()
-                && let Some(divide) = self.divide
-            {
-                self.divided(divide, matcher)?;
-                continue;
+            match self.divide.filter(|_| step.is_none() && matcher.paused().is_some()) {
+                Some(divide) => self.divided(divide, matcher)?,
+                None => return Ok(step),
             }
-            return Ok(step);
         }
+    }
+
+    #[cfg(not(feature = "parallel"))]
+    #[expect(clippy::unused_self, reason = "as with other threads")]
+    fn next_step(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<Option<Step>, Error> {
+        Ok(matcher.advance()?)
     }
 
     fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
