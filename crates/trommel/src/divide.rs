@@ -149,6 +149,10 @@ impl Run<'_> {
                 chain.ended = true;
                 return Ok(());
             }
+            if chain.at >= until {
+                // All of it lies in an element that was matched.
+                return Ok(());
+            }
             stretch = divide.answer((self.analysis, self.setup), apart, Span::new(chain.at, until));
         }
         // With an error everything ends where it is met in turn.

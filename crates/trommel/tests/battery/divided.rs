@@ -99,8 +99,15 @@ fn whatever_the_elements_are() {
         let inner: Vec<String> = (0..random.below(30_000)).map(|k| format!(r#"{{"id":{k}}}"#)).collect();
         format!(r#"{{"id":{number},"tags":[{}]}}"#, inner.join(","))
     });
+    // The same, and longer than several stretches.
+    let alike = array(5 << 20, |number, _| {
+        let inner: Vec<String> = (0..80_000).map(|k| format!(r#"{{"id":{k},"tags":[]}}"#)).collect();
+        format!(r#"{{"id":{number},"tags":[{}]}}"#, inner.join(","))
+    });
     let long = array(5 << 20, |number, _| format!(r#"{{"id":{number},"text":"{}"}}"#, "x".repeat(1 << 20)));
-    for (text, least) in [(numbers, 0), (objects, 100), (pretty, 1000), (nested, 1000), (long, 2)] {
+    for (text, least) in
+        [(numbers, 0), (objects, 100), (pretty, 1000), (nested, 1000), (alike, 1000), (long, 2)]
+    {
         let (values, end) = same(&questions("$"), &text);
         assert!(values >= least && end.is_ok(), "{values} {end:?}");
     }
