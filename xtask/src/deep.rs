@@ -19,11 +19,19 @@ use crate::{coverage, rss};
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
 /// The crates of the engine, lowest first.
-const ENGINE: &[&str] =
-    &["trommel-reader", "trommel-sampler", "trommel-query", "trommel-path", "trommel-stats", "trommel"];
+const ENGINE: &[&str] = &[
+    "trommel-scan",
+    "trommel-reader",
+    "trommel-sampler",
+    "trommel-query",
+    "trommel-path",
+    "trommel-stats",
+    "trommel",
+];
 
 /// The crates whose answers could depend on the backend.
-const READING: &str = "-p trommel-reader -p trommel-path -p trommel-stats -p trommel -p trommel-cli";
+const READING: &str =
+    "-p trommel-scan -p trommel-reader -p trommel-path -p trommel-stats -p trommel -p trommel-cli";
 
 /// The fuzz targets that compare two ways to the same answer: they get the full time, the others a fifth.
 const COMPARING: &[&str] = &["match_vs_oracle", "reader_backends", "reader_chunks"];
@@ -53,7 +61,7 @@ enum Step {
     Backends,
     /// The tests of the unsafe code's users under `AddressSanitizer`
     Asan,
-    /// The reader's unit tests under valgrind
+    /// The unit tests of scan and reader under valgrind
     Valgrind,
     /// The lines that the tests run: `cargo xtask coverage`
     Coverage,
@@ -197,8 +205,9 @@ fn asan(workspace: &Workspace) -> Ran {
     if !has_nightly(workspace) {
         return Ok(Outcome::NotRun("there is no nightly toolchain".to_owned()));
     }
-    let arguments =
-        format!("+nightly test --target {PLATFORM} --tests -p trommel-reader -p trommel-path -p trommel");
+    let arguments = format!(
+        "+nightly test --target {PLATFORM} --tests -p trommel-scan -p trommel-reader -p trommel-path -p trommel"
+    );
     let mut command = cargo(&workspace.root, &arguments);
     // A folder of its own: other flags would otherwise rebuild everything there and back.
     command.env("RUSTFLAGS", "-Zsanitizer=address").env("TROMMEL_SANITIZED", "1");
@@ -211,7 +220,7 @@ fn valgrind(workspace: &Workspace) -> Ran {
     if !works(Command::new("valgrind").arg("--version")) {
         return Ok(Outcome::NotRun("valgrind is not installed".to_owned()));
     }
-    let mut command = cargo(&workspace.root, "test -p trommel-reader --lib");
+    let mut command = cargo(&workspace.root, "test -p trommel-scan -p trommel-reader --lib");
     command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", "valgrind --quiet --error-exitcode=9");
     must_run(&mut command)?;
     Ok(Outcome::Passed)

@@ -1,6 +1,6 @@
 //! How to read: limits, validation, backend, window. None of the last two changes an answer.
 
-use crate::scan::Backend;
+use trommel_scan::Backend;
 
 /// How closely what is skipped is looked at. What a cursor visits is always checked in full.
 ///

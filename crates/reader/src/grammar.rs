@@ -1,12 +1,8 @@
 //! The lexical grammar of RFC 8259 on plain bytes: white space, numbers, escapes.
 
-use crate::error::Syntax;
-use crate::text::hex4;
+use trommel_scan::hex4;
 
-/// Whether `byte` is insignificant white space (RFC 8259, section 2).
-pub(crate) const fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
-}
+use crate::error::Syntax;
 
 /// Whether `byte` can stand in a number at all: one that does, right behind a number, was meant to belong to it.
 pub(crate) const fn is_numeric(byte: u8) -> bool {

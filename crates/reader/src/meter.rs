@@ -1,8 +1,9 @@
 //! Counting lines and characters as bytes pass. Bytes that are not UTF-8 are counted as if they were: what continues no
 //! character is one.
 
+use trommel_scan::count_chars;
+
 use crate::error::Place;
-use crate::text::count_chars;
 
 /// Line and column of the byte at `offset`, moved forward over the bytes that follow it.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! What a search for the members of one name knows.
 
-use crate::scan::Needle;
+use trommel_scan::Needle;
 
 /// A name to be looked for at any depth with [`Cursor::seek_name`](crate::Cursor::seek_name), and where the containers that
 /// are open began.

@@ -1,7 +1,8 @@
 //! What a value is made of, in numbers.
 
+use trommel_scan::Tallying;
+
 use crate::event::{Event, Kind};
-use crate::scan::Tallying;
 
 /// What a value is made of: the values in it, itself included, by type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

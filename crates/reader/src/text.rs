@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use trommel_scan::{count_chars, decode_escape, eq_escaped};
+
 /// A string or a member's name: the bytes between the quotes as they are spelt, decoded only when asked.
 ///
 /// A string on a stream that is longer than [`Limits::token_bytes`](crate::Limits::token_bytes) is passed over piece by
@@ -93,11 +95,6 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Counts the Unicode scalar values in valid UTF-8: every byte that does not continue another.
-pub(crate) fn count_chars(bytes: &[u8]) -> u64 {
-    bytes.iter().map(|&byte| u64::from(byte & 0xC0 != 0x80)).sum()
-}
-
 fn decoded_chars(raw: &[u8], escaped: bool) -> u64 {
     if !escaped {
         return count_chars(raw);
@@ -113,23 +110,6 @@ fn decoded_chars(raw: &[u8], escaped: bool) -> u64 {
     chars + count_chars(rest)
 }
 
-/// Whether `raw`, escapes undone, is `other`.
-fn eq_escaped(raw: &[u8], other: &[u8]) -> bool {
-    let (mut rest, mut other) = (raw, other);
-    while let Some(at) = memchr::memchr(b'\\', rest) {
-        let (plain, escape) = rest.split_at(at);
-        let (decoded, length) = decode_escape(escape);
-        let mut buffer = [0; 4];
-        let expected = other
-            .strip_prefix(plain)
-            .and_then(|o| o.strip_prefix(decoded.encode_utf8(&mut buffer).as_bytes()));
-        let Some(after) = expected else { return false };
-        other = after;
-        rest = escape.get(length..).unwrap_or_default();
-    }
-    rest == other
-}
-
 fn unescape(raw: &[u8]) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -142,44 +122,6 @@ fn unescape(raw: &[u8]) -> String {
     }
     text.push_str(&String::from_utf8_lossy(rest));
     text
-}
-
-/// The character of the escape that `bytes` begins with, and the escape's length in bytes.
-pub(crate) fn decode_escape(bytes: &[u8]) -> (char, usize) {
-    let decoded = match bytes.get(1) {
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{C}',
-        Some(b'n') => '\n',
-        Some(b'r') => '\r',
-        Some(b't') => '\t',
-        Some(b'u') => return decode_unicode_escape(bytes),
-        Some(&byte) if byte.is_ascii() => char::from(byte),
-        _ => return (char::REPLACEMENT_CHARACTER, bytes.len().max(1)),
-    };
-    (decoded, 2)
-}
-
-fn decode_unicode_escape(bytes: &[u8]) -> (char, usize) {
-    let Some(first) = hex4(bytes, 2) else { return (char::REPLACEMENT_CHARACTER, bytes.len().clamp(1, 2)) };
-    if let Some(decoded) = char::from_u32(first) {
-        return (decoded, 6);
-    }
-    if first < 0xDC00
-        && bytes.get(6..8) == Some(br"\u")
-        && let Some(second @ 0xDC00..=0xDFFF) = hex4(bytes, 8)
-        && let Some(decoded) = char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))
-    {
-        return (decoded, 12);
-    }
-    (char::REPLACEMENT_CHARACTER, 6)
-}
-
-/// The value of four hexadecimal digits at `at`.
-pub(crate) fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes
-        .get(at..at + 4)?
-        .iter()
-        .try_fold(0, |value, &byte| Some(value << 4 | char::from(byte).to_digit(16)?))
 }
 
 #[cfg(test)]

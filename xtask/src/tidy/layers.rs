@@ -5,7 +5,8 @@ use crate::workspace::{Dependency, Package};
 
 /// Each crate with the crates of this workspace that its users get along with it. Dev-dependencies are free.
 const LAYERS: &[(&str, &[&str])] = &[
-    ("trommel-reader", &[]),
+    ("trommel-scan", &[]),
+    ("trommel-reader", &["trommel-scan"]),
     ("trommel-sampler", &[]),
     ("trommel-query", &[]),
     ("trommel-path", &["trommel-query", "trommel-reader"]),

@@ -2,15 +2,14 @@
 
 use memchr::memchr2;
 use memchr::memmem::Finder;
+use trommel_scan::{Stack, is_space};
 
 use super::{Cursor, Expect, Token};
 use crate::config::Config;
 use crate::framing::Framing;
-use crate::grammar::is_space;
 use crate::input::View;
 use crate::source::Monitor;
 use crate::span::Span;
-use crate::stack::Stack;
 
 /// What is open between the elements of an array: with it a cursor can begin behind any of them.
 #[derive(Clone, Debug)]

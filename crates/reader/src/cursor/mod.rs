@@ -15,16 +15,16 @@ mod walk;
 
 use std::io::{self, Read};
 
+use trommel_scan::{Kernels, Stack};
+
 use crate::config::{Config, Limits, Validation};
 use crate::error::{Error, ErrorKind, Excerpt, Place, Result, Syntax};
 use crate::event::{Kind, Payload, Scalar};
 use crate::framing::Framing;
 use crate::input::{Input, View};
 use crate::number::Number;
-use crate::scan::Kernels;
 use crate::source::{Monitor, Needs, Source};
 use crate::span::Span;
-use crate::stack::Stack;
 use crate::text::{Measure, Text};
 
 pub use apart::{Alike, Between};

@@ -5,11 +5,12 @@
 //! either make such a step or leave everything as it is, so that the long way, in [`super::walk`] and [`super::token`], finds
 //! out what there is instead: it alone reads on, decodes, and knows errors.
 
+use trommel_scan::{Kernels, is_space};
+
 use super::{Cursor, Expect, Token};
 use crate::event::{Event, Kind};
 use crate::framing::Framing;
-use crate::grammar::{Numeral, is_numeric, is_space};
-use crate::scan::Kernels;
+use crate::grammar::{Numeral, is_numeric};
 
 /// The index of the first byte from `at` on that is no white space.
 #[inline]

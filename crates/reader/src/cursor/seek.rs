@@ -1,9 +1,9 @@
 //! To the members of one name, at whatever depth, by masks.
 
+use trommel_scan::{Carry, Seeking, Sought, is_space};
+
 use super::{Cursor, Expect, Token};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
-use crate::grammar::is_space;
-use crate::scan::{Carry, Seeking, Sought};
 use crate::seek::Seek;
 
 /// Containers that there is room for at first.

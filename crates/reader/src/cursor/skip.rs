@@ -4,10 +4,11 @@
 //! objects apart from arrays to know at the end that both balance. It remembers nothing of what it passed, so that it
 //! finds the same on a slice and on a stream.
 
+use trommel_scan::{Kernels, Skip, Skipped, Tallying};
+
 use super::{Cursor, Expect, Token};
 use crate::config::Validation;
 use crate::error::{ErrorKind, Limit, Result, Syntax};
-use crate::scan::{Kernels, Skip, Skipped, Tallying};
 use crate::span::Span;
 use crate::tally::Tally;
 

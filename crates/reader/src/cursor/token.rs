@@ -4,11 +4,13 @@
 //! piece by piece, at the latest where the window ends. Whatever is wrong first, from left to right, is the error: an
 //! error at a byte is reported only after everything before it was found to be right.
 
+use trommel_scan::{count_chars, is_space};
+
 use super::{Cursor, Expect, Token};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
 use crate::framing::Framing;
-use crate::grammar::{Escape, Numeral, escape, incomplete_tail, is_numeric, is_space, whole_characters};
-use crate::text::{Measure, Text, count_chars};
+use crate::grammar::{Escape, Numeral, escape, incomplete_tail, is_numeric, whole_characters};
+use crate::text::{Measure, Text};
 
 /// Bytes that are kept of a string that is too long to be held.
 const BEGINNING: usize = 1024;

@@ -1,9 +1,10 @@
 //! Walking: from token to token, by the grammar of RFC 8259.
 
+use trommel_scan::is_space;
+
 use super::{Cursor, Expect, Token, kind_of};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
 use crate::event::{Event, Kind};
-use crate::grammar::is_space;
 
 impl Cursor<'_> {
     /// The next event, or `None` when the record's value has ended, or there is no record. At the end of a record it is

@@ -1,6 +1,6 @@
 //! The backends against a byte-by-byte oracle, at every alignment and length.
 
-use super::*;
+use crate::*;
 
 /// A byte-by-byte skip: the oracle.
 fn naive_skip(bytes: &[u8], from: usize, depth: u64, limit: u64) -> (Skipped, i64) {
@@ -38,7 +38,7 @@ fn naive_compact(bytes: &[u8]) -> Vec<u8> {
         let plain = !escaped;
         escaped = byte == b'\\' && plain;
         in_string ^= byte == b'"' && plain;
-        in_string || !crate::grammar::is_space(byte)
+        in_string || !is_space(byte)
     });
     kept.copied().collect()
 }
@@ -81,7 +81,7 @@ fn backends_agree_with_the_oracle() {
                 assert_eq!((kernels.ascii)(bytes, from), end.unwrap_or(bytes.len()));
                 let leads = bytes[from..].iter().filter(|byte| **byte & 0xC0 != 0x80).count();
                 assert_eq!((kernels.chars)(&bytes[from..]), leads as u64);
-                let other = (from..bytes.len()).find(|&at| !crate::grammar::is_space(bytes[at]));
+                let other = (from..bytes.len()).find(|&at| !is_space(bytes[at]));
                 assert_eq!((kernels.space)(bytes, from), other.unwrap_or(bytes.len()));
                 let mut out = b"kept".to_vec();
                 (kernels.compact)(&bytes[from..], &mut out);
@@ -111,7 +111,7 @@ fn backends_agree_about_runs() {
                 let plain = (kernels.plain)(&bytes, before + 1);
                 let end = (before + 1..bytes.len()).find(|&at| matches!(bytes[at], b'"' | b'\\' | 0..0x20));
                 assert_eq!(Some(plain.end), end);
-                let space = (before + 1..bytes.len()).find(|&at| !crate::grammar::is_space(bytes[at]));
+                let space = (before + 1..bytes.len()).find(|&at| !is_space(bytes[at]));
                 assert_eq!(Some((kernels.space)(&bytes, before + 1)), space);
             }
         }

@@ -14,7 +14,7 @@ use std::arch::x86_64::{
 };
 
 use super::lanes::{BLOCK, Lanes, prefix_xor_by_shifts};
-use super::{kernels, seek, tally};
+use super::table::instantiate;
 
 /// Four registers of 16 bytes.
 #[derive(Clone, Copy)]
@@ -110,4 +110,4 @@ impl Lanes for Sse2 {
     }
 }
 
-kernels::instantiate!(Sse2, ());
+instantiate!(Sse2, ());

@@ -8,18 +8,21 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
-use super::kernels::{Skip, Skipped, Stop, padded, spaces, strings};
-use super::lanes::{BLOCK, Lanes};
+use crate::backend::{BLOCK, Lanes};
+use crate::blocks::{padded, spaces, strings};
+use crate::skip::{Skip, Skipped, Stop};
 
 /// What was counted, and what lies between blocks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tallying {
-    pub(crate) skip: Skip,
-    pub(crate) counts: Counts,
+pub struct Tallying {
+    /// Where we are.
+    pub skip: Skip,
+    /// What was counted so far.
+    pub counts: Counts,
     /// Depth of the deepest container, counted as in `skip`.
-    pub(crate) deepest: u64,
+    pub deepest: u64,
     /// Whether something stands in one that is so deep.
-    pub(crate) filled: bool,
+    pub filled: bool,
     /// Whether such a one is open, and nothing was seen in it so far.
     empty: bool,
     /// Whether the last byte was part of a number.
@@ -28,22 +31,28 @@ pub(crate) struct Tallying {
 
 /// Occurrences outside of strings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) objects: u64,
-    pub(crate) arrays: u64,
+pub struct Counts {
+    /// Opening braces.
+    pub objects: u64,
+    /// Opening brackets.
+    pub arrays: u64,
     /// Strings, names among them.
-    pub(crate) strings: u64,
-    pub(crate) colons: u64,
+    pub strings: u64,
+    /// Colons.
+    pub colons: u64,
     /// Runs of digits, signs and points.
-    pub(crate) runs: u64,
-    /// Letters `n`, `t` or `f`, and `e` or `E`.
-    pub(crate) nulls: u64,
-    pub(crate) bools: u64,
-    pub(crate) exponents: u64,
+    pub runs: u64,
+    /// Letters `n`.
+    pub nulls: u64,
+    /// Letters `t` or `f`.
+    pub bools: u64,
+    /// Letters `e` or `E`.
+    pub exponents: u64,
 }
 
 impl Tallying {
-    pub(crate) const fn new(skip: Skip) -> Self {
+    /// Nothing counted, at a place that `skip` tells.
+    pub const fn new(skip: Skip) -> Self {
         let counts = Counts {
             objects: 0,
             arrays: 0,
@@ -68,7 +77,7 @@ impl Tallying {
 }
 
 #[inline(always)]
-pub(super) fn tally<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Tallying) -> Skipped {
+pub(crate) fn tally<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Tallying) -> Skipped {
     let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
     let mut carry = *state;
     let mut at = from;

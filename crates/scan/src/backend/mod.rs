@@ -1,22 +1,19 @@
-//! Bytes to masks: three backends that answer alike, chosen at run time.
+//! Three backends that answer alike, chosen at run time.
 
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "vector loads, and intrinsics behind a run-time check")]
 mod avx2;
-mod kernels;
 mod lanes;
 mod scalar;
-mod seek;
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "vector loads")]
 mod sse2;
-mod tally;
+mod table;
 
 use std::sync::OnceLock;
 
-pub(crate) use kernels::{Kernels, Skip, Skipped};
-pub(crate) use seek::{Carry, Needle, Seeking, Sought};
-pub(crate) use tally::Tallying;
+pub(crate) use lanes::{BLOCK, Lanes};
+pub use table::Kernels;
 
 /// A way to classify bytes. All give the same answers; they differ in speed only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +57,7 @@ impl Backend {
     }
 
     /// The entry points; those of the scalar backend where this one cannot run.
-    pub(crate) fn kernels(self) -> &'static Kernels {
+    pub fn kernels(self) -> &'static Kernels {
         self.kernels_if_available().unwrap_or(&scalar::KERNELS)
     }
 
@@ -78,13 +75,3 @@ impl Backend {
         (self == Self::Scalar).then_some(&scalar::KERNELS)
     }
 }
-
-/// Appends `value`, one JSON value, without its insignificant white space.
-///
-/// The bytes are taken as valid; what is not is copied as it stands. Linear in the length.
-pub fn compact(value: &[u8], out: &mut Vec<u8>) {
-    (Backend::detect().kernels().compact)(value, out);
-}
-
-#[cfg(test)]
-mod tests;

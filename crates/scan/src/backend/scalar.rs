@@ -5,7 +5,7 @@
 )]
 
 use super::lanes::{BLOCK, Lanes, prefix_xor_by_shifts};
-use super::{kernels, seek, tally};
+use super::table::instantiate;
 
 /// A block in memory.
 #[derive(Clone, Copy)]
@@ -71,4 +71,4 @@ impl Lanes for Scalar {
     }
 }
 
-kernels::instantiate!(Scalar, ());
+instantiate!(Scalar, ());

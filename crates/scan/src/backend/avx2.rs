@@ -18,7 +18,7 @@ use std::arch::x86_64::{
 };
 
 use super::lanes::{BLOCK, Lanes};
-use super::{kernels, seek, tally};
+use super::table::instantiate;
 
 /// Two registers of 32 bytes. A value exists only where [`Detected`] does.
 #[derive(Clone, Copy)]
@@ -143,4 +143,4 @@ impl Lanes for Avx2 {
     }
 }
 
-kernels::instantiate!(Avx2, Detected, "avx2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt");
+instantiate!(Avx2, Detected, "avx2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt");

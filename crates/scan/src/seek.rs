@@ -9,32 +9,33 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
-use super::kernels::{padded, strings};
-use super::lanes::{BLOCK, Lanes};
-use crate::grammar::is_space;
+use crate::backend::{BLOCK, Lanes};
+use crate::blocks::{is_space, padded, strings};
+use crate::escapes::eq_escaped;
 use crate::stack::Stack;
-use crate::text::Text;
 
 /// A name that is looked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Needle {
+pub struct Needle {
     name: Box<str>,
     /// The byte before the closing quote, when the name can be spelt without escapes and has one.
     last: Option<u8>,
 }
 
 impl Needle {
-    pub(crate) fn new(name: &str) -> Self {
+    /// A search for members of this name.
+    pub fn new(name: &str) -> Self {
         let needs_escapes = name.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
         Self { name: name.into(), last: name.bytes().last().filter(|_| !needs_escapes) }
     }
 
-    pub(crate) fn name(&self) -> &str {
+    /// The name.
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Bytes of its longest spelling, every byte as `\u0000`, with its quotes.
-    pub(crate) fn reach(&self) -> usize {
+    pub fn reach(&self) -> usize {
         6 * self.name.len() + 2
     }
 
@@ -69,31 +70,33 @@ impl Needle {
             }
         }
         let raw = bytes.get(open + 1..end)?;
-        Text::new(raw, true).eq_str(&self.name).then_some((open, true))
+        eq_escaped(raw, self.name.as_bytes()).then_some((open, true))
     }
 }
 
 /// A search under way.
-pub(crate) struct Seeking<'s> {
-    pub(crate) needle: &'s Needle,
+pub struct Seeking<'s> {
+    /// The name.
+    pub needle: &'s Needle,
     /// The containers open.
-    pub(crate) stack: &'s mut Stack,
+    pub stack: &'s mut Stack,
     /// Absolute offsets where they begin, outermost first; as many as may be open.
-    pub(crate) opened: &'s mut [u64],
+    pub opened: &'s mut [u64],
     /// The fewest containers that were open at once.
-    pub(crate) lowest: &'s mut u32,
+    pub lowest: &'s mut u32,
     /// Containers that are open when the one to be left has ended.
-    pub(crate) floor: u32,
+    pub floor: u32,
     /// Absolute offset of the first byte of the window.
-    pub(crate) base: u64,
-    pub(crate) carry: Carry,
+    pub base: u64,
+    /// What is known of the bytes before.
+    pub carry: Carry,
 }
 
 /// What is known of the bytes before a block.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Carry {
+pub struct Carry {
     /// All ones while inside a string.
-    pub(crate) in_string: u64,
+    pub in_string: u64,
     /// 1 when the next byte is escaped by a backslash before it.
     escaped: u64,
     /// 1 when the byte before may be the last of the name.
@@ -104,11 +107,26 @@ pub(crate) struct Carry {
 
 /// How a search went; indices into the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sought {
-    /// A member: the quotes of its name, the colon, and whether the name has escapes.
-    Found { open: usize, close: usize, colon: usize, escaped: bool },
+#[expect(clippy::exhaustive_enums, reason = "the reader must treat every case")]
+pub enum Sought {
+    /// A member.
+    Found {
+        /// The quote before its name.
+        open: usize,
+        /// The quote behind it.
+        close: usize,
+        /// The colon.
+        colon: usize,
+        /// Whether the name is spelt with escapes.
+        escaped: bool,
+    },
     /// A string that says the name ends here; whether a colon follows is not to be seen.
-    Edge { open: usize, close: usize },
+    Edge {
+        /// The quote before it.
+        open: usize,
+        /// The quote behind it.
+        close: usize,
+    },
     /// The bracket that ends the container.
     Left(usize),
     /// A bracket that closes what is not open.
@@ -120,7 +138,7 @@ pub(crate) enum Sought {
 }
 
 #[inline(always)]
-pub(super) fn seek<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Seeking<'_>) -> Sought {
+pub(crate) fn seek<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Seeking<'_>) -> Sought {
     let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
     let mut carry = state.carry;
     let mut at = from;

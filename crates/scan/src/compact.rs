@@ -1,0 +1,50 @@
+//! A value without its insignificant white space.
+#![expect(
+    clippy::inline_always,
+    reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
+)]
+
+use crate::backend::{BLOCK, Backend, Lanes};
+use crate::blocks::{padded, spaces, strings};
+
+/// Appends `value`, one JSON value, without its insignificant white space.
+///
+/// The bytes are taken as valid; what is not is copied as it stands. Linear in the length.
+pub fn compact(value: &[u8], out: &mut Vec<u8>) {
+    (Backend::detect().kernels().compact)(value, out);
+}
+
+#[inline(always)]
+pub(crate) fn without_space<L: Lanes>(proof: L::Proof, bytes: &[u8], out: &mut Vec<u8>) {
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let (mut in_string, mut escape) = (0, 0);
+    for block in blocks {
+        let lanes = L::load(proof, block);
+        let (inside, _) = strings(lanes, BLOCK, &mut in_string, &mut escape);
+        let dropped = spaces(lanes) & !inside;
+        if dropped == 0 {
+            out.extend_from_slice(block);
+        } else {
+            keep(block, !dropped, out);
+        }
+    }
+    if !rest.is_empty() {
+        let lanes = L::load(proof, &padded(rest));
+        let (inside, _) = strings(lanes, rest.len(), &mut in_string, &mut escape);
+        keep(rest, !(spaces(lanes) & !inside), out);
+    }
+}
+
+/// Appends the bytes whose bit is set, run by run.
+fn keep(block: &[u8], mut kept: u64, out: &mut Vec<u8>) {
+    while kept != 0 {
+        let start = kept.trailing_zeros();
+        let run = (kept >> start).trailing_ones();
+        let (from, to) = (start as usize, (start + run) as usize);
+        out.extend_from_slice(block.get(from..to.min(block.len())).unwrap_or_default());
+        if to >= BLOCK {
+            return;
+        }
+        kept = kept >> to << to;
+    }
+}

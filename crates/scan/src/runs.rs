@@ -1,0 +1,93 @@
+//! To the end of what is all alike: white space, and the plain part of a string; and counting characters.
+#![expect(
+    clippy::inline_always,
+    reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
+)]
+
+use crate::backend::{BLOCK, Lanes};
+use crate::blocks::{padded, spaces};
+
+/// Where the plain part of a string ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plain {
+    /// Index of the first quote, backslash or control character, or the number of bytes when there is none.
+    pub end: usize,
+    /// Whether a byte before it is not ASCII.
+    pub high: bool,
+}
+
+#[inline(always)]
+pub(crate) fn plain<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> Plain {
+    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let mut at = from;
+    let mut high = 0;
+    for block in blocks {
+        if let Some(bit) = plain_block(L::load(proof, block), &mut high) {
+            return Plain { end: at + bit, high: high != 0 };
+        }
+        at += BLOCK;
+    }
+    if !rest.is_empty()
+        && let Some(bit) = plain_block(L::load(proof, &padded(rest)), &mut high)
+    {
+        return Plain { end: at + bit, high: high != 0 };
+    }
+    Plain { end: bytes.len(), high: high != 0 }
+}
+
+/// To the first special byte of a block, noting whether one before it is not ASCII.
+#[inline(always)]
+fn plain_block<L: Lanes>(lanes: L, high: &mut u64) -> Option<usize> {
+    let special = lanes.eq(b'"') | lanes.eq(b'\\') | lanes.below(0x20);
+    let not_ascii = lanes.high();
+    if special == 0 {
+        *high |= not_ascii;
+        return None;
+    }
+    let bit = special.trailing_zeros();
+    *high |= not_ascii & ((1 << bit) - 1);
+    Some(bit as usize)
+}
+
+#[inline(always)]
+pub(crate) fn ascii<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> usize {
+    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let mut at = from;
+    for block in blocks {
+        let special = L::load(proof, block).special();
+        if special != 0 {
+            return at + special.trailing_zeros() as usize;
+        }
+        at += BLOCK;
+    }
+    let special = L::load(proof, &padded(rest)).special();
+    if special == 0 { bytes.len() } else { at + special.trailing_zeros() as usize }
+}
+
+#[inline(always)]
+pub(crate) fn chars<L: Lanes>(proof: L::Proof, bytes: &[u8]) -> u64 {
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let mut count = 0;
+    for block in blocks {
+        count += u64::from(L::load(proof, block).leads().count_ones());
+    }
+    // What the rest is filled up with is characters.
+    let filling = (BLOCK - rest.len()) as u64;
+    count + u64::from(L::load(proof, &padded(rest)).leads().count_ones()) - filling
+}
+
+#[inline(always)]
+pub(crate) fn space<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> usize {
+    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let mut at = from;
+    for block in blocks {
+        let other = !spaces(L::load(proof, block));
+        if other != 0 {
+            return at + other.trailing_zeros() as usize;
+        }
+        at += BLOCK;
+    }
+    // What the rest is filled up with is space.
+    let other = !spaces(L::load(proof, &padded(rest)));
+    if other == 0 { bytes.len() } else { at + other.trailing_zeros() as usize }
+}

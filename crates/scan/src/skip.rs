@@ -1,0 +1,137 @@
+//! Past a container, by its brackets alone.
+#![expect(
+    clippy::inline_always,
+    reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
+)]
+
+use crate::backend::{BLOCK, Lanes};
+use crate::blocks::{padded, strings};
+
+/// What lies between blocks while brackets are counted: whether a string is open, and how deep we are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Skip {
+    /// All ones while inside a string.
+    pub(crate) in_string: u64,
+    /// 1 when the next byte is escaped by a backslash before it.
+    pub(crate) escaped: u64,
+    /// Containers open, counted from the one to be left.
+    pub depth: u64,
+    /// Objects opened less objects closed; zero at the end of a balanced container.
+    pub objects: i64,
+    /// Greatest depth allowed.
+    pub limit: u64,
+}
+
+impl Skip {
+    /// At a place outside of strings, `depth` containers deep, of which `objects` are objects.
+    pub const fn new(depth: u64, objects: i64, limit: u64) -> Self {
+        Self { in_string: 0, escaped: 0, depth, objects, limit }
+    }
+
+    /// Whether the bytes seen so far end inside a string.
+    pub const fn in_string(&self) -> bool {
+        self.in_string != 0
+    }
+}
+
+/// How a skip went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the reader must treat every case")]
+pub enum Skipped {
+    /// The container ended; the index is one past its closing bracket.
+    Done(usize),
+    /// All bytes were used up.
+    More,
+    /// The bracket at this index opens one container too many.
+    TooDeep(usize),
+}
+
+#[inline(always)]
+pub(crate) fn skip<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Skip) -> Skipped {
+    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let mut carry = *state;
+    let mut at = from;
+    for block in blocks {
+        if let Some(stop) = skip_block(L::load(proof, block), BLOCK, &mut carry) {
+            *state = carry;
+            return stop.at(at);
+        }
+        at += BLOCK;
+    }
+    let stop = if rest.is_empty() {
+        None
+    } else {
+        skip_block(L::load(proof, &padded(rest)), rest.len(), &mut carry)
+    };
+    *state = carry;
+    stop.map_or(Skipped::More, |stop| stop.at(at))
+}
+
+/// Past a block, or to a bracket in it.
+#[inline(always)]
+fn skip_block<L: Lanes>(lanes: L, length: usize, state: &mut Skip) -> Option<Stop> {
+    let (inside, _) = strings(lanes, length, &mut state.in_string, &mut state.escaped);
+    let folded = lanes.with_bit5();
+    let open = folded.eq(b'{') & !inside;
+    let close = folded.eq(b'}') & !inside;
+    if open | close == 0 {
+        return None;
+    }
+    let curly = lanes.bit5();
+    let opens = u64::from(open.count_ones());
+    let closes = u64::from(close.count_ones());
+    if closes >= state.depth || state.depth + opens > state.limit {
+        return walk(state, open, close, curly);
+    }
+    state.depth = state.depth + opens - closes;
+    state.objects += i64::from((open & curly).count_ones()) - i64::from((close & curly).count_ones());
+    None
+}
+
+/// A place within a block where a skip stops.
+#[derive(Clone, Copy)]
+pub(crate) enum Stop {
+    Done(u32),
+    TooDeep(u32),
+}
+
+impl Stop {
+    pub(crate) fn at(self, block: usize) -> Skipped {
+        match self {
+            Self::Done(bit) => Skipped::Done(block + bit as usize + 1),
+            Self::TooDeep(bit) => Skipped::TooDeep(block + bit as usize),
+        }
+    }
+
+    /// The number of the bit, from 0.
+    pub(crate) const fn bit(self) -> u32 {
+        match self {
+            Self::Done(bit) | Self::TooDeep(bit) => bit,
+        }
+    }
+}
+
+/// One bracket after the other, where the container may end or become too deep within the block.
+fn walk(state: &mut Skip, open: u64, close: u64, curly: u64) -> Option<Stop> {
+    let mut brackets = open | close;
+    while brackets != 0 {
+        let bit = brackets.trailing_zeros();
+        let one = 1 << bit;
+        let object = i64::from(curly & one != 0);
+        if open & one != 0 {
+            state.depth += 1;
+            state.objects += object;
+            if state.depth > state.limit {
+                return Some(Stop::TooDeep(bit));
+            }
+        } else {
+            state.depth -= 1;
+            state.objects -= object;
+            if state.depth == 0 {
+                return Some(Stop::Done(bit));
+            }
+        }
+        brackets &= brackets - 1;
+    }
+    None
+}
