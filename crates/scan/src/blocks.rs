@@ -24,7 +24,7 @@ const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 
 /// The bytes that a backslash before them escapes, and whether the first byte of the next block is one.
 #[inline(always)]
-fn escaped(backslashes: u64, carry: u64) -> (u64, u64) {
+pub(crate) fn escaped(backslashes: u64, carry: u64) -> (u64, u64) {
     if backslashes == 0 {
         return (carry, 0);
     }

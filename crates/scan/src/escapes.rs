@@ -59,3 +59,28 @@ pub fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
 pub fn count_chars(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(byte & 0xC0 != 0x80)).sum()
 }
+
+/// Which half of a surrogate pair is due.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Surrogates {
+    /// Index of the `u` of an escape that is the second half of a pair; 0, where none can be, if there is none.
+    second: usize,
+}
+
+impl Surrogates {
+    /// Whether the escape whose `u` is at an index is one: four digits follow it, and if it is half of a pair, it has the other.
+    /// Escapes are to be shown in order. What is cut off is none.
+    pub(crate) fn accept(&mut self, bytes: &[u8], at: usize) -> bool {
+        match hex4(bytes, at + 1) {
+            Some(0xD800..=0xDBFF) => {
+                let second = bytes.get(at + 5..at + 7) == Some(br"\u")
+                    && matches!(hex4(bytes, at + 7), Some(0xDC00..=0xDFFF));
+                self.second = at + 6;
+                second
+            }
+            Some(0xDC00..=0xDFFF) => self.second == at,
+            Some(_) => true,
+            None => false,
+        }
+    }
+}

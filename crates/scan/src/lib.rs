@@ -14,6 +14,7 @@
 //! | [`skip`](Kernels::skip) | goes past a container, counting brackets outside of strings |
 //! | [`tally`](Kernels::tally) | the same, counting what is passed by type |
 //! | [`seek`](Kernels::seek) | goes to the next member of a name, at any depth |
+//! | [`vet`](Kernels::vet), [`index`](Kernels::index) | go as far as all is right by every rule of RFC 8259, and say where tokens are |
 //! | [`plain`](Kernels::plain), [`ascii`](Kernels::ascii), [`space`](Kernels::space) | go to the end of what is all alike |
 //! | [`chars`](Kernels::chars), [`compact`](Kernels::compact) | count characters, drop white space |
 //!
@@ -34,6 +35,7 @@ mod seek;
 mod skip;
 mod stack;
 mod tally;
+mod vet;
 
 pub use backend::{Backend, Kernels};
 pub use blocks::is_space;
@@ -44,6 +46,7 @@ pub use seek::{Carry, Needle, Seeking, Sought};
 pub use skip::{Skip, Skipped};
 pub use stack::Stack;
 pub use tally::{Counts, Tallying};
+pub use vet::{Tape, Vetted, Vetting};
 
 #[cfg(test)]
 mod tests;

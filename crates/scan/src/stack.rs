@@ -37,6 +37,19 @@ impl Stack {
         self.depth = depth;
     }
 
+    /// Opens and closes what it takes to be like another stack from some level on. What it says of lower levels means nothing
+    /// afterwards, unless it was like the other there before. Linear in the levels from there on.
+    pub fn copy_above(&mut self, other: &Self, level: u32) {
+        let (from, to) = (level as usize / 64, (other.depth as usize).div_ceil(64));
+        if self.words.len() < to {
+            self.words.resize(to, 0);
+        }
+        if let (Some(own), Some(others)) = (self.words.get_mut(from..to), other.words.get(from..to)) {
+            own.copy_from_slice(others);
+        }
+        self.depth = other.depth;
+    }
+
     /// Whether the innermost open container is an object.
     #[inline]
     pub fn in_object(&self) -> bool {

@@ -2,9 +2,11 @@
 //!
 //! It is one small machine: what may come next ([`Expect`]), which containers are open (a bit each), and three indices
 //! into the window of its source. [`walk`] moves it by the grammar, [`quick`] does so for what most tokens are like,
-//! [`skip`] and [`seek`] move it by masks, [`token`] reads what has no parts, [`records`] goes from one document to the next; here is what they stand on: the window's edge, holds, and
-//! errors. [`apart`] makes cursors that begin in the middle.
+//! [`ahead`] for many tokens at once, [`skip`] and [`seek`] move it by masks, [`token`] reads what has no parts, [`records`] goes from
+//! one document to the next; here is what they stand on: the window's edge, holds, and errors. [`apart`] makes cursors that begin in
+//! the middle.
 
+mod ahead;
 mod apart;
 mod quick;
 mod records;
@@ -16,6 +18,8 @@ mod walk;
 use std::io::{self, Read};
 
 use trommel_scan::{Kernels, Stack};
+
+use ahead::Ahead;
 
 use crate::config::{Config, Limits, Validation};
 use crate::error::{Error, ErrorKind, Excerpt, Place, Result, Syntax};
@@ -67,6 +71,7 @@ pub struct Cursor<'a> {
     unchecked: usize,
     token: Token,
     long: Long,
+    ahead: Ahead,
     /// Offsets from which on bytes must stay readable, innermost last.
     holds: Vec<u64>,
     record: Option<u64>,
@@ -176,6 +181,7 @@ impl<'a> Cursor<'a> {
             unchecked: 0,
             token: Token::None,
             long: Long::default(),
+            ahead: Ahead::default(),
             holds: Vec::new(),
             record: None,
             failure: None,

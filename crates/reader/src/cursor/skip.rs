@@ -80,13 +80,6 @@ impl Cursor<'_> {
         Ok(Tally::of(&state))
     }
 
-    fn leave_to(&mut self, depth: u32) -> Result<()> {
-        while self.stack.depth() > depth {
-            self.advance()?;
-        }
-        Ok(())
-    }
-
     /// From a place outside of strings to behind the bracket that brings the depth to zero.
     fn pass(&mut self, state: &mut impl Passing) -> Result<()> {
         self.token = Token::None;

@@ -11,9 +11,19 @@ impl Cursor<'_> {
     /// checked that nothing follows that may not: with the framings [`Auto`](crate::Framing::Auto) and
     /// [`Concatenated`](crate::Framing::Concatenated) this is left to [`next_record`](Self::next_record).
     pub fn advance(&mut self) -> Result<Option<Event>> {
+        if let Some(event) = self.step_ahead() {
+            return Ok(Some(event));
+        }
         match self.expect {
             Expect::Value => self.begin_value().map(Some),
-            Expect::First | Expect::Next => self.advance_inside().map(Some),
+            Expect::First | Expect::Next => {
+                if self.look_ahead()
+                    && let Some(event) = self.step_ahead()
+                {
+                    return Ok(Some(event));
+                }
+                self.advance_inside().map(Some)
+            }
             Expect::Start => {
                 let found = self.first_record()?;
                 if found { self.begin_value().map(Some) } else { Ok(None) }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+mod ahead;
 mod chunks;
 mod corpus;
 mod errors;

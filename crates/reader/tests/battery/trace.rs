@@ -34,6 +34,12 @@ pub(crate) enum Seen {
 pub(crate) enum Walk {
     /// Event by event.
     Events,
+    /// The same by moves, so that nothing is read ahead.
+    Tokens,
+    /// Events, with moves between them now and then, and back again; the same for the same seed.
+    Mixed(u64),
+    /// Every record's value is skipped.
+    Skips,
     /// By random moves, the same for the same seed: entering, skipping, leaving, looking ahead.
     Moves(u64),
 }
@@ -41,7 +47,7 @@ pub(crate) enum Walk {
 /// Walks all records, going on after bad ones where that is possible.
 pub(crate) fn trace(mut cursor: Cursor<'_>, walk: Walk) -> Vec<Seen> {
     let mut seen = Vec::new();
-    let mut random = Random::new(if let Walk::Moves(seed) = walk { seed } else { 0 });
+    let mut random = Random::new(if let Walk::Moves(seed) | Walk::Mixed(seed) = walk { seed } else { 0 });
     loop {
         let outcome = match cursor.next_record() {
             Ok(false) => return seen,
@@ -49,6 +55,9 @@ pub(crate) fn trace(mut cursor: Cursor<'_>, walk: Walk) -> Vec<Seen> {
                 seen.push(Seen::Record { number: cursor.record(), start: cursor.record_start() });
                 match walk {
                     Walk::Events => events(&mut cursor, &mut seen),
+                    Walk::Tokens => tokens(&mut cursor, &mut seen),
+                    Walk::Mixed(_) => mixed(&mut cursor, &mut random, &mut seen),
+                    Walk::Skips => skip(&mut cursor, &mut seen),
                     Walk::Moves(_) => moves(&mut cursor, &mut random, &mut seen),
                 }
             }
@@ -69,6 +78,79 @@ fn events(cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>) -> Result<()> {
     while let Some(event) = cursor.advance()? {
         see(cursor, event, seen);
     }
+    seen.push(Seen::End);
+    Ok(())
+}
+
+fn tokens(cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>) -> Result<()> {
+    let mut open = Vec::new();
+    let begin = |cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>, open: &mut Vec<Kind>| {
+        let event = cursor.begin_value()?;
+        see(cursor, event, seen);
+        if let Event::Begin(kind) = event {
+            open.push(kind);
+        }
+        trommel_reader::Result::Ok(())
+    };
+    begin(cursor, seen, &mut open)?;
+    while let Some(&kind) = open.last() {
+        let more = if kind == Kind::Object { cursor.next_member()? } else { cursor.next_element()? };
+        if !more {
+            open.pop();
+            see(cursor, Event::End(kind), seen);
+            continue;
+        }
+        if kind == Kind::Object {
+            see(cursor, Event::Name, seen);
+        }
+        begin(cursor, seen, &mut open)?;
+    }
+    assert_eq!(cursor.advance()?, None);
+    seen.push(Seen::End);
+    Ok(())
+}
+
+/// Events. Where a value is due, it is now and then looked at, begun by a move, or skipped and come back to.
+fn mixed(cursor: &mut Cursor<'_>, random: &mut Random, seen: &mut Vec<Seen>) -> Result<()> {
+    while let Some(event) = cursor.advance()? {
+        see(cursor, event, seen);
+        if event != Event::Name || random.chance(70) {
+            continue;
+        }
+        match random.below(4) {
+            0 => assert_eq!(cursor.peek()?, cursor.peek()?),
+            1 => {
+                let event = cursor.begin_value()?;
+                see(cursor, event, seen);
+            }
+            2 => {
+                let mark = cursor.hold();
+                let (steps, depth) = (random.below(50), cursor.depth());
+                // A mark is good for as long as its container is open. What is wrong is wrong the second time, too.
+                let ended = (0..steps).try_for_each(|_| {
+                    if cursor.depth() < depth { Ok(()) } else { cursor.advance().map(drop) }
+                });
+                cursor.rewind(&mark);
+                cursor.release();
+                ended?;
+            }
+            _ => {
+                let mark = cursor.hold();
+                let skipped = cursor.skip_value();
+                cursor.rewind(&mark);
+                cursor.release();
+                skipped?;
+            }
+        }
+    }
+    seen.push(Seen::End);
+    Ok(())
+}
+
+fn skip(cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>) -> Result<()> {
+    let span = cursor.skip_value()?;
+    seen.push(Seen::Skipped(span));
+    assert_eq!(cursor.advance()?, None);
     seen.push(Seen::End);
     Ok(())
 }

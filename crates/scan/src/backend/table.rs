@@ -4,6 +4,7 @@ use crate::runs::Plain;
 use crate::seek::{Seeking, Sought};
 use crate::skip::{Skip, Skipped};
 use crate::tally::Tallying;
+use crate::vet::{Tape, Vetted, Vetting};
 
 /// The entry points of a backend, chosen once.
 #[derive(Debug)]
@@ -14,6 +15,10 @@ pub struct Kernels {
     pub tally: fn(&[u8], usize, &mut Tallying) -> Skipped,
     /// To the next member of a name, or past a bracket.
     pub seek: fn(&[u8], usize, &mut Seeking<'_>) -> Sought,
+    /// As far as all is right, or past a bracket.
+    pub vet: fn(&[u8], usize, &mut Vetting<'_>) -> Vetted,
+    /// The same, writing down where tokens are; of at most [`Tape::MOST`] bytes.
+    pub index: fn(&[u8], usize, &mut Vetting<'_>, &mut Tape) -> Vetted,
     /// To the end of the plain part of a string.
     pub plain: fn(&[u8], usize) -> Plain,
     /// To the first byte that is special in a string, or is not ASCII.
@@ -51,6 +56,19 @@ macro_rules! instantiate {
                 $crate::seek::seek::<$lanes>($proof(()), bytes, from, state)
             }
             #[target_feature(enable = $features)]
+            fn vet(bytes: &[u8], from: usize, state: &mut $crate::vet::Vetting<'_>) -> $crate::vet::Vetted {
+                $crate::vet::vet::<$lanes, _>($proof(()), bytes, from, state, &mut $crate::vet::Nowhere)
+            }
+            #[target_feature(enable = $features)]
+            fn index(
+                bytes: &[u8],
+                from: usize,
+                state: &mut $crate::vet::Vetting<'_>,
+                tape: &mut $crate::vet::Tape,
+            ) -> $crate::vet::Vetted {
+                $crate::vet::vet::<$lanes, _>($proof(()), bytes, from, state, tape)
+            }
+            #[target_feature(enable = $features)]
             fn plain(bytes: &[u8], from: usize) -> $crate::runs::Plain {
                 $crate::runs::plain::<$lanes>($proof(()), bytes, from)
             }
@@ -78,6 +96,10 @@ macro_rules! instantiate {
                 // SAFETY: as above.
                 seek: |bytes, from, state| unsafe { seek(bytes, from, state) },
                 // SAFETY: as above.
+                vet: |bytes, from, state| unsafe { vet(bytes, from, state) },
+                // SAFETY: as above.
+                index: |bytes, from, state, tape| unsafe { index(bytes, from, state, tape) },
+                // SAFETY: as above.
                 plain: |bytes, from| unsafe { plain(bytes, from) },
                 // SAFETY: as above.
                 ascii: |bytes, from| unsafe { ascii(bytes, from) },
@@ -95,6 +117,10 @@ macro_rules! instantiate {
             skip: |bytes, from, state| $crate::skip::skip::<$lanes>((), bytes, from, state),
             tally: |bytes, from, state| $crate::tally::tally::<$lanes>((), bytes, from, state),
             seek: |bytes, from, state| $crate::seek::seek::<$lanes>((), bytes, from, state),
+            vet: |bytes, from, state| {
+                $crate::vet::vet::<$lanes, _>((), bytes, from, state, &mut $crate::vet::Nowhere)
+            },
+            index: |bytes, from, state, tape| $crate::vet::vet::<$lanes, _>((), bytes, from, state, tape),
             plain: |bytes, from| $crate::runs::plain::<$lanes>((), bytes, from),
             ascii: |bytes, from| $crate::runs::ascii::<$lanes>((), bytes, from),
             chars: |bytes| $crate::runs::chars::<$lanes>((), bytes),

@@ -1,0 +1,200 @@
+//! Many tokens at once, by masks: to pass over them strictly, and to have them at hand before they are asked for.
+//!
+//! Masks judge a stretch of bytes by every rule that tokens are read by. Where it is right up to some place, all up to there is
+//! passed, or its tokens are written down for [`Cursor::advance`]. What lies behind that place, be it wrong, cut off by the end of
+//! the window, or too long, is read token by token, which alone knows errors.
+
+use trommel_scan::{Stack, Tape, Vetted, Vetting};
+
+use super::{Cursor, Expect, Token};
+use crate::error::Result;
+use crate::event::{Event, Kind};
+
+/// Bytes that are passed over at a time, so that they are still near when their encoding is checked.
+const STRETCH: usize = 1 << 16;
+/// Bytes whose tokens are written down at a time, at least and at most.
+const SHORTEST: usize = 1 << 10;
+const LONGEST: usize = Tape::MOST / 2;
+/// Containers that are left at most in what is written down, so that its cost does not grow with the depth.
+const LEVELS: u32 = 1 << 10;
+/// Tokens that are read one by one where masks did not help, before they are tried again.
+const PATIENCE: u32 = 16;
+
+/// The tokens that come next.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    tape: Tape,
+    /// The number of the next token.
+    next: usize,
+    /// Absolute offset from which the places on the tape are counted.
+    base: u64,
+    /// Absolute offset of the cursor when the next token is due; anywhere else the tape is worth nothing.
+    due: u64,
+    /// Tokens that were read one by one since the tape was of use.
+    waited: u32,
+    /// Bytes that are looked at next time.
+    stretch: usize,
+    /// The containers open at the end of the tape, or what to go back to.
+    stack: Stack,
+}
+
+impl Cursor<'_> {
+    /// Leaves containers, checking everything in them, until so many are open.
+    pub(super) fn leave_to(&mut self, depth: u32) -> Result<()> {
+        while self.stack.depth() > depth {
+            if self.vet_to(depth) {
+                continue;
+            }
+            for _ in 0..PATIENCE {
+                if self.stack.depth() > depth {
+                    self.advance()?;
+                }
+            }
+        }
+        self.token = Token::None;
+        (self.start, self.end) = (self.at, self.at);
+        Ok(())
+    }
+
+    /// Passes over what masks find right, at most until so many containers are open; whether there was any.
+    fn vet_to(&mut self, depth: u32) -> bool {
+        if !matches!(self.expect, Expect::First | Expect::Next) {
+            return false;
+        }
+        let mut stretch = self.stretch(STRETCH);
+        loop {
+            self.ahead.stack.copy_above(&self.stack, depth);
+            let bytes = self.source.window().get(self.at..self.at + stretch).unwrap_or_default();
+            let mut state = Vetting {
+                stack: &mut self.stack,
+                floor: depth,
+                limit: self.limits.depth,
+                first: self.expect == Expect::First,
+            };
+            let vetted = (self.kernels.vet)(bytes, 0, &mut state);
+            if let Some(valid) = invalid_behind(bytes, vetted) {
+                self.stack.copy_above(&self.ahead.stack, depth);
+                stretch = valid;
+                continue;
+            }
+            if vetted.at == 0 {
+                return false;
+            }
+            self.ahead.tape.clear();
+            self.at += vetted.at;
+            (self.start, self.end) = (self.at, self.at);
+            if vetted.first {
+                self.expect = Expect::First;
+            } else {
+                self.after_value();
+            }
+            return true;
+        }
+    }
+
+    /// Bytes that are visible and that no token in them can be too long for, but no more than `most`.
+    fn stretch(&self, most: usize) -> usize {
+        let most = most.min(usize::try_from(self.limits.token_bytes).unwrap_or(most));
+        most.min(self.source.window().len().saturating_sub(self.at))
+    }
+
+    /// The next event, if its token was written down.
+    #[inline]
+    pub(super) fn step_ahead(&mut self) -> Option<Event> {
+        let (start, end, escaped) = self.ahead.tape.token(self.ahead.next)?;
+        let base = self.source.base();
+        if self.ahead.due != base + self.at as u64 {
+            self.ahead.tape.clear();
+            (self.ahead.waited, self.ahead.stretch) = (0, SHORTEST);
+            return None;
+        }
+        let index = |place: u16| (self.ahead.base + u64::from(place) - base) as usize;
+        (self.start, self.end) = (index(start), index(end));
+        self.ahead.next += 1;
+        let value = self.ahead.tape.start(self.ahead.next).map(index);
+        self.at = self.end;
+        let event = match *self.source.window().get(self.start)? {
+            b'"' if self.expect != Expect::Value && self.stack.in_object() => {
+                // A name that was written down has a value that was.
+                self.at = value?;
+                self.token = Token::Name { escaped };
+                self.expect = Expect::Value;
+                Event::Name
+            }
+            b'"' => self.scalar_ahead(Kind::String, Token::String { escaped }),
+            byte @ (b'{' | b'[') => {
+                self.stack.push(byte == b'{');
+                self.token = Token::None;
+                self.expect = Expect::First;
+                Event::Begin(if byte == b'{' { Kind::Object } else { Kind::Array })
+            }
+            byte @ (b'}' | b']') => {
+                self.stack.pop();
+                self.token = Token::None;
+                self.after_value();
+                Event::End(if byte == b'}' { Kind::Object } else { Kind::Array })
+            }
+            b't' => self.scalar_ahead(Kind::Bool, Token::Bool(true)),
+            b'f' => self.scalar_ahead(Kind::Bool, Token::Bool(false)),
+            b'n' => self.scalar_ahead(Kind::Null, Token::Null),
+            _ => self.scalar_ahead(Kind::Number, Token::Number),
+        };
+        self.ahead.due = base + self.at as u64;
+        Some(event)
+    }
+
+    #[inline]
+    fn scalar_ahead(&mut self, kind: Kind, token: Token) -> Event {
+        self.token = token;
+        self.after_value();
+        Event::Scalar(kind)
+    }
+
+    /// Writes down the tokens that come next, where many were asked for one after the other; whether there are any.
+    #[inline]
+    pub(super) fn look_ahead(&mut self) -> bool {
+        self.ahead.waited += 1;
+        self.ahead.waited > PATIENCE && self.write_ahead()
+    }
+
+    fn write_ahead(&mut self) -> bool {
+        let wanted = self.ahead.stretch.clamp(SHORTEST, LONGEST);
+        let mut stretch = self.stretch(wanted);
+        let floor = self.stack.depth().saturating_sub(LEVELS);
+        let ahead = &mut self.ahead;
+        loop {
+            ahead.stack.copy_above(&self.stack, floor);
+            ahead.tape.begin(wanted);
+            let bytes = self.source.window().get(self.at..self.at + stretch).unwrap_or_default();
+            let mut state = Vetting {
+                stack: &mut ahead.stack,
+                floor,
+                limit: self.limits.depth,
+                first: self.expect == Expect::First,
+            };
+            let vetted = (self.kernels.index)(bytes, 0, &mut state, &mut ahead.tape);
+            if let Some(valid) = invalid_behind(bytes, vetted) {
+                stretch = valid;
+                continue;
+            }
+            ahead.next = 0;
+            ahead.base = self.source.base() + self.at as u64;
+            ahead.due = ahead.base;
+            if ahead.tape.is_empty() {
+                (ahead.waited, ahead.stretch) = (0, SHORTEST);
+                return false;
+            }
+            ahead.stretch = if stretch < wanted { wanted } else { 2 * wanted };
+            return true;
+        }
+    }
+}
+
+/// Where bytes that masks have passed stop being UTF-8, if they do.
+fn invalid_behind(bytes: &[u8], vetted: Vetted) -> Option<usize> {
+    if !vetted.high {
+        return None;
+    }
+    let passed = bytes.get(..vetted.at).unwrap_or_default();
+    simdutf8::compat::from_utf8(passed).err().map(|error| error.valid_up_to())
+}

@@ -1,0 +1,178 @@
+//! Tokens that masks have judged are those that are read one by one, and what is wrong is found at the same place.
+
+use trommel_reader::{Backend, Config, Cursor, Framing, Validation, View};
+use trommel_testkit::chunks::Chunks;
+use trommel_testkit::effort::cases;
+use trommel_testkit::generate::{Layout, Shape, damage, document, stream};
+use trommel_testkit::naive;
+
+use super::corpus::{own, real};
+use super::trace::{Seen, Walk, assert_same, trace};
+
+/// What is left of a walk by tokens when values are skipped: records, their spans, and what is wrong.
+fn skipped(tokens: &[Seen]) -> Vec<Seen> {
+    let mut left = Vec::new();
+    let mut value: Option<trommel_reader::Span> = None;
+    for seen in tokens {
+        match seen {
+            Seen::Event { span, .. } => {
+                value = Some(value.map_or(*span, |value| trommel_reader::Span::new(value.start, span.end)));
+            }
+            Seen::End => left.extend([Seen::Skipped(value.take().unwrap()), Seen::End]),
+            other => {
+                value = None;
+                left.push(other.clone());
+            }
+        }
+    }
+    left
+}
+
+/// By tokens, by events, by events with moves between them, and by skips: as a slice and in pieces, on every backend.
+fn compare(bytes: &[u8], framing: Framing, sizes: &[usize], note: &str) {
+    let config = Config::new().validation(Validation::Strict);
+    let tokens = trace(Cursor::from_view(View::new(bytes), framing, &config), Walk::Tokens);
+    let skips = skipped(&tokens);
+    let note = |how: &str| format!("{note} {how}: {}", bytes[..bytes.len().min(3000)].escape_ascii());
+    for backend in Backend::available() {
+        let config = config.backend(backend);
+        let slice = || Cursor::from_view(View::new(bytes), framing, &config);
+        let name = backend.name();
+        assert_same(&trace(slice(), Walk::Events), &tokens, &note(&format!("{name}, events")));
+        let found = trace(slice(), Walk::Skips);
+        // A record whose end is wrong was skipped before that is found.
+        let found = if is_trailing(&found, &skips) { skips.clone() } else { found };
+        assert_same(&found, &skips, &note(&format!("{name}, skips")));
+        for &size in sizes {
+            let pieces = || Cursor::from_reader(Chunks::new(bytes, &[size]), framing, &config.window(size));
+            assert_same(&trace(pieces(), Walk::Events), &tokens, &note(&format!("{name}, events by {size}")));
+        }
+    }
+}
+
+/// Whether two walks differ only in that one has skipped a value behind which something is wrong.
+fn is_trailing(found: &[Seen], expected: &[Seen]) -> bool {
+    let without = |walk: &[Seen]| {
+        walk.iter().filter(|seen| !matches!(seen, Seen::Skipped(_))).cloned().collect::<Vec<_>>()
+    };
+    without(found) == without(expected)
+}
+
+/// The text as it is, and with something wrong.
+fn both(bytes: &[u8], seed: u64, framing: Framing, sizes: &[usize]) {
+    compare(bytes, framing, sizes, &format!("seed {seed}"));
+    for again in 0..4 {
+        compare(&damage(4 * seed + again, bytes), framing, sizes, &format!("seed {seed} damaged {again}"));
+    }
+}
+
+#[test]
+fn in_random_documents() {
+    for seed in 0..cases(300, 30_000) {
+        let layout = [Layout::Random, Layout::Compact, Layout::Pretty, Layout::OneLine][seed as usize % 4];
+        let values = [40, 400, 4000][seed as usize % 3];
+        let shape = Shape { layout, values, width: 12, ..Shape::default() };
+        both(&document(seed, &shape), seed, Framing::Single, &[1, 63, 1500]);
+    }
+}
+
+#[test]
+fn in_random_streams() {
+    for seed in 0..cases(100, 10_000) {
+        let (framing, made) = [
+            (Framing::Lines, naive::Framing::Lines),
+            (Framing::Concatenated, naive::Framing::Concatenated),
+            (Framing::JsonSeq, naive::Framing::JsonSeq),
+        ][seed as usize % 3];
+        let shape = Shape { layout: Layout::OneLine, values: 100, ..Shape::default() };
+        both(&stream(seed, &shape, made, 8), seed, framing, &[1, 64, 700]);
+    }
+}
+
+#[test]
+fn in_deep_documents() {
+    for seed in 0..cases(20, 1_000) {
+        let layout = if seed % 2 == 0 { Layout::Random } else { Layout::Compact };
+        both(&document(seed, &Shape { layout, ..Shape::deep(300) }), seed, Framing::Single, &[65]);
+    }
+}
+
+#[test]
+fn in_documents() {
+    for text in own() {
+        compare(&text.bytes, text.framing, &[1, 65, 4096], &text.name);
+    }
+    for text in real(cases(1_000_000, 40_000_000) as usize) {
+        compare(&text.bytes, text.framing, &[4096], &text.name);
+    }
+}
+
+/// More tokens than are read one by one before masks are tried.
+const ZEROS: &str = "[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]";
+
+/// Every token next to every other, at every place of a block: what may stand there passes, what may not is found.
+#[test]
+fn at_every_place_of_a_block() {
+    let pieces = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\"a\"",
+        "\"\\n\\u00e9\"",
+        "\"\\ud83d\\ude00\"",
+        "\"\\ud83d\"",
+        "\"\\x\"",
+        "\"\u{1}\"",
+        "0",
+        "-0",
+        "01",
+        "-",
+        "12.5e+3",
+        "1.",
+        ".5",
+        "1e",
+        "1E-7",
+        "--1",
+        "1.2.3",
+        "true",
+        "truer",
+        "nul",
+        "null",
+        "false",
+        " ",
+        "\n",
+        "\u{b}",
+        "é",
+    ];
+    for first in pieces {
+        for second in pieces {
+            for before in [0, 1, 29, 30, 31, 57, 58, 59, 60, 61, 62, 63, 64].map(|length| " ".repeat(length))
+            {
+                let text = format!("[[[0,{before}{first}{second}],1],2]");
+                compare(format!("[{ZEROS},{text}]").as_bytes(), Framing::Single, &[], &text);
+                let text = format!("[{before}{{\"k\":{first}{second}}}]");
+                compare(format!("[{ZEROS},{text}]").as_bytes(), Framing::Single, &[], &text);
+            }
+        }
+    }
+}
+
+/// Events with other moves between them see the same.
+#[test]
+fn with_moves_between() {
+    let config = Config::new().validation(Validation::Strict);
+    for seed in 0..cases(500, 50_000) {
+        let shape = Shape { values: 800, width: 12, ..Shape::default() };
+        let bytes = document(seed, &shape);
+        let tokens = trace(Cursor::from_view(View::new(&bytes), Framing::Single, &config), Walk::Tokens);
+        let mixed = |cursor| trace(cursor, Walk::Mixed(seed));
+        let found = mixed(Cursor::from_view(View::new(&bytes), Framing::Single, &config));
+        assert_same(&found, &tokens, &format!("seed {seed}"));
+        let pieces =
+            Cursor::from_reader(Chunks::new(&bytes[..], &[777]), Framing::Single, &config.window(777));
+        assert_same(&mixed(pieces), &tokens, &format!("seed {seed}, in pieces"));
+    }
+}
