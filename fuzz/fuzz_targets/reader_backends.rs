@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trommel_fuzz::{framing, trace};
+use trommel_fuzz::{ends, framing, skips, tokens, trace};
 use trommel_reader::{Backend, Config, Cursor, Error, Event, Seek, Tally, Validation, View};
 
 fuzz_target!(|input: &[u8]| {
@@ -22,6 +22,14 @@ fuzz_target!(|input: &[u8]| {
         let found = (found, error);
         let expected = expected.get_or_insert_with(|| found.clone());
         assert_eq!(*expected, found, "{backend:?}");
+    }
+    // What masks have judged is what tokens are, and what is wrong is found where it stands.
+    let strict = |backend| Config::new().backend(backend).validation(Validation::Strict);
+    let cursor = |backend| Cursor::from_view(View::new(bytes), framing(choice), &strict(backend));
+    let (expected, values) = (tokens(cursor(Backend::Scalar)), ends(cursor(Backend::Scalar)));
+    for backend in Backend::available() {
+        assert_eq!(expected, trace(cursor(backend), false), "{backend:?}");
+        assert_eq!(values, skips(cursor(backend)), "{backend:?}");
     }
     for validation in [Validation::Strict, Validation::Structural] {
         let mut expected = None;

@@ -18,9 +18,69 @@ pub fn framing(byte: u8) -> Framing {
     }
 }
 
-/// Everything a cursor says about its input. With `skip`, values of members named `skip` and elements at odd places are
-/// skipped.
-pub fn trace(mut cursor: Cursor<'_>, skip: bool) -> Trace {
+/// Everything a cursor says about its input. With `skip`, some values are skipped and some containers left.
+pub fn trace(cursor: Cursor<'_>, skip: bool) -> Trace {
+    records(cursor, |cursor, trace| record(cursor, skip, trace))
+}
+
+/// The same without skips by moves from token to token, so that nothing is read ahead.
+pub fn tokens(cursor: Cursor<'_>) -> Trace {
+    records(cursor, one_by_one)
+}
+
+/// Where each record's value ends, and what is wrong with it, by skipping it.
+pub fn skips(cursor: Cursor<'_>) -> Trace {
+    records(cursor, |cursor, trace| {
+        cursor.skip_value()?;
+        trace.push(format!("value ends at {}", cursor.offset()));
+        cursor.advance().map(drop)
+    })
+}
+
+/// The same by moves from token to token.
+pub fn ends(cursor: Cursor<'_>) -> Trace {
+    records(cursor, |cursor, trace| {
+        let mut events = Trace::new();
+        walk(cursor, &mut events)?;
+        trace.push(format!("value ends at {}", cursor.offset()));
+        cursor.advance().map(drop)
+    })
+}
+
+fn one_by_one(cursor: &mut Cursor<'_>, trace: &mut Trace) -> trommel_reader::Result<()> {
+    walk(cursor, trace)?;
+    cursor.advance().map(drop)
+}
+
+fn walk(cursor: &mut Cursor<'_>, trace: &mut Trace) -> trommel_reader::Result<()> {
+    let mut open = Vec::new();
+    let mut value_due = true;
+    loop {
+        let event = if value_due {
+            cursor.begin_value()?
+        } else {
+            let Some(&kind) = open.last() else { return Ok(()) };
+            let more = if kind == Kind::Object { cursor.next_member()? } else { cursor.next_element()? };
+            match kind {
+                Kind::Object if more => Event::Name,
+                _ if more => cursor.begin_value()?,
+                _ => Event::End(kind),
+            }
+        };
+        trace.push(format!("{event:?} {} {}", cursor.span(), text(cursor)));
+        value_due = event == Event::Name;
+        match event {
+            Event::Begin(kind) => open.push(kind),
+            Event::End(_) => drop(open.pop()),
+            Event::Name | Event::Scalar(_) => {}
+        }
+    }
+}
+
+fn records(
+    mut cursor: Cursor<'_>,
+    mut record: impl FnMut(&mut Cursor<'_>, &mut Trace) -> trommel_reader::Result<()>,
+) -> Trace {
     let mut trace = Trace::new();
     loop {
         match cursor.next_record() {
@@ -31,7 +91,7 @@ pub fn trace(mut cursor: Cursor<'_>, skip: bool) -> Trace {
                 return trace;
             }
         }
-        if let Err(error) = record(&mut cursor, skip, &mut trace) {
+        if let Err(error) = record(&mut cursor, &mut trace) {
             trace.push(error.to_string());
             if !cursor.can_recover() {
                 return trace;

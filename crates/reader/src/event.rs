@@ -88,3 +88,30 @@ pub enum Scalar<'a> {
     /// A string, as it is spelt.
     String(Text<'a>),
 }
+
+impl Scalar<'_> {
+    /// The type.
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Null => Kind::Null,
+            Self::Bool(_) => Kind::Bool,
+            Self::Number(_) => Kind::Number,
+            Self::String(_) => Kind::String,
+        }
+    }
+}
+
+/// Who is [told](crate::Cursor::listen) of events, each with the absolute offset where its token begins.
+pub trait Listener {
+    /// A container begins.
+    fn begin(&mut self, kind: Kind, at: u64);
+
+    /// A container ends.
+    fn end(&mut self, kind: Kind, at: u64);
+
+    /// A member's name.
+    fn name(&mut self, name: Text<'_>, at: u64);
+
+    /// A value that has no parts.
+    fn scalar(&mut self, scalar: Scalar<'_>, at: u64);
+}

@@ -199,7 +199,7 @@
 //! | brackets that interleave, `[{]}` | yes | no |
 //! | wrong words, numbers, commas, colons, names | yes | no |
 //! | wrong escapes, control characters, UTF-8 | yes | no |
-//! | cost | that of tokens | that of masks |
+//! | cost | that of many masks | that of few |
 //!
 //! A record that is left for the next is not read to its end where there is a delimiter to go by, and what is not read is
 //! not checked, by either.
@@ -263,7 +263,7 @@ mod text;
 pub use config::{Config, Limits, Validation};
 pub use cursor::{Alike, Between, Cursor, Mark};
 pub use error::{Error, ErrorKind, Excerpt, Limit, Place, Result, Syntax};
-pub use event::{Event, Kind, Payload, Scalar};
+pub use event::{Event, Kind, Listener, Payload, Scalar};
 pub use framing::Framing;
 pub use input::{Input, MapPolicy, View};
 pub use number::Number;

@@ -11,9 +11,11 @@ pub struct Number<'a> {
 }
 
 impl<'a> Number<'a> {
-    /// Wraps a lexeme that has passed the grammar.
-    pub(crate) fn new(lexeme: &'a str) -> Self {
-        Self { lexeme }
+    /// A number whose bytes have passed the grammar.
+    #[inline]
+    pub(crate) fn of_digits(lexeme: &'a [u8]) -> Self {
+        // They are ASCII, then.
+        Self { lexeme: std::str::from_utf8(lexeme).unwrap_or("0") }
     }
 
     /// Reads a lexeme, or `None` when the text is not a JSON number. Time is linear in its length.

@@ -58,12 +58,6 @@ pub(crate) fn strings<L: Lanes>(
     (inside, quotes)
 }
 
-/// White space of RFC 8259.
-#[inline(always)]
-pub(crate) fn spaces<L: Lanes>(lanes: L) -> u64 {
-    lanes.eq(b' ') | lanes.eq(b'\n') | lanes.eq(b'\r') | lanes.eq(b'\t')
-}
-
 /// Whether `byte` is insignificant white space (RFC 8259, section 2).
 pub const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')

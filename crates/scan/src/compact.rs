@@ -5,7 +5,7 @@
 )]
 
 use crate::backend::{BLOCK, Backend, Lanes};
-use crate::blocks::{padded, spaces, strings};
+use crate::blocks::{padded, strings};
 
 /// Appends `value`, one JSON value, without its insignificant white space.
 ///
@@ -21,7 +21,7 @@ pub(crate) fn without_space<L: Lanes>(proof: L::Proof, bytes: &[u8], out: &mut V
     for block in blocks {
         let lanes = L::load(proof, block);
         let (inside, _) = strings(lanes, BLOCK, &mut in_string, &mut escape);
-        let dropped = spaces(lanes) & !inside;
+        let dropped = lanes.spaces() & !inside;
         if dropped == 0 {
             out.extend_from_slice(block);
         } else {
@@ -31,7 +31,7 @@ pub(crate) fn without_space<L: Lanes>(proof: L::Proof, bytes: &[u8], out: &mut V
     if !rest.is_empty() {
         let lanes = L::load(proof, &padded(rest));
         let (inside, _) = strings(lanes, rest.len(), &mut in_string, &mut escape);
-        keep(rest, !(spaces(lanes) & !inside), out);
+        keep(rest, !(lanes.spaces() & !inside), out);
     }
 }
 

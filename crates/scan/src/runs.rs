@@ -5,7 +5,7 @@
 )]
 
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{padded, spaces};
+use crate::blocks::padded;
 
 /// Where the plain part of a string ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,13 +81,13 @@ pub(crate) fn space<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> usi
     let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
     let mut at = from;
     for block in blocks {
-        let other = !spaces(L::load(proof, block));
+        let other = !L::load(proof, block).spaces();
         if other != 0 {
             return at + other.trailing_zeros() as usize;
         }
         at += BLOCK;
     }
     // What the rest is filled up with is space.
-    let other = !spaces(L::load(proof, &padded(rest)));
+    let other = !L::load(proof, &padded(rest)).spaces();
     if other == 0 { bytes.len() } else { at + other.trailing_zeros() as usize }
 }

@@ -9,7 +9,7 @@
 )]
 
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{padded, spaces, strings};
+use crate::blocks::{padded, strings};
 use crate::skip::{Skip, Skipped, Stop};
 
 /// What was counted, and what lies between blocks.
@@ -111,7 +111,7 @@ fn tally_block<L: Lanes>(lanes: L, length: usize, state: &mut Tallying) -> Optio
     let (opens, closes) = (u64::from(open.count_ones()), u64::from(close.count_ones()));
     let is_deep = state.skip.depth + opens + u64::from(!state.filled) > state.deepest;
     if closes >= state.skip.depth || is_deep || state.empty {
-        let content = !spaces(lanes) & !open & !close;
+        let content = !lanes.spaces() & !open & !close;
         stop = walk(state, open, close, curly, content);
         if let Some(stop) = &stop {
             counted = u64::MAX >> (63 - stop.bit());

@@ -20,7 +20,7 @@ use trie::Label;
 
 use crate::Accumulator;
 use names::{Novelty, OpenNames};
-use trommel_reader::{Event, Kind, Payload, Tally};
+use trommel_reader::{Event, Kind, Listener, Payload, Scalar, Tally, Text};
 use walk::{Core, Frame, Totals, Walk};
 
 /// When memory runs out, names are not folded further than this.
@@ -84,8 +84,13 @@ impl Profile {
 
     /// Observes an event; `at` is its offset in the input, which decides what appeared first. Between `begin` and `end` only.
     pub fn observe(&mut self, event: Event, payload: Payload<'_>, at: u64) {
+        self.each(|core, walk| core.step(walk, event, payload, at));
+    }
+
+    #[inline]
+    fn each(&mut self, mut step: impl FnMut(&mut Core, &mut Walk)) {
         for walk in self.walks.iter_mut().take(self.open) {
-            self.core.step(walk, event, payload, at);
+            step(&mut self.core, walk);
         }
         if self.core.trie.charge > self.settle_at {
             self.settle_open();
@@ -139,6 +144,25 @@ impl Profile {
         // Room to grow, so that rebuilding costs little for each new path.
         let limit = trie_bytes(&self.core.options);
         self.settle_at = limit.max(self.core.trie.charge + limit / 8);
+    }
+}
+
+/// Events one after the other, as [`observe`](Profile::observe) takes them.
+impl Listener for Profile {
+    fn begin(&mut self, kind: Kind, at: u64) {
+        self.each(|core, walk| core.begin(walk, kind, at));
+    }
+
+    fn end(&mut self, _: Kind, _: u64) {
+        self.each(Core::end);
+    }
+
+    fn name(&mut self, name: Text<'_>, _: u64) {
+        self.each(|core, walk| core.name(walk, &name));
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'_>, at: u64) {
+        self.each(|core, walk| core.scalar(walk, &scalar, at));
     }
 }
 

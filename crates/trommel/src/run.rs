@@ -3,7 +3,7 @@
 use std::io;
 
 use trommel_path::{Matcher, Order, Pass, QueryId, Scratch, Step};
-use trommel_reader::{Cursor, ErrorKind, Event, Framing, Kind, Span, Syntax};
+use trommel_reader::{Cursor, ErrorKind, Event, Framing, Kind, Payload, Span, Syntax};
 
 use crate::analysis::{Analysis, OnBadRecord};
 use crate::control::Track;
@@ -15,7 +15,7 @@ use crate::extract::Left;
 use crate::measure::{CountAs, Measure};
 use crate::report::{Answer, Coverage, Damage, Found, Report, Sink};
 use crate::setup::{Role, Setup, Work};
-use crate::stats;
+use crate::stats::{self, Describers};
 
 /// What a run found out about its input.
 pub(crate) struct Seen {
@@ -318,7 +318,10 @@ impl Run<'_> {
         while let Some(step) = self.next_step(matcher)? {
             self.step(step, matcher)?;
             if matches!(step, Step::Event(_)) {
-                matcher.forward(|event, cursor| self.event(event, cursor))?;
+                match self.work.describing.as_mut_slice() {
+                    [one] => matcher.forward(one)?,
+                    several => matcher.forward(&mut Describers(several))?,
+                }
                 continue;
             }
             if self.work.is_done(self.setup) {
@@ -375,7 +378,8 @@ impl Run<'_> {
     pub(crate) fn step(&mut self, step: Step, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         match step {
             Step::Event(event) => {
-                self.event(event, matcher.cursor());
+                let cursor = matcher.cursor();
+                self.event(event, cursor.payload(), cursor.span().start);
                 Ok(())
             }
             Step::Enter { query, times } => self.enter(query, times, matcher),
@@ -385,9 +389,9 @@ impl Run<'_> {
     }
 
     #[inline]
-    fn event(&mut self, event: Event, cursor: &Cursor<'_>) {
+    fn event(&mut self, event: Event, payload: Payload<'_>, at: u64) {
         for describing in &mut self.work.describing {
-            describing.event(event, cursor);
+            describing.event(event, payload, at);
         }
     }
 

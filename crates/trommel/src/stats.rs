@@ -1,7 +1,7 @@
 //! Describing values while matching.
 
 use trommel_path::Matcher;
-use trommel_reader::{Cursor, Event, Span};
+use trommel_reader::{Cursor, Event, Kind, Listener, Payload, Scalar, Span, Text};
 use trommel_stats::{Accumulator, Profile, ProfileOptions, RowsShown, Summary};
 
 use crate::measure::Stats;
@@ -57,10 +57,9 @@ impl Describing {
     }
 
     #[inline]
-    pub(crate) fn event(&mut self, event: Event, cursor: &Cursor<'_>) {
+    pub(crate) fn event(&mut self, event: Event, payload: Payload<'_>, at: u64) {
         if !self.open.is_empty() {
-            let at = self.base.saturating_add(cursor.span().start);
-            self.profile.observe(event, cursor.payload(), at);
+            self.profile.observe(event, payload, self.base.saturating_add(at));
         }
     }
 
@@ -88,6 +87,61 @@ impl Describing {
         self.profile.merge(later.profile);
         self.bytes = self.bytes.saturating_add(later.bytes);
         self.characters = self.characters.saturating_add(later.characters);
+    }
+}
+
+/// All descriptions, of which those with open values are told of events.
+pub(crate) struct Describers<'a>(pub(crate) &'a mut [Describing]);
+
+impl Listener for Describers<'_> {
+    #[inline]
+    fn begin(&mut self, kind: Kind, at: u64) {
+        self.0.iter_mut().for_each(|describing| Listener::begin(describing, kind, at));
+    }
+
+    #[inline]
+    fn end(&mut self, kind: Kind, at: u64) {
+        self.0.iter_mut().for_each(|describing| Listener::end(describing, kind, at));
+    }
+
+    #[inline]
+    fn name(&mut self, name: Text<'_>, at: u64) {
+        self.0.iter_mut().for_each(|describing| describing.name(name, at));
+    }
+
+    #[inline]
+    fn scalar(&mut self, scalar: Scalar<'_>, at: u64) {
+        self.0.iter_mut().for_each(|describing| describing.scalar(scalar, at));
+    }
+}
+
+impl Listener for Describing {
+    #[inline]
+    fn begin(&mut self, kind: Kind, at: u64) {
+        if !self.open.is_empty() {
+            Listener::begin(&mut self.profile, kind, self.base.saturating_add(at));
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, kind: Kind, at: u64) {
+        if !self.open.is_empty() {
+            Listener::end(&mut self.profile, kind, at);
+        }
+    }
+
+    #[inline]
+    fn name(&mut self, name: Text<'_>, at: u64) {
+        if !self.open.is_empty() {
+            self.profile.name(name, at);
+        }
+    }
+
+    #[inline]
+    fn scalar(&mut self, scalar: Scalar<'_>, at: u64) {
+        if !self.open.is_empty() {
+            self.profile.scalar(scalar, self.base.saturating_add(at));
+        }
     }
 }
 

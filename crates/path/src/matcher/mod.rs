@@ -25,7 +25,7 @@ mod trail;
 mod walk;
 mod ways;
 
-use trommel_reader::{Cursor, Error, Event, Kind, Result, Span};
+use trommel_reader::{Cursor, Error, Event, Kind, Listener, Result, Span};
 
 use crate::eval::{Operand, answer_absolutes};
 use crate::location::Location;
@@ -268,10 +268,11 @@ impl<'m, 'c> Matcher<'m, 'c> {
 
     /// Hands on, one after the other, the events up to the end of a value in which no query can select anything, where the
     /// matcher is inside of one; elsewhere none. They are the same that [`advance`](Self::advance) gives, for less.
-    pub fn forward(&mut self, mut each: impl FnMut(Event, &Cursor<'c>)) -> Result<()> {
-        while let Phase::Forward(floor) = self.phase {
-            let forwarded = self.forward_one(floor);
-            each(self.noted(forwarded)?, self.cursor);
+    pub fn forward(&mut self, listener: &mut impl Listener) -> Result<()> {
+        if let Phase::Forward(floor) = self.phase {
+            let told = self.cursor.listen(floor, listener);
+            self.noted(told)?;
+            self.phase = Phase::Close(self.cursor.offset());
         }
         Ok(())
     }

@@ -8,7 +8,9 @@ use trommel_scan::{Stack, Tape, Vetted, Vetting};
 
 use super::{Cursor, Expect, Token};
 use crate::error::Result;
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, Listener, Payload, Scalar};
+use crate::number::Number;
+use crate::text::Text;
 
 /// Bytes that are passed over at a time, so that they are still near when their encoding is checked.
 const STRETCH: usize = 1 << 16;
@@ -143,6 +145,86 @@ impl Cursor<'_> {
         Some(event)
     }
 
+    /// Goes on event by event until no more than `depth` containers are open, and tells of each. Where no more are open, nothing
+    /// happens.
+    ///
+    /// The events are those of [`advance`](Self::advance). Where all are wanted, this is the faster way to have them.
+    pub fn listen(&mut self, depth: u32, listener: &mut impl Listener) -> Result<()> {
+        while self.stack.depth() > depth {
+            if self.tell_ahead(depth, listener) {
+                continue;
+            }
+            let Some(event) = self.advance()? else { return Ok(()) };
+            tell(event, self.payload(), self.span().start, listener);
+        }
+        Ok(())
+    }
+
+    /// Tells of all that was written down, or until no more than `depth` containers are open; whether there was anything.
+    fn tell_ahead(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
+        let ahead = &mut self.ahead;
+        if ahead.due != self.source.base() + self.at as u64 || ahead.next >= ahead.tape.len() {
+            return false;
+        }
+        let first = (ahead.base - self.source.base()) as usize;
+        let bytes = self.source.loaded().get(first..).unwrap_or_default();
+        let mut in_object = self.stack.in_object();
+        let mut name_due = in_object && self.expect != Expect::Value;
+        let (mut told, mut last, mut begun) = (0, (0, 0), false);
+        for (start, end, escaped) in ahead.tape.tokens(ahead.next) {
+            let at = ahead.base + start as u64;
+            let byte = bytes.get(start).copied().unwrap_or_default();
+            told += 1;
+            last = (start, end);
+            begun = false;
+            match byte {
+                b'"' => {
+                    let text = Text::new(bytes.get(start + 1..end - 1).unwrap_or_default(), escaped);
+                    if name_due {
+                        name_due = false;
+                        listener.name(text, at);
+                        continue;
+                    }
+                    listener.scalar(Scalar::String(text), at);
+                }
+                b'{' | b'[' => {
+                    in_object = byte == b'{';
+                    self.stack.push(in_object);
+                    begun = true;
+                    listener.begin(if in_object { Kind::Object } else { Kind::Array }, at);
+                }
+                b'}' | b']' => {
+                    self.stack.pop();
+                    listener.end(if byte == b'}' { Kind::Object } else { Kind::Array }, at);
+                    if self.stack.depth() <= depth {
+                        break;
+                    }
+                    in_object = self.stack.in_object();
+                }
+                b't' => listener.scalar(Scalar::Bool(true), at),
+                b'f' => listener.scalar(Scalar::Bool(false), at),
+                b'n' => listener.scalar(Scalar::Null, at),
+                _ => {
+                    let lexeme = bytes.get(start..end).unwrap_or_default();
+                    listener.scalar(Scalar::Number(Number::of_digits(lexeme)), at);
+                }
+            }
+            name_due = in_object;
+        }
+        ahead.next += told;
+        let (start, end) = last;
+        (self.start, self.end, self.at) = (first + start, first + end, first + end);
+        ahead.due = ahead.base + end as u64;
+        // What was written down ends behind a value or an opening bracket.
+        self.token = Token::None;
+        if begun {
+            self.expect = Expect::First;
+        } else {
+            self.after_value();
+        }
+        true
+    }
+
     #[inline]
     fn scalar_ahead(&mut self, kind: Kind, token: Token) -> Event {
         self.token = token;
@@ -187,6 +269,18 @@ impl Cursor<'_> {
             ahead.stretch = if stretch < wanted { wanted } else { 2 * wanted };
             return true;
         }
+    }
+}
+
+/// Tells of an event.
+fn tell(event: Event, payload: Payload<'_>, at: u64, listener: &mut impl Listener) {
+    match (event, payload) {
+        (Event::Begin(kind), _) => listener.begin(kind, at),
+        (Event::End(kind), _) => listener.end(kind, at),
+        (Event::Name, Payload::Name(name)) => listener.name(name, at),
+        (Event::Scalar(_), Payload::Scalar(scalar)) => listener.scalar(scalar, at),
+        // Names and scalars have payloads of their kind.
+        (Event::Name | Event::Scalar(_), _) => {}
     }
 }
 

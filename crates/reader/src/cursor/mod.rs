@@ -258,7 +258,10 @@ impl<'a> Cursor<'a> {
                 let text = Text::cut(&self.long.beginning, escaped, self.long.whole);
                 Payload::Scalar(Scalar::String(text))
             }
-            Token::Number => Payload::Scalar(Scalar::Number(Number::new(self.lexeme()))),
+            Token::Number => {
+                let lexeme = self.source.loaded().get(self.start..self.end).unwrap_or_default();
+                Payload::Scalar(Scalar::Number(Number::of_digits(lexeme)))
+            }
             Token::Bool(value) => Payload::Scalar(Scalar::Bool(value)),
             Token::Null => Payload::Scalar(Scalar::Null),
         }
@@ -277,12 +280,6 @@ impl<'a> Cursor<'a> {
     #[inline]
     fn inside(&self) -> &[u8] {
         self.source.loaded().get(self.start + 1..self.end - 1).unwrap_or_default()
-    }
-
-    fn lexeme(&self) -> &str {
-        let bytes = self.source.loaded().get(self.start..self.end).unwrap_or_default();
-        // A number that passed the grammar is ASCII.
-        std::str::from_utf8(bytes).unwrap_or("0")
     }
 
     /// The bytes of a span, if all of them are still there: on a slice always, on a stream as far as they are held.

@@ -13,8 +13,8 @@ use crate::span::Span;
 use crate::tally::Tally;
 
 impl Cursor<'_> {
-    /// Passes over the value that comes next and returns its place. Costs masks under structural validation, tokens
-    /// under strict.
+    /// Passes over the value that comes next and returns its place. Costs a few masks a block of 64 bytes under
+    /// structural validation, many under strict.
     pub fn skip_value(&mut self) -> Result<Span> {
         self.expect_value()?;
         let Some(byte) = self.next_byte()? else { return self.ended() };

@@ -12,9 +12,9 @@
 )]
 
 use std::arch::x86_64::{
-    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
-    _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
-    _mm256_set1_epi8, _mm256_slli_epi16,
+    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm_setr_epi8,
+    _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_min_epu8,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_shuffle_epi8, _mm256_slli_epi16,
 };
 
 use super::lanes::{BLOCK, Lanes};
@@ -129,6 +129,21 @@ impl Lanes for Avx2 {
         unsafe {
             let bit = _mm256_set1_epi8(0x20);
             Self(_mm256_or_si256(self.0, bit), _mm256_or_si256(self.1, bit))
+        }
+    }
+
+    #[inline(always)]
+    fn spaces(self) -> u64 {
+        // By its low four bits each byte is told the only white space it can be, and compared with that. Bytes that are not ASCII
+        // are told 0 (Langdale and Lemire 2019, section 3.1.2).
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe {
+            let candidates = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+                0x20, -1, -1, -1, -1, -1, -1, -1, -1, 0x09, 0x0A, -1, -1, 0x0D, -1, -1,
+            ));
+            let low = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(candidates, self.0), self.0);
+            let high = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(candidates, self.1), self.1);
+            Self::mask(low, high)
         }
     }
 

@@ -1,4 +1,5 @@
 //! The one trait a backend implements: 64 bytes at a time, compared into bit masks.
+#![expect(clippy::inline_always, reason = "what backends share must become part of their entry points")]
 
 /// Bytes in a block; one bit of a mask each, the first byte in bit 0.
 pub(crate) const BLOCK: usize = 64;
@@ -32,6 +33,12 @@ pub(crate) trait Lanes: Copy {
 
     /// The same bytes with bit 5 set, which makes `[` a `{` and `]` a `}`.
     fn with_bit5(self) -> Self;
+
+    /// White space of RFC 8259.
+    #[inline(always)]
+    fn spaces(self) -> u64 {
+        self.eq(b' ') | self.eq(b'\n') | self.eq(b'\r') | self.eq(b'\t')
+    }
 
     /// In each bit, the parity of the bits up to and including it.
     fn prefix_xor(self, bits: u64) -> u64;

@@ -1,4 +1,8 @@
 //! The brackets of a block, one after the other.
+#![expect(
+    clippy::inline_always,
+    reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
+)]
 
 use super::{Masks, Vetting};
 use crate::stack::Stack;
@@ -18,7 +22,7 @@ pub(super) struct Brackets {
 }
 
 impl Brackets {
-    #[inline]
+    #[inline(always)]
     pub(super) fn pass(masks: &Masks, state: &mut Vetting<'_>) -> Self {
         let all = masks.open | masks.close;
         let in_object = if state.stack.in_object() { u64::MAX } else { 0 };
@@ -61,14 +65,14 @@ impl Brackets {
 
     /// Brings the stack to what it was before.
     #[cold]
-    pub(super) fn undo(self, masks: &Masks, stack: &mut Stack) {
+    pub(super) fn undo(self, open: u64, curly: u64, stack: &mut Stack) {
         let mut left = self.taken;
         while left != 0 {
             let bit = left.ilog2();
-            if masks.open >> bit & 1 == 1 {
+            if open >> bit & 1 == 1 {
                 stack.pop();
             } else {
-                stack.push(masks.curly >> bit & 1 == 1);
+                stack.push(curly >> bit & 1 == 1);
             }
             left &= !(1 << bit);
         }

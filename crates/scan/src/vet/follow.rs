@@ -1,4 +1,8 @@
 //! What may follow what.
+#![expect(
+    clippy::inline_always,
+    reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
+)]
 
 use super::Masks;
 
@@ -42,7 +46,7 @@ impl Due {
     }
 
     /// The bytes of a block that stand where something else is due.
-    #[inline]
+    #[inline(always)]
     pub(super) fn check(&mut self, masks: &Masks, in_object: u64, scalars: Runs) -> u64 {
         let Masks { blank, open, close, curly, comma, colon, inside, .. } = *masks;
         let openings = masks.openings();
@@ -71,12 +75,12 @@ impl Due {
 }
 
 /// The first bytes behind some that are not blank. Whether the last has to be sought in the next block is carried over.
-#[inline]
+#[inline(always)]
 fn next(bytes: u64, blank: u64, carry: &mut u64) -> u64 {
     next_of(bytes << 1, bytes >> 63, blank, carry)
 }
 
-#[inline]
+#[inline(always)]
 fn next_of(behind: u64, last: u64, blank: u64, carry: &mut u64) -> u64 {
     let (sum, over) = blank.overflowing_add(behind | *carry);
     *carry = last | u64::from(over);

@@ -169,7 +169,7 @@ fn vet_block<L: Lanes>(
         bad |= carry.scalars.check(lanes, place, scalars);
     }
     if bad & brackets.until != 0 || brackets.is_wrong {
-        brackets.undo(&masks, state.stack);
+        brackets.undo(masks.open, masks.curly, state.stack);
         return false;
     }
     let begun = (masks.openings() | masks.open | masks.close | scalars.starts) & brackets.until;
@@ -203,11 +203,8 @@ fn classify<L: Lanes>(lanes: L, place: Place<'_>, carry: &mut Carry) -> (Masks, 
     carry.in_string = (inside.cast_signed() >> 63).cast_unsigned();
     let outside = !(inside | quotes);
     let control = lanes.below(0x20);
-    let mut blank = lanes.eq(b' ') & outside;
+    let blank = lanes.spaces() & outside;
     let mut bad = control & inside;
-    if control & outside != 0 {
-        blank |= (lanes.eq(b'\n') | lanes.eq(b'\r') | lanes.eq(b'\t')) & outside;
-    }
     if escapes & inside != 0 {
         bad |= bad_escapes(lanes, place, escapes & inside, &mut carry.surrogates);
     }

@@ -39,6 +39,16 @@ impl Tape {
         Some((start, end & !ESCAPED, end & ESCAPED != 0))
     }
 
+    /// The tokens from a number on.
+    #[inline]
+    pub fn tokens(&self, first: usize) -> impl Iterator<Item = (usize, usize, bool)> {
+        let starts = self.starts.get(first..self.kept).unwrap_or_default();
+        let ends = self.ends.get(first..self.kept).unwrap_or_default();
+        let token =
+            |(&start, &end): (&u16, &u16)| (start.into(), (end & !ESCAPED).into(), end & ESCAPED != 0);
+        starts.iter().zip(ends).map(token)
+    }
+
     /// Where a token begins.
     #[inline]
     pub fn start(&self, number: usize) -> Option<u16> {

@@ -100,10 +100,7 @@ impl Core {
     pub(super) fn step(&mut self, walk: &mut Walk, event: Event, payload: Payload<'_>, at: u64) {
         match (event, payload) {
             (Event::Name, Payload::Name(name)) => self.name(walk, &name),
-            (Event::Scalar(kind), Payload::Scalar(scalar)) => {
-                let node = self.value(walk, kind, at);
-                self.scalar(node, &scalar, at);
-            }
+            (Event::Scalar(_), Payload::Scalar(scalar)) => self.scalar(walk, &scalar, at),
             (Event::Scalar(kind), _) => {
                 self.value(walk, kind, at);
             }
@@ -138,7 +135,7 @@ impl Core {
         node
     }
 
-    fn begin(&mut self, walk: &mut Walk, kind: Kind, at: u64) {
+    pub(super) fn begin(&mut self, walk: &mut Walk, kind: Kind, at: u64) {
         let node = self.value(walk, kind, at);
         self.objects += 1;
         walk.frames.push(Frame {
@@ -154,7 +151,7 @@ impl Core {
         });
     }
 
-    fn end(&mut self, walk: &mut Walk) {
+    pub(super) fn end(&mut self, walk: &mut Walk) {
         let Some(frame) = walk.frames.pop() else { return };
         self.names.release(frame.names);
         walk.pending = None;
@@ -173,7 +170,7 @@ impl Core {
         }
     }
 
-    fn name(&mut self, walk: &mut Walk, name: &Text<'_>) {
+    pub(super) fn name(&mut self, walk: &mut Walk, name: &Text<'_>) {
         let Some(frame) = walk.frames.last_mut() else { return };
         let decoded = name.is_escaped().then(|| name.decode());
         let name = decoded.as_ref().map_or(name.raw(), |name| name.as_bytes());
@@ -189,32 +186,34 @@ impl Core {
         if node == NONE && !self.options.per_path && !self.options.duplicate_names {
             return;
         }
-        match self.novelty(frame, node, name) {
-            Novelty::New => {
-                if let Some(node) = self.trie.nodes.get_mut(node as usize) {
-                    node.present += 1;
-                }
+        let mut found = self.trie.nodes.get_mut(node as usize);
+        let novelty = match &mut found {
+            // The node knows the object in which its name was seen last.
+            Some(node) if frame.marks && matches!(node.label, Label::Name(..)) => {
+                let before = std::mem::replace(&mut node.seen_in, frame.object);
+                if before == frame.object { Novelty::Repeated } else { Novelty::New }
             }
-            Novelty::Repeated => self.totals.duplicates += 1,
-            Novelty::Unknown => self.totals.missed = true,
+            _ => self.names.insert(&mut frame.names, name, self.options.limits.open_names_bytes),
+        };
+        match (novelty, found) {
+            (Novelty::New, Some(node)) => node.present += 1,
+            (Novelty::New, None) => {}
+            (Novelty::Repeated, _) => self.totals.duplicates += 1,
+            (Novelty::Unknown, _) => self.totals.missed = true,
         }
     }
 
-    /// Whether a name is new in its object: told by the object's number at the name's node, or by the object's list.
-    fn novelty(&mut self, frame: &mut Frame, node: u32, name: &[u8]) -> Novelty {
-        if frame.marks
-            && let Some(node) = self.trie.nodes.get_mut(node as usize)
-            && matches!(node.label, Label::Name(..))
-        {
-            let before = std::mem::replace(&mut node.seen_in, frame.object);
-            return if before == frame.object { Novelty::Repeated } else { Novelty::New };
+    pub(super) fn scalar(&mut self, walk: &mut Walk, scalar: &Scalar<'_>, at: u64) {
+        let node = self.value(walk, scalar.kind(), at);
+        if self.options.per_path && (self.options.schema || self.options.values) {
+            self.describe(node, scalar, at);
         }
-        self.names.insert(&mut frame.names, name, self.options.limits.open_names_bytes)
     }
 
-    fn scalar(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
+    /// Takes in what a scalar says, for the schema and for figures about values.
+    fn describe(&mut self, node: u32, scalar: &Scalar<'_>, at: u64) {
         let Some(node) = self.trie.nodes.get_mut(node as usize) else { return };
-        if self.options.schema && self.options.per_path {
+        if self.options.schema {
             match scalar {
                 Scalar::Number(number) => node.has_fractions = node.has_fractions || !number.is_integer(),
                 Scalar::String(text) if node.formats != 0 => {
@@ -223,7 +222,7 @@ impl Core {
                 _ => {}
             }
         }
-        if self.options.values && self.options.per_path {
+        if self.options.values {
             let level = self.level;
             let charge = |values: &Option<Box<Values>>| values.as_ref().map_or(0, |values| values.charge());
             self.trie.charge -= charge(&node.values);
