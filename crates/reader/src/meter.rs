@@ -67,6 +67,15 @@ impl CharMeter {
         }
     }
 
+    /// Passes the bytes up to one offset, and takes it that there are so many characters from there to another.
+    pub(crate) fn jump(&mut self, window: &[u8], base: u64, (from, to): (u64, u64), chars: u64) {
+        self.pass(window, base, from);
+        if self.offset == from {
+            self.chars += chars;
+            self.offset = to;
+        }
+    }
+
     /// Characters between the meter's start and `offset`. Linear in the bytes between the offset passed last and this.
     pub(crate) fn chars_before(&mut self, window: &[u8], base: u64, offset: u64) -> u64 {
         self.pass(window, base, offset);

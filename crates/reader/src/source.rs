@@ -298,6 +298,14 @@ impl<'a> Source<'a> {
     }
 
     /// Unicode scalar values between the place where counting began and `offset`.
+    /// Takes it that there are so many characters from offset `from` to offset `to`.
+    pub(crate) fn pass_chars(&mut self, from: u64, to: u64, chars: u64) {
+        if let Some(mut meter) = self.chars.take() {
+            meter.jump(self.loaded(), self.base, (from, to), chars);
+            self.chars = Some(meter);
+        }
+    }
+
     pub(crate) fn chars_before(&mut self, offset: u64) -> u64 {
         let Some(mut chars) = self.chars.take() else { return 0 };
         let count = chars.chars_before(self.loaded(), self.base, offset);

@@ -114,6 +114,58 @@ impl Profile {
         }
     }
 
+    /// A profile for more elements of the array that is innermost open, to be [joined](Self::join): as if it had observed the
+    /// beginnings of the open containers, and counted nothing. Where more than one value is open, or paths were folded, there
+    /// is none.
+    pub fn apart(&self) -> Option<Self> {
+        let [walk] = self.walks.get(..self.open)? else { return None };
+        walk.frames.last().filter(|frame| frame.kind == Kind::Array)?;
+        let core = &self.core;
+        let mut apart = Self::new(core.options.clone());
+        (apart.core.names_cap, apart.core.depth_cap) = (core.names_cap, core.depth_cap);
+        apart.core.level = core.level;
+        apart.begin();
+        let mut parent = NONE;
+        for frame in &walk.frames {
+            parent = apart.core.trie.same_child(parent, &core.trie, frame.node)?;
+            apart.core.objects += 1;
+            let frame = frame.apart(parent, apart.core.objects);
+            apart.walks.first_mut()?.frames.push(frame);
+        }
+        Some(apart)
+    }
+
+    /// Adds what a profile that was made [apart](Self::apart) has observed of the same array. What is open stays so.
+    ///
+    /// Takes time in proportion to the paths of both, and the logarithm of the names of one path.
+    pub fn join(&mut self, apart: Self) {
+        let theirs = apart.walks.first().and_then(|walk| walk.frames.last());
+        let own = self.walks.first_mut().and_then(|walk| walk.frames.last_mut());
+        if let (Some(own), Some(theirs)) = (own, theirs) {
+            own.take_in(theirs);
+        }
+        self.settled = false;
+        if self.core.options.per_path {
+            self.add(apart.core);
+            self.settle_open();
+        } else {
+            // Without paths, the trie holds nothing that is not counted elsewhere.
+            self.core.totals.merge(apart.core.totals);
+        }
+    }
+
+    /// Adds what another profile has counted; the trie is then to be settled.
+    fn add(&mut self, other: Core) {
+        let core = &mut self.core;
+        core.options.restrict(&other.options);
+        core.totals.merge(other.totals);
+        core.names_cap = core.names_cap.min(other.names_cap);
+        core.depth_cap = core.depth_cap.min(other.depth_cap);
+        core.level = core.level.max(other.level);
+        core.trie.append(other.trie);
+        core.lower_caps();
+    }
+
     /// Ends what is open and brings everything into its one form, as a function of what was observed. Merging does so by
     /// itself.
     pub fn settle(&mut self) {
@@ -256,15 +308,8 @@ impl Accumulator for Profile {
     fn merge(&mut self, mut other: Self) {
         self.settle();
         other.settle();
-        let (core, other) = (&mut self.core, other.core);
-        core.options.restrict(&other.options);
-        core.totals.merge(other.totals);
-        core.names_cap = core.names_cap.min(other.names_cap);
-        core.depth_cap = core.depth_cap.min(other.depth_cap);
-        core.level = core.level.max(other.level);
-        core.trie.append(other.trie);
-        core.lower_caps();
-        core.settle();
+        self.add(other.core);
+        self.core.settle();
     }
 
     /// The figures over everything observed so far, as if what is open ended here. [Settle](Self::settle) first to spare a

@@ -6,7 +6,7 @@
 mod support;
 
 use support::{Random, observe_text, options, text};
-use trommel_reader::{Kind, Number, Scalar};
+use trommel_reader::{Config, Cursor, Kind, Number, Scalar};
 use trommel_stats::{
     Accumulator, Distinct, Frequent, Kinds, Numeric, Profile, ProfileOptions, Quantiles, TextLengths,
 };
@@ -340,4 +340,53 @@ fn damaged_states_are_refused() {
         }
     }
     assert!(refused > 100);
+}
+
+/// The elements of an array may be observed apart: what is joined is what one pass over all would have seen.
+#[test]
+fn elements_observed_apart() {
+    let mut joins = 0;
+    for seed in 0..cases(60, 3_000) {
+        let mut random = Random::new(seed);
+        let shape = Shape { values: 300, width: 20, duplicates: true, ..Shape::default() };
+        let elements = documents(seed, &shape, 30);
+        let elements: Vec<_> = elements.iter().map(|(_, text)| String::from_utf8_lossy(text)).collect();
+        let text = format!(r#"{{"a":[0,{{"b":[{}]}}],"c":[1],"c":2}}"#, elements.join(","));
+        for change in [everything, |options: &mut ProfileOptions| options.max_depth = 3] {
+            let options = options(change);
+            let mut whole = Profile::new(options.clone());
+            apart(text.as_bytes(), &mut whole, || false);
+            let mut joined = Profile::new(options);
+            joins += apart(text.as_bytes(), &mut joined, || random.chance(30));
+            assert_eq!(joined.summary(), whole.summary(), "seed {seed}");
+            joined.settle();
+            whole.settle();
+            assert_eq!(String::from_utf8(bytes(&joined)), String::from_utf8(bytes(&whole)), "seed {seed}");
+        }
+    }
+    assert!(joins > 200, "{joins}");
+}
+
+/// Observes a document. Between the elements of its array `b` it is changed now and then, where `change` says so, between the
+/// profile and one apart, or the one apart is joined. Returns how often it was.
+fn apart(text: &[u8], profile: &mut Profile, mut change: impl FnMut() -> bool) -> usize {
+    let mut cursor = Cursor::new(text, &Config::default());
+    let (mut other, mut joins) = (None::<Profile>, 0);
+    profile.begin();
+    while let Some(event) = cursor.advance().unwrap() {
+        let at = cursor.span().start;
+        other.as_mut().unwrap_or(profile).observe(event, cursor.payload(), at);
+        let between = cursor.between().is_some() && cursor.depth() == 4;
+        if between && (other.is_some() || change()) {
+            let ended = cursor.peek().unwrap().is_none() && text[cursor.offset() as usize] == b']';
+            if let Some(apart) = other.take_if(|_| ended || change()) {
+                profile.join(apart);
+                joins += 1;
+            } else if other.is_none() && !ended {
+                other = profile.apart();
+            }
+        }
+    }
+    profile.end();
+    joins
 }

@@ -4,10 +4,12 @@
 //! counts only if the one before it came to an end exactly there; otherwise the elements from there on are matched once more,
 //! one after the other. So a wrong guess costs time and never changes an answer. After two wrong guesses in a row there are no more.
 
+mod described;
+
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use trommel_path::{Apart, Matcher, Scratch};
-use trommel_reader::{Alike, Cursor, Span, View};
+use trommel_reader::{Alike, Between, Config, Cursor, Span, View};
 
 use crate::analysis::{Analysis, OnBadRecord};
 use crate::control::Track;
@@ -25,6 +27,10 @@ const STRETCH: u64 = 512 << 10;
 /// Stretches a thread that are worked on before their answers are handed out.
 const AHEAD: usize = 4;
 
+/// The same for statistics, which take time to be joined: fewer stretches, and longer ones.
+const DESCRIBED: u64 = 2 * STRETCH;
+const DESCRIBED_AHEAD: usize = 2;
+
 /// Bytes in which the end of an element is looked for.
 const SEARCHED: u64 = 8 * STRETCH;
 
@@ -35,13 +41,16 @@ const WRONG: u32 = 2;
 pub(crate) struct Divide<'a> {
     view: View<'a>,
     track: Track,
-    threads: usize,
     pool: Option<ThreadPool>,
+    /// Bytes of a stretch.
+    stretch: u64,
+    /// Stretches that are worked on at a time.
+    ahead: usize,
 }
 
 impl<'a> Divide<'a> {
     /// Where a document can be divided: it is in memory or mapped and long enough, there are threads, and all that is asked
-    /// for is values and counts, without a limit that may end the run early.
+    /// for is values and counts, without a limit that may end the run early, or its statistics.
     pub(crate) fn new(
         analysis: &Analysis,
         document: &'a Document,
@@ -53,26 +62,28 @@ impl<'a> Divide<'a> {
             Measure::Count(count) => count.limit.is_none(),
             Measure::Sample(_) | Measure::Stats(_) => false,
         };
+        let describes = matches!(measures.as_slice(), [Measure::Stats(stats)] if stats.queries.is_empty());
         let threads = options.threads.unwrap_or_else(rayon::current_num_threads);
         let fails = !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
         let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * STRETCH) else {
             return Ok(None);
         };
-        if threads < 2 || !fails || !measures.iter().all(unlimited) {
+        if threads < 2 || !fails || !(describes || measures.iter().all(unlimited)) {
             return Ok(None);
         }
         let pool = options.threads.map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
         let pool = pool.transpose().map_err(std::io::Error::other)?;
-        Ok(Some(Self { view, track: track.clone(), threads, pool }))
+        let (stretch, ahead) = if describes { (DESCRIBED, DESCRIBED_AHEAD) } else { (STRETCH, AHEAD) };
+        Ok(Some(Self { view, track: track.clone(), pool, stretch, ahead: ahead * threads }))
     }
 
     /// The next stretches, the first one behind an element that ends at `from`, or is thought to.
     fn stretches(&self, mut from: u64, elements: &Alike<'_>) -> Vec<Span> {
         let next = || {
-            let end = elements.guess(from + STRETCH, SEARCHED)?;
+            let end = elements.guess(from + self.stretch, SEARCHED)?;
             Some(Span::new(std::mem::replace(&mut from, end), end))
         };
-        std::iter::from_fn(next).take(self.threads * AHEAD).collect()
+        std::iter::from_fn(next).take(self.ahead).collect()
     }
 }
 
@@ -93,6 +104,40 @@ struct Chain {
     told: u64,
     wrong: u32,
     ended: bool,
+}
+
+/// How a stretch goes with what was matched before it.
+enum Meeting {
+    /// It begins where the last element ended.
+    Fits,
+    /// It does not, and is to be matched again from there.
+    Missed,
+    /// There is nothing of it that counts.
+    Passed,
+}
+
+impl Chain {
+    fn meets(&mut self, stretch: Span) -> Meeting {
+        if self.ended {
+            return Meeting::Passed;
+        }
+        if stretch.start == self.at {
+            self.wrong = 0;
+            return Meeting::Fits;
+        }
+        self.wrong += 1;
+        self.ended = self.wrong == WRONG;
+        // Otherwise all of it may lie in an element that was matched.
+        if self.ended || self.at >= stretch.end { Meeting::Passed } else { Meeting::Missed }
+    }
+
+    /// Elements have been matched up to this offset.
+    fn pass(&mut self, end: u64, track: &Track) -> Result<(), Error> {
+        track.pass(end.saturating_sub(self.told), end)?;
+        self.told = self.told.max(end);
+        self.at = end;
+        Ok(())
+    }
 }
 
 impl Run<'_> {
@@ -137,23 +182,13 @@ impl Run<'_> {
         mut stretch: Stretch,
         chain: &mut Chain,
     ) -> Result<(), Error> {
-        if chain.ended {
-            return Ok(());
-        }
         let until = stretch.span.end;
-        if stretch.span.start == chain.at {
-            chain.wrong = 0;
-        } else {
-            chain.wrong += 1;
-            if chain.wrong == WRONG {
-                chain.ended = true;
-                return Ok(());
+        match chain.meets(stretch.span) {
+            Meeting::Fits => {}
+            Meeting::Passed => return Ok(()),
+            Meeting::Missed => {
+                stretch = divide.answer((self.analysis, self.setup), apart, Span::new(chain.at, until));
             }
-            if chain.at >= until {
-                // All of it lies in an element that was matched.
-                return Ok(());
-            }
-            stretch = divide.answer((self.analysis, self.setup), apart, Span::new(chain.at, until));
         }
         // With an error everything ends where it is met in turn.
         let Some(end) = stretch.end else {
@@ -165,11 +200,9 @@ impl Run<'_> {
         stretch.kept.hand_out(view, &mut self.work.outgoing, self.sink, &divide.track)?;
         release(view);
         self.work.merge(stretch.work);
-        divide.track.pass(end.saturating_sub(chain.told), end)?;
-        chain.told = chain.told.max(end);
+        chain.pass(end, &divide.track)?;
         // The array has no further element, or there is one that does not end.
         chain.ended = end < until;
-        chain.at = end;
         Ok(())
     }
 
@@ -195,15 +228,20 @@ impl Divide<'_> {
         stretches.par_iter().map(|span| self.answer(asked, apart, *span)).collect()
     }
 
+    /// A cursor behind an element that ends at the beginning of a span.
+    fn cursor_between(&self, between: &Between, span: Span, config: &Config) -> Cursor<'_> {
+        let all = self.view.base() + self.view.bytes().len() as u64;
+        let view = self.view.narrow(Span::new(span.start, all)).unwrap_or(View::at(&[], span.start));
+        let monitor = self.track.again().monitor(span.start);
+        Cursor::from_between(view, between, config).monitored(monitor)
+    }
+
     /// Matches the elements from behind one that ends at the beginning of a span up to the first that ends behind it.
     fn answer(&self, (analysis, setup): (&Analysis, &Setup), apart: &Apart, span: Span) -> Stretch {
         let mut kept = Kept::default();
         let mut work = Work::new(&analysis.measures, &analysis.options);
         let config = analysis.options.config();
-        let all = self.view.base() + self.view.bytes().len() as u64;
-        let view = self.view.narrow(Span::new(span.start, all)).unwrap_or(View::at(&[], span.start));
-        let monitor = self.track.again().monitor(span.start);
-        let mut cursor = Cursor::from_between(view, apart.between(), &config).monitored(monitor);
+        let mut cursor = self.cursor_between(apart.between(), span, &config);
         let mut scratch = Scratch::new();
         let mut matcher =
             setup.plan.matcher_apart(&mut scratch, &mut cursor, &setup.wants, (apart, span.end));

@@ -318,10 +318,7 @@ impl Run<'_> {
         while let Some(step) = self.next_step(matcher)? {
             self.step(step, matcher)?;
             if matches!(step, Step::Event(_)) {
-                match self.work.describing.as_mut_slice() {
-                    [one] => matcher.forward(one)?,
-                    several => matcher.forward(&mut Describers(several))?,
-                }
+                self.forward(matcher)?;
                 continue;
             }
             if self.work.is_done(self.setup) {
@@ -337,6 +334,19 @@ impl Run<'_> {
         self.end_record(matcher)?;
         self.coverage.records += 1;
         Ok(if self.work.is_done(self.setup) { Recorded::Enough } else { Recorded::Done })
+    }
+
+    /// Hands on the events of a value that is described.
+    fn forward(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        #[cfg(feature = "parallel")]
+        if let Some(divide) = self.divide {
+            return self.described(divide, matcher);
+        }
+        match self.work.describing.as_mut_slice() {
+            [one] => matcher.forward(one)?,
+            several => matcher.forward(&mut Describers(several))?,
+        }
+        Ok(())
     }
 
     /// The next step of the matcher, what others can do in between being done.

@@ -63,6 +63,20 @@ impl Describing {
         }
     }
 
+    /// What describes more elements of the innermost open array, having counted nothing so far.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn apart(&self) -> Option<Self> {
+        let profile = self.profile.apart()?;
+        let (path, open) = (self.path.clone(), self.open.clone());
+        Some(Self { path, profile, open, base: self.base, bytes: 0, characters: 0 })
+    }
+
+    /// Takes in what was described apart.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn join(&mut self, apart: Self) {
+        self.profile.join(apart.profile);
+    }
+
     /// Describes a record without looking at more than masks.
     pub(crate) fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<(), trommel_reader::Error> {
         let kind = cursor.peek()?;

@@ -269,12 +269,24 @@ impl<'m, 'c> Matcher<'m, 'c> {
     /// Hands on, one after the other, the events up to the end of a value in which no query can select anything, where the
     /// matcher is inside of one; elsewhere none. They are the same that [`advance`](Self::advance) gives, for less.
     pub fn forward(&mut self, listener: &mut impl Listener) -> Result<()> {
+        self.forward_until(0, u64::MAX, listener)
+    }
+
+    /// The same until no more than `depth` containers are open, or an offset is reached.
+    pub fn forward_until(&mut self, depth: u32, offset: u64, listener: &mut impl Listener) -> Result<()> {
         if let Phase::Forward(floor) = self.phase {
-            let told = self.cursor.listen(floor, listener);
+            let told = self.cursor.listen(depth.max(floor), offset, listener);
             self.noted(told)?;
-            self.phase = Phase::Close(self.cursor.offset());
+            if self.cursor.depth() == floor {
+                self.phase = Phase::Close(self.cursor.offset());
+            }
         }
         Ok(())
+    }
+
+    /// Whether the matcher is inside of a value in which no query can select anything.
+    pub fn is_forwarding(&self) -> bool {
+        matches!(self.phase, Phase::Forward(_))
     }
 
     fn step(&mut self) -> Result<Option<Step>> {

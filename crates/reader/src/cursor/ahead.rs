@@ -36,6 +36,8 @@ pub(super) struct Ahead {
     waited: u32,
     /// Bytes that are looked at next time.
     stretch: usize,
+    /// Absolute offset behind which nothing is to be written down.
+    room: Option<u64>,
     /// The containers open at the end of the tape, or what to go back to.
     stack: Stack,
 }
@@ -145,12 +147,19 @@ impl Cursor<'_> {
         Some(event)
     }
 
-    /// Goes on event by event until no more than `depth` containers are open, and tells of each. Where no more are open, nothing
-    /// happens.
+    /// Goes on event by event until no more than `depth` containers are open, or the offset `until` is reached, and tells of
+    /// each. Where no more are open, nothing happens.
     ///
     /// The events are those of [`advance`](Self::advance). Where all are wanted, this is the faster way to have them.
-    pub fn listen(&mut self, depth: u32, listener: &mut impl Listener) -> Result<()> {
-        while self.stack.depth() > depth {
+    pub fn listen(&mut self, depth: u32, until: u64, listener: &mut impl Listener) -> Result<()> {
+        self.ahead.room = Some(until);
+        let heard = self.listen_on(depth, until, listener);
+        self.ahead.room = None;
+        heard
+    }
+
+    fn listen_on(&mut self, depth: u32, until: u64, listener: &mut impl Listener) -> Result<()> {
+        while self.stack.depth() > depth && self.offset() < until {
             if self.tell_ahead(depth, listener) {
                 continue;
             }
@@ -241,7 +250,8 @@ impl Cursor<'_> {
 
     fn write_ahead(&mut self) -> bool {
         let wanted = self.ahead.stretch.clamp(SHORTEST, LONGEST);
-        let mut stretch = self.stretch(wanted);
+        let room = self.ahead.room.map_or(wanted as u64, |until| until.saturating_sub(self.offset()));
+        let mut stretch = self.stretch(wanted.min(usize::try_from(room).unwrap_or(wanted)));
         let floor = self.stack.depth().saturating_sub(LEVELS);
         let ahead = &mut self.ahead;
         loop {

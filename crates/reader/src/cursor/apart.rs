@@ -132,6 +132,12 @@ impl<'a> Cursor<'a> {
         cursor
     }
 
+    /// Takes in that others have counted the characters from here to an offset: [`chars`](Self::chars) then need not.
+    pub fn pass_chars(&mut self, offset: u64, chars: u64) {
+        let here = self.offset();
+        self.source.pass_chars(here, offset, chars);
+    }
+
     /// Goes on behind a later element of the array, at this absolute offset. What lies between is not looked at; the
     /// monitor is for what follows.
     pub fn go_on_behind(&mut self, offset: u64, monitor: Monitor<'a>) {

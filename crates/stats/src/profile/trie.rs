@@ -335,6 +335,17 @@ impl Trie {
         fold
     }
 
+    /// The child of a node that stands below it as another trie's node stands below its parent; none for one that was folded.
+    pub(crate) fn same_child(&mut self, parent: u32, other: &Self, node: u32) -> Option<u32> {
+        let Some(node) = other.nodes.get(node as usize) else { return Some(NONE) };
+        Some(match node.label {
+            Label::Root => self.root(),
+            Label::Item => self.item(parent),
+            Label::Name(..) => self.member(parent, NONE, other.name(node), u32::MAX),
+            Label::Fold => return None,
+        })
+    }
+
     /// Adds all nodes of another trie, whose root becomes a second root.
     pub(crate) fn append(&mut self, other: Self) {
         let (nodes, names) = (self.nodes.len() as u32, self.names.len() as u32);

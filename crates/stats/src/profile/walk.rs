@@ -20,7 +20,7 @@ pub(super) struct Walk {
 /// An open container.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
-    kind: Kind,
+    pub(super) kind: Kind,
     items: KindSet,
     /// Whether children have nodes.
     pub(super) deeper: bool,
@@ -33,6 +33,29 @@ pub(super) struct Frame {
     /// The object's number.
     pub(super) object: u64,
     pub(super) names: NameList,
+}
+
+impl Frame {
+    /// One that has counted nothing, for the same container in another profile.
+    pub(super) fn apart(&self, node: u32, object: u64) -> Self {
+        Self {
+            kind: self.kind,
+            items: KindSet::default(),
+            deeper: self.deeper,
+            marks: true,
+            node,
+            last: NONE,
+            count: 0,
+            object,
+            names: NameList::new(object),
+        }
+    }
+
+    /// Adds what another has counted of the same container.
+    pub(super) fn take_in(&mut self, other: &Self) {
+        self.count += other.count;
+        self.items.extend(other.items);
+    }
 }
 
 /// Figures about everything, paths aside.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use trommel::path::Order;
 use trommel::reader::{Framing, Validation};
-use trommel::{Analysis, Count, CountAs, Document, Measure};
+use trommel::{Analysis, Count, CountAs, Document, Measure, Stats};
 use trommel_testkit::generate::Random;
 
 use crate::parallel::told;
@@ -83,9 +83,8 @@ fn records_of_a_document() {
     assert!(same(&questions("$.*.*"), &text).0 > 20_000);
 }
 
-/// Elements between which places cannot be guessed, or are guessed wrong.
-#[test]
-fn whatever_the_elements_are() {
+/// Elements between which places cannot be guessed, or are guessed wrong; and how many values have an `id` at least.
+fn odd_arrays() -> [(String, usize); 6] {
     let numbers = array(3 << 20, |number, _| number.to_string());
     let objects = array(3 << 20, |number, random| match random.below(4) {
         0 => format!(r#" {{ "id" : {number} }} "#),
@@ -105,11 +104,62 @@ fn whatever_the_elements_are() {
         format!(r#"{{"id":{number},"tags":[{}]}}"#, inner.join(","))
     });
     let long = array(5 << 20, |number, _| format!(r#"{{"id":{number},"text":"{}"}}"#, "x".repeat(1 << 20)));
-    for (text, least) in
-        [(numbers, 0), (objects, 100), (pretty, 1000), (nested, 1000), (alike, 1000), (long, 2)]
-    {
+    [(numbers, 0), (objects, 100), (pretty, 1000), (nested, 1000), (alike, 1000), (long, 2)]
+}
+
+#[test]
+fn whatever_the_elements_are() {
+    for (text, least) in odd_arrays() {
         let (values, end) = same(&questions("$"), &text);
         assert!(values >= least && end.is_ok(), "{values} {end:?}");
+    }
+}
+
+/// What can be asked of a whole document.
+fn descriptions() -> impl Iterator<Item = Analysis> {
+    let changes: [fn(&mut Stats); 4] = [
+        |_| {},
+        |stats| (stats.schema, stats.values, stats.item_types) = (true, true, true),
+        |stats| (stats.per_path, stats.duplicate_names) = (false, true),
+        |stats| stats.max_depth = Some(3),
+    ];
+    changes.into_iter().map(|change| {
+        let mut stats = Stats::new();
+        change(&mut stats);
+        Analysis::new().ask(Measure::Stats(stats))
+    })
+}
+
+#[test]
+fn statistics_of_a_document() {
+    let rest = r#""after":{"x":7},"data":1"#;
+    let text =
+        format!(r#"{{"before":[1,2,"é"],"data":{{"records":{},"x":[]}},{rest}}}"#, array(4 << 20, record));
+    for analysis in descriptions() {
+        let end = same(&analysis, &text).1.unwrap();
+        assert!(end.contains("duplicate_names"), "a repeated name outside of the array is seen: {end}");
+        for (text, _) in odd_arrays() {
+            assert!(same(&analysis, &text).1.is_ok());
+        }
+    }
+}
+
+/// Where most of a document is an object, there is nothing to divide; and what is wrong is found in its place.
+#[test]
+fn statistics_of_what_is_no_array_or_wrong() {
+    let object = array(3 << 20, |number, _| format!(r#""{number}":{{"id":{number}}}"#));
+    let object = format!("{{{}}}", &object[1..object.len() - 1]);
+    let good = format!("{{\n\"data\":{}}}", array(4 << 20, record));
+    let at =
+        good.match_indices(r#"},{"id""#).map(|(at, _)| at + 1).find(|at| *at > good.len() * 2 / 3).unwrap();
+    let broken =
+        ["]", "\u{1}", "{", "\\", "\"", ","].map(|bad| format!("{}{bad}{}", &good[..at], &good[at..]));
+    for analysis in descriptions().take(2) {
+        assert!(same(&analysis, &object).1.is_ok());
+        for text in &broken {
+            assert!(same(&analysis, text).1.is_err());
+        }
+        assert!(same(&analysis, &good[..at]).1.is_err());
     }
 }
 
