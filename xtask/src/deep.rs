@@ -4,8 +4,10 @@
 //! could not be run here, for want of a tool or of a processor's feature, is named with the reason and is not
 //! counted as passed.
 
+use std::env;
 use std::error::Error;
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -272,11 +274,29 @@ fn corpora(workspace: &Workspace, target: &str) -> std::io::Result<String> {
 }
 
 fn package(workspace: &Workspace) -> Ran {
+    forget_unpacked()?;
     // Uncommitted work is packaged as it is: the question is whether it could go out.
     let mut command = cargo(&workspace.root, "package --workspace --allow-dirty");
     let private = workspace.packages.iter().filter(|package| !package.is_published());
     must_run(command.args(private.flat_map(|package| ["--exclude", &package.name])))?;
     Ok(Outcome::Passed)
+}
+
+/// Takes away what cargo has unpacked of packages from registries on this machine, as that of `cargo package` is: it goes
+/// by versions, and would take the crates of the last time for those of today.
+fn forget_unpacked() -> std::io::Result<()> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let Some(unpacked) = home.map(|home| home.join("registry/src")).filter(|folder| folder.is_dir()) else {
+        return Ok(());
+    };
+    for registry in fs::read_dir(unpacked)? {
+        let registry = registry?;
+        // The name begins with the host, which these have none of.
+        if registry.file_name().as_encoded_bytes().starts_with(b"-") {
+            fs::remove_dir_all(registry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn memory(workspace: &Workspace, options: &rss::Options) -> Ran {
