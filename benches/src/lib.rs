@@ -10,6 +10,7 @@
 //! | `peak` | the most memory held at once, for some of them |
 //! | program `processes` | the same questions put to whole programs, on a large file |
 //! | program `table` | what `speed` has measured, as tables |
+//! | program `loops` | one column, for `cargo xtask instructions` |
 //!
 //! Every column's answer is compared with the task's each time it runs, so a bench that runs is a test that passed. A
 //! column answers with one number: matches, records, or bytes of text, as the task says.

@@ -4,13 +4,14 @@
 //!   stand, how long a file or a function may get, what every manifest and every promise must carry.
 //! - `deep` runs what is too long for every change: features in all combinations, sanitizers, every backend,
 //!   fuzzing by the hour, packaging, and the memory of every command on gigabytes.
-//! - `rss` measures that memory alone, `coverage` the lines that the tests run.
+//! - `rss` measures that memory alone, `coverage` the lines that the tests run, `instructions` what the core loops take.
 //!
 //! Nothing here is part of the published crates.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore reports to the terminal")]
 
 mod coverage;
 mod deep;
+mod instructions;
 mod process;
 mod rss;
 mod source;
@@ -41,6 +42,8 @@ enum Chore {
     Deep(deep::Options),
     /// Measure the lines that the tests run
     Coverage,
+    /// Count the instructions of the core loops, and compare them with those written down
+    Instructions(instructions::Options),
     /// Measure the peak resident memory of every command on large generated files
     Rss(rss::Options),
 }
@@ -67,6 +70,7 @@ fn run(chore: &Chore) -> Verdict {
             coverage::Measured::TooLittle => Ok(false),
             coverage::Measured::Not(reason) => Err(reason.into()),
         },
+        Chore::Instructions(options) => instructions::run(&workspace, options),
         Chore::Rss(options) => rss::run(&workspace, options),
     }
 }

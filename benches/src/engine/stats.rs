@@ -34,9 +34,9 @@ fn profile(options: ProfileOptions, mut cursor: Cursor<'_>) -> Result<Summary> {
     let mut profile = Profile::new(options);
     while cursor.next_record()? {
         profile.begin();
-        while let Some(event) = cursor.advance()? {
-            profile.observe(event, cursor.payload(), cursor.span().start);
-        }
+        let event = cursor.begin_value()?;
+        profile.observe(event, cursor.payload(), cursor.span().start);
+        cursor.listen(0, u64::MAX, &mut profile)?;
         profile.end();
     }
     profile.settle();
