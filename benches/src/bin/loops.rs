@@ -1,6 +1,7 @@
 //! Runs one column of one task once: `loops TASK COLUMN`, for a tool that counts instructions.
 //!
-//! What is to be counted happens in [`counted`]; making the input does not. Prints how many bytes the input has.
+//! What is to be counted happens in [`counted`]; making the input does not, and neither does a first run, in which things are
+//! set up that last. Prints how many bytes the input has. `cargo xtask instructions` asks for the core loops.
 
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
 
@@ -18,7 +19,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let columns = engine::columns(task, bytes);
     let column = columns.into_iter().find(|known| known.name == column).ok_or("there is no such column")?;
     let Run::Reads(mut run) = column.run else { return Err("a column that uses its input up".into()) };
-    // The first time everything is set up.
     run();
     let answer = counted(&mut run);
     println!("{}", bytes.len());
