@@ -12,6 +12,8 @@ use crate::stack::Stack;
 pub(super) struct Brackets {
     /// The places whose innermost open container is an object.
     pub(super) in_object: u64,
+    /// Whether it is behind the block.
+    pub(super) is_object: bool,
     /// The places that are looked at: up to the bracket that ends the container, or all.
     pub(super) until: u64,
     pub(super) has_left: bool,
@@ -23,10 +25,11 @@ pub(super) struct Brackets {
 
 impl Brackets {
     #[inline(always)]
-    pub(super) fn pass(masks: &Masks, state: &mut Vetting<'_>) -> Self {
+    pub(super) fn pass(masks: &Masks, is_object: bool, state: &mut Vetting<'_>) -> Self {
         let all = masks.open | masks.close;
-        let in_object = if state.stack.in_object() { u64::MAX } else { 0 };
-        let mut passed = Self { in_object, until: u64::MAX, has_left: false, is_wrong: false, taken: all };
+        let in_object = if is_object { u64::MAX } else { 0 };
+        let mut passed =
+            Self { in_object, is_object, until: u64::MAX, has_left: false, is_wrong: false, taken: all };
         let mut left = all;
         while left != 0 {
             let bit = left.trailing_zeros();
@@ -35,7 +38,7 @@ impl Brackets {
             let fits = if masks.open & one != 0 {
                 state.stack.depth() < state.limit
             } else {
-                state.stack.in_object() == object
+                passed.is_object == object
             };
             if !fits {
                 passed.is_wrong = true;
@@ -44,8 +47,10 @@ impl Brackets {
             }
             if masks.open & one != 0 {
                 state.stack.push(object);
+                passed.is_object = object;
             } else {
                 state.stack.pop();
+                passed.is_object = state.stack.in_object();
             }
             if state.stack.depth() == state.floor {
                 passed.has_left = true;
@@ -55,7 +60,7 @@ impl Brackets {
             }
             let behind = u64::MAX << bit << 1;
             passed.in_object &= !behind;
-            if state.stack.in_object() {
+            if passed.is_object {
                 passed.in_object |= behind;
             }
             left &= left - 1;

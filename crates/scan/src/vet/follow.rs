@@ -48,27 +48,37 @@ impl Due {
     /// The bytes of a block that stand where something else is due.
     #[inline(always)]
     pub(super) fn check(&mut self, masks: &Masks, in_object: u64, scalars: Runs) -> u64 {
+        // Most documents have no white space, and then what follows is what stands behind.
+        if masks.blank == 0 {
+            self.check_all::<false>(masks, in_object, scalars)
+        } else {
+            self.check_all::<true>(masks, in_object, scalars)
+        }
+    }
+
+    #[inline(always)]
+    fn check_all<const BLANKS: bool>(&mut self, masks: &Masks, in_object: u64, scalars: Runs) -> u64 {
         let Masks { blank, open, close, curly, comma, colon, inside, .. } = *masks;
         let openings = masks.openings();
         let values = openings | open | scalars.starts;
         let mut bad = 0;
         let mut names = 0;
         if open | self.name_or_end | self.value_or_end != 0 {
-            let first_names = next(open & curly, blank, &mut self.name_or_end);
+            let first_names = next::<BLANKS>(open & curly, blank, &mut self.name_or_end);
             names = first_names & openings;
             bad |= first_names & !(openings | close);
-            bad |= next(open & !curly, blank, &mut self.value_or_end) & !(values | close);
+            bad |= next::<BLANKS>(open & !curly, blank, &mut self.value_or_end) & !(values | close);
         }
-        let later_names = next(comma & in_object, blank, &mut self.name);
+        let later_names = next::<BLANKS>(comma & in_object, blank, &mut self.name);
         bad |= later_names & !openings;
         names |= later_names & openings;
-        bad |= next(colon | comma & !in_object, blank, &mut self.value) & !values;
+        bad |= next::<BLANKS>(colon | comma & !in_object, blank, &mut self.value) & !values;
         let (sum, over) = super::add(inside, names, self.in_name);
         self.in_name = u64::from(over);
         let names_end = sum & masks.closings();
-        bad |= next(names_end, blank, &mut self.colon) & !colon;
+        bad |= next::<BLANKS>(names_end, blank, &mut self.colon) & !colon;
         let behind = (masks.closings() & !names_end) | close;
-        bad |= next_of(behind << 1 | scalars.behind, behind >> 63, blank, &mut self.comma_or_end)
+        bad |= next_of::<BLANKS>(behind << 1 | scalars.behind, behind >> 63, blank, &mut self.comma_or_end)
             & !(comma | close);
         bad
     }
@@ -76,13 +86,18 @@ impl Due {
 
 /// The first bytes behind some that are not blank. Whether the last has to be sought in the next block is carried over.
 #[inline(always)]
-fn next(bytes: u64, blank: u64, carry: &mut u64) -> u64 {
-    next_of(bytes << 1, bytes >> 63, blank, carry)
+fn next<const BLANKS: bool>(bytes: u64, blank: u64, carry: &mut u64) -> u64 {
+    next_of::<BLANKS>(bytes << 1, bytes >> 63, blank, carry)
 }
 
 #[inline(always)]
-fn next_of(behind: u64, last: u64, blank: u64, carry: &mut u64) -> u64 {
-    let (sum, over) = blank.overflowing_add(behind | *carry);
+fn next_of<const BLANKS: bool>(behind: u64, last: u64, blank: u64, carry: &mut u64) -> u64 {
+    let behind = behind | *carry;
+    if !BLANKS {
+        *carry = last;
+        return behind;
+    }
+    let (sum, over) = blank.overflowing_add(behind);
     *carry = last | u64::from(over);
     sum & !blank
 }

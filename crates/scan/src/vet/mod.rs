@@ -61,6 +61,8 @@ struct Carry {
     /// 1 when the next byte is escaped by a backslash before it.
     escaped: u64,
     surrogates: Surrogates,
+    /// Whether the innermost open container is an object.
+    is_object: bool,
     due: Due,
     scalars: Scalars,
     /// 1 when the byte before ends a string or is a bracket.
@@ -141,6 +143,7 @@ impl Carry {
             in_string: 0,
             escaped: 0,
             surrogates: Surrogates::default(),
+            is_object: state.stack.in_object(),
             due: Due::at(state.first, state.stack.in_object()),
             scalars: Scalars::default(),
             ended: 0,
@@ -162,7 +165,8 @@ fn vet_block<L: Lanes>(
 ) -> bool {
     carry.high |= lanes.high();
     let (masks, mut bad) = classify(lanes, place, carry);
-    let brackets = Brackets::pass(&masks, state);
+    let brackets = Brackets::pass(&masks, carry.is_object, state);
+    carry.is_object = brackets.is_object;
     let scalars = carry.scalars.within(masks.scalar);
     bad |= carry.due.check(&masks, brackets.in_object, scalars);
     if scalars.any != 0 {
