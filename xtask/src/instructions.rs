@@ -2,7 +2,8 @@
 //!
 //! Promise R46: within 3 % of `benches/definitions/instructions.toml`. Wall time on a shared machine moves by a tenth from run
 //! to run; the number of instructions does not, for one compiler. More of them is a step back, and fewer a step forward that
-//! is to be written down, so that it is not lost again.
+//! is to be written down, so that it is not lost again. And no kernel may call an intrinsic as a function, which happens where a
+//! function without the processor's features stands between.
 
 use std::error::Error;
 use std::fs;
@@ -54,12 +55,16 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
         println!("NOT RUN: {reason}");
         return Ok(true);
     }
+    let calls = intrinsics_called(workspace)?;
+    for call in &calls {
+        println!("an intrinsic is called as a function: {call}");
+    }
     let path = workspace.root.join(WRITTEN);
     let mut written: Written = toml::from_str(&fs::read_to_string(&path)?)?;
     must_run(&mut cargo(&workspace.root, "build --quiet --release -p trommel-benches --bin loops"))?;
     let program = workspace.target.join("release/loops");
     println!("{:<42} written  counted", "instructions a byte");
-    let mut good = true;
+    let mut good = calls.is_empty();
     for row in &mut written.loops {
         let counted = count(&program, row)?;
         let change = counted / row.instructions - 1.0;
@@ -72,6 +77,37 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
         fs::write(&path, format!("{HEAD}{}", toml::to_string(&written)?))?;
     }
     Ok(good)
+}
+
+/// Calls of intrinsics in the code of the kernels, where each should be one instruction: a function without the features of its
+/// caller came between, and takes ten times as long.
+fn intrinsics_called(workspace: &Workspace) -> Result<Vec<String>, Box<dyn Error>> {
+    let folder = workspace.target.join("assembly");
+    let mut command = cargo(&workspace.root, "rustc --quiet --release --lib -p trommel-scan -- --emit=asm");
+    must_run(command.env("CARGO_TARGET_DIR", &folder))?;
+    let mut calls = Vec::new();
+    let mut functions = 0;
+    for file in fs::read_dir(folder.join("release/deps"))? {
+        let path = file?.path();
+        if path.extension().is_some_and(|extension| extension == "s") {
+            let code = fs::read_to_string(&path)?;
+            functions += code.matches("KERNELS").count();
+            calls.extend(
+                code.lines().filter(|line| is_intrinsic_called(line)).map(|line| line.trim().to_owned()),
+            );
+        }
+    }
+    if functions == 0 {
+        return Err("the kernels are not in the assembly of trommel-scan".into());
+    }
+    Ok(calls)
+}
+
+/// Whether a line of assembly calls one of the processor's instructions by name.
+fn is_intrinsic_called(line: &str) -> bool {
+    let line = line.trim_start();
+    (line.starts_with("call") || line.starts_with("jmp"))
+        && (line.contains("core_arch") || line.contains("_mm"))
 }
 
 /// Why nothing can be counted here.
@@ -126,6 +162,13 @@ mod tests {
     fn what_was_collected_is_found() {
         assert_eq!(collected("==7== \n==7== Events    : Ir\n==7== Collected : 1234\n"), Some(1234.0));
         assert_eq!(collected("==7== nothing\n"), None);
+    }
+
+    #[test]
+    fn calls_of_intrinsics_are_known() {
+        assert!(is_intrinsic_called("\tcallq\t_ZN4core9core_arch3x864avx217_mm256_shuffle_epi8E"));
+        assert!(!is_intrinsic_called("\tvpshufb\t%ymm1, %ymm0, %ymm0 # _mm256_shuffle_epi8"));
+        assert!(!is_intrinsic_called("\tcallq\t_ZN12trommel_scan4skip4walkE"));
     }
 
     #[test]
