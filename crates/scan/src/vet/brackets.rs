@@ -12,8 +12,8 @@ use crate::stack::Stack;
 pub(super) struct Brackets {
     /// The places whose innermost open container is an object.
     pub(super) in_object: u64,
-    /// Whether it is behind the block.
-    pub(super) is_object: bool,
+    /// Whether it is one behind the block.
+    pub(super) ends_within: bool,
     /// The places that are looked at: up to the bracket that ends the container, or all.
     pub(super) until: u64,
     pub(super) has_left: bool,
@@ -24,12 +24,19 @@ pub(super) struct Brackets {
 }
 
 impl Brackets {
+    /// Goes through them; `within` tells whether the innermost container is an object at the beginning.
     #[inline(always)]
-    pub(super) fn pass(masks: &Masks, is_object: bool, state: &mut Vetting<'_>) -> Self {
+    pub(super) fn pass(masks: &Masks, within: bool, state: &mut Vetting<'_>) -> Self {
         let all = masks.open | masks.close;
-        let in_object = if is_object { u64::MAX } else { 0 };
-        let mut passed =
-            Self { in_object, is_object, until: u64::MAX, has_left: false, is_wrong: false, taken: all };
+        let in_object = if within { u64::MAX } else { 0 };
+        let mut passed = Self {
+            in_object,
+            ends_within: within,
+            until: u64::MAX,
+            has_left: false,
+            is_wrong: false,
+            taken: all,
+        };
         let mut left = all;
         while left != 0 {
             let bit = left.trailing_zeros();
@@ -38,7 +45,7 @@ impl Brackets {
             let fits = if masks.open & one != 0 {
                 state.stack.depth() < state.limit
             } else {
-                passed.is_object == object
+                passed.ends_within == object
             };
             if !fits {
                 passed.is_wrong = true;
@@ -47,10 +54,10 @@ impl Brackets {
             }
             if masks.open & one != 0 {
                 state.stack.push(object);
-                passed.is_object = object;
+                passed.ends_within = object;
             } else {
                 state.stack.pop();
-                passed.is_object = state.stack.in_object();
+                passed.ends_within = state.stack.in_object();
             }
             if state.stack.depth() == state.floor {
                 passed.has_left = true;
@@ -60,7 +67,7 @@ impl Brackets {
             }
             let behind = u64::MAX << bit << 1;
             passed.in_object &= !behind;
-            if passed.is_object {
+            if passed.ends_within {
                 passed.in_object |= behind;
             }
             left &= left - 1;

@@ -62,7 +62,7 @@ struct Carry {
     escaped: u64,
     surrogates: Surrogates,
     /// Whether the innermost open container is an object.
-    is_object: bool,
+    within: bool,
     due: Due,
     scalars: Scalars,
     /// 1 when the byte before ends a string or is a bracket.
@@ -143,7 +143,7 @@ impl Carry {
             in_string: 0,
             escaped: 0,
             surrogates: Surrogates::default(),
-            is_object: state.stack.in_object(),
+            within: state.stack.in_object(),
             due: Due::at(state.first, state.stack.in_object()),
             scalars: Scalars::default(),
             ended: 0,
@@ -165,8 +165,8 @@ fn vet_block<L: Lanes>(
 ) -> bool {
     carry.high |= lanes.high();
     let (masks, mut bad) = classify(lanes, place, carry);
-    let brackets = Brackets::pass(&masks, carry.is_object, state);
-    carry.is_object = brackets.is_object;
+    let brackets = Brackets::pass(&masks, carry.within, state);
+    carry.within = brackets.ends_within;
     let scalars = carry.scalars.within(masks.scalar);
     bad |= carry.due.check(&masks, brackets.in_object, scalars);
     if scalars.any != 0 {
