@@ -68,7 +68,7 @@ fn both(bytes: &[u8], seed: u64, framing: Framing, sizes: &[usize]) {
 
 #[test]
 fn in_random_documents() {
-    for seed in 0..cases(300, 30_000) {
+    for seed in 0..cases(300, 3_000) {
         let layout = [Layout::Random, Layout::Compact, Layout::Pretty, Layout::OneLine][seed as usize % 4];
         let values = [40, 400, 4000][seed as usize % 3];
         let shape = Shape { layout, values, width: 12, ..Shape::default() };
@@ -78,7 +78,7 @@ fn in_random_documents() {
 
 #[test]
 fn in_random_streams() {
-    for seed in 0..cases(100, 10_000) {
+    for seed in 0..cases(100, 1_000) {
         let (framing, made) = [
             (Framing::Lines, naive::Framing::Lines),
             (Framing::Concatenated, naive::Framing::Concatenated),
@@ -91,7 +91,7 @@ fn in_random_streams() {
 
 #[test]
 fn in_deep_documents() {
-    for seed in 0..cases(20, 1_000) {
+    for seed in 0..cases(20, 200) {
         let layout = if seed % 2 == 0 { Layout::Random } else { Layout::Compact };
         both(&document(seed, &Shape { layout, ..Shape::deep(300) }), seed, Framing::Single, &[65]);
     }
@@ -164,7 +164,7 @@ fn at_every_place_of_a_block() {
 #[test]
 fn with_moves_between() {
     let config = Config::new().validation(Validation::Strict);
-    for seed in 0..cases(500, 50_000) {
+    for seed in 0..cases(500, 10_000) {
         let shape = Shape { values: 800, width: 12, ..Shape::default() };
         let bytes = document(seed, &shape);
         let tokens = trace(Cursor::from_view(View::new(&bytes), Framing::Single, &config), Walk::Tokens);
