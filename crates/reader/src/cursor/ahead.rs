@@ -42,6 +42,14 @@ pub(super) struct Ahead {
     stack: Stack,
 }
 
+impl Ahead {
+    /// Takes everything away that was written down: it will not come next.
+    pub(super) fn forget(&mut self) {
+        self.tape.clear();
+        (self.waited, self.stretch) = (0, SHORTEST);
+    }
+}
+
 impl Cursor<'_> {
     /// Leaves containers, checking everything in them, until so many are open.
     pub(super) fn leave_to(&mut self, depth: u32) -> Result<()> {
@@ -108,8 +116,7 @@ impl Cursor<'_> {
         let (start, end, escaped) = self.ahead.tape.token(self.ahead.next)?;
         let base = self.source.base();
         if self.ahead.due != base + self.at as u64 {
-            self.ahead.tape.clear();
-            (self.ahead.waited, self.ahead.stretch) = (0, SHORTEST);
+            self.ahead.forget();
             return None;
         }
         let index = |place: u16| (self.ahead.base + u64::from(place) - base) as usize;
@@ -273,7 +280,7 @@ impl Cursor<'_> {
             ahead.base = self.source.base() + self.at as u64;
             ahead.due = ahead.base;
             if ahead.tape.is_empty() {
-                (ahead.waited, ahead.stretch) = (0, SHORTEST);
+                ahead.forget();
                 return false;
             }
             ahead.stretch = if stretch < wanted { wanted } else { 2 * wanted };

@@ -424,6 +424,7 @@ impl<'a> Cursor<'a> {
 
     fn failed(&mut self, error: Error) -> Error {
         self.expect = Expect::Failed;
+        self.ahead.forget();
         self.failure = Some(error.clone());
         error
     }
