@@ -116,7 +116,7 @@ impl Trails {
                 node.elements = node.elements.or(Some(new));
                 *node.members.get_or_insert(new)
             }
-            Select::Slice(Slice { start: None, end: None, step: 1 }) if node.members.is_none() => {
+            Select::Slice(slice) if *slice == Slice::ALL && node.members.is_none() => {
                 *node.elements.get_or_insert(new)
             }
             Select::All | Select::Slice(_) | Select::Filter(_) => return None,

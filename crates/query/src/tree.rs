@@ -147,6 +147,11 @@ pub struct Slice {
     pub step: i64,
 }
 
+impl Slice {
+    /// The slice of all elements, in their order.
+    pub const ALL: Self = Self { start: None, end: None, step: 1 };
+}
+
 /// A logical expression (section 2.3.5).
 #[derive(Clone, Debug, PartialEq)]
 #[expect(

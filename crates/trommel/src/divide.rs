@@ -8,7 +8,7 @@ mod described;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use trommel_path::{Apart, Matcher, Scratch};
+use trommel_path::{Apart, Matcher, Scratch, Wants};
 use trommel_reader::{Alike, Between, Config, Cursor, Span, View};
 
 use crate::analysis::{Analysis, OnBadRecord};
@@ -40,6 +40,8 @@ const WRONG: u32 = 2;
 /// What it takes to divide a document.
 pub(crate) struct Divide<'a> {
     view: View<'a>,
+    /// What is wanted of matches in a stretch.
+    wants: Wants,
     track: Track,
     pool: Option<ThreadPool>,
     /// Bytes of a stretch.
@@ -50,11 +52,12 @@ pub(crate) struct Divide<'a> {
 
 impl<'a> Divide<'a> {
     /// Where a document can be divided: it is in memory or mapped and long enough, there are threads, and all that is asked
-    /// for is values and counts, without a limit that may end the run early, or its statistics.
+    /// for is values without their locations and counts, without a limit that may end the run early, or its statistics.
     pub(crate) fn new(
-        analysis: &Analysis,
+        (analysis, setup): (&Analysis, &Setup),
         document: &'a Document,
         track: &Track,
+        located: bool,
     ) -> Result<Option<Self>, Error> {
         let Analysis { measures, options } = analysis;
         let unlimited = |measure: &Measure| match measure {
@@ -68,13 +71,16 @@ impl<'a> Divide<'a> {
         let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * STRETCH) else {
             return Ok(None);
         };
-        if threads < 2 || !fails || !(describes || measures.iter().all(unlimited)) {
+        if threads < 2 || !fails || located || !(describes || measures.iter().all(unlimited)) {
             return Ok(None);
         }
         let pool = options.threads.map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
         let pool = pool.transpose().map_err(std::io::Error::other)?;
         let (stretch, ahead) = if describes { (DESCRIBED, DESCRIBED_AHEAD) } else { (STRETCH, AHEAD) };
-        Ok(Some(Self { view, track: track.clone(), pool, stretch, ahead: ahead * threads }))
+        // In a stretch it is not known how many elements lie before it. What only an error tells is told when it is met in turn.
+        let mut wants = setup.wants.clone();
+        wants.location = false;
+        Ok(Some(Self { view, wants, track: track.clone(), pool, stretch, ahead: ahead * threads }))
     }
 
     /// The next stretches, the first one behind an element that ends at `from`, or is thought to.
@@ -243,8 +249,7 @@ impl Divide<'_> {
         let config = analysis.options.config();
         let mut cursor = self.cursor_between(apart.between(), span, &config);
         let mut scratch = Scratch::new();
-        let mut matcher =
-            setup.plan.matcher_apart(&mut scratch, &mut cursor, &setup.wants, (apart, span.end));
+        let mut matcher = setup.plan.matcher_apart(&mut scratch, &mut cursor, &self.wants, (apart, span.end));
         let coverage = Coverage::new(analysis.options.validation, None);
         let mut run = Run {
             analysis,

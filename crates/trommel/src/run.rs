@@ -124,9 +124,10 @@ impl Analysis {
             Ok(true) => population_of_root(&mut cursor)?,
             _ => (true, None),
         };
-        let setup = Setup::new(&self.measures, &self.options, records, sink.wants_location());
+        let located = sink.wants_location();
+        let setup = Setup::new(&self.measures, &self.options, records, located);
         #[cfg(feature = "parallel")]
-        let divide = Divide::new(self, document, track)?;
+        let divide = Divide::new((self, &setup), document, track, located)?;
         let mut run = Run {
             analysis: self,
             setup: &setup,

@@ -125,7 +125,7 @@ impl Builder<'_> {
 
 /// All elements of what a query selects; members of objects are none.
 fn elements(query: Query) -> Query {
-    query.with_child(Selector::Slice(Slice { start: None, end: None, step: 1 }))
+    query.with_child(Selector::Slice(Slice::ALL))
 }
 
 impl Setup {

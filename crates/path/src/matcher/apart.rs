@@ -1,21 +1,35 @@
 //! Matching the elements of one array at several places at once.
 //!
-//! Where plain paths lead into all elements of an array and nothing around it has been selected, what is found in one element
-//! depends on no other. So a matcher can pause between two of them, others can begin behind later ones, and it goes on where
-//! the last of them has come to.
+//! Where queries treat all elements of an array alike and nothing around it is being kept, what is found in one element depends
+//! on no other. So a matcher can pause between two of them, others can begin behind later ones, and it goes on where the last
+//! of them has come to.
 
 use trommel_reader::{Between, Cursor, Monitor};
 
+use super::scratch::{Active, Frame};
 use super::trail::{Level, Stage};
 use super::{Matcher, Phase, Scratch, Wants};
-use crate::plan::Plan;
+use crate::plan::{Plan, Select};
 use crate::trail::Trails;
+use trommel_query::Slice;
 
 /// Where a matcher has paused: with it, others can match other elements of the same array.
 #[derive(Clone, Debug)]
 pub struct Apart {
-    levels: Vec<Level>,
+    around: Around,
     between: Between,
+}
+
+/// What a matcher knows of the containers around.
+#[derive(Clone, Debug)]
+enum Around {
+    /// On the way down the tree of plain paths; so many of its nodes' matches are open.
+    Levels(Vec<Level>, usize),
+    Frames {
+        frames: Vec<Frame>,
+        active: Vec<Active>,
+        found: Vec<bool>,
+    },
 }
 
 impl Apart {
@@ -30,7 +44,7 @@ impl Apart {
 pub(super) struct Pause {
     /// Not before this offset.
     pub(super) at: u64,
-    /// Levels on the way to the array whose elements are matched apart; none before it is known.
+    /// Levels or frames on the way to the array whose elements are matched apart; none before it is known.
     levels: usize,
     /// Where the last of its elements ended that was passed.
     behind: u64,
@@ -51,7 +65,7 @@ const FIRST: u64 = 2;
 
 impl Plan {
     /// A matcher over the elements behind the one where the cursor begins, which pauses at or behind the offset `until`, and
-    /// where the array ends.
+    /// where the array ends. Locations are not known to it.
     pub fn matcher_apart<'m, 'c>(
         &'m self,
         scratch: &'m mut Scratch,
@@ -60,19 +74,51 @@ impl Plan {
         (apart, until): (&Apart, u64),
     ) -> Matcher<'m, 'c> {
         let mut matcher = Matcher::new(self, scratch, cursor, wants);
-        matcher.scratch.restart_on_trail(self);
-        matcher.scratch.levels.clone_from(&apart.levels);
-        matcher.scratch.pause = Pause { at: until, levels: apart.levels.len(), ..Pause::default() };
-        matcher.phase = Phase::Trail(Stage::Walk);
+        let scratch = &mut *matcher.scratch;
+        let levels = match &apart.around {
+            Around::Levels(levels, open) => {
+                scratch.restart_on_trail(self);
+                scratch.levels.clone_from(levels);
+                matcher.phase = Phase::Trail(Stage::Walk);
+                matcher.open = *open;
+                levels.len()
+            }
+            Around::Frames { frames, active, found } => {
+                scratch.restart(self);
+                scratch.frames.clone_from(frames);
+                scratch.active.clone_from(active);
+                scratch.found.clone_from(found);
+                matcher.phase = Phase::Walk;
+                frames.len()
+            }
+        };
+        matcher.scratch.pause = Pause { at: until, levels, ..Pause::default() };
         matcher
+    }
+
+    /// Whether its queries find the same in an element whatever was found elsewhere in the document, and in order.
+    fn looks_at_elements_alone(&self) -> bool {
+        let mut segments = self.states.iter().filter_map(|state| state.segment.as_ref());
+        self.absolutes.is_empty() && !segments.any(|segment| segment.keyed)
+    }
+
+    /// Whether a state selects all elements of an array in the same way, wherever they stand in it.
+    fn selects_alike(&self, active: &Active) -> bool {
+        let alike = |select: &Select| match select {
+            Select::Name(_) | Select::All | Select::Filter(_) => true,
+            Select::Slice(slice) => *slice == Slice::ALL,
+            Select::Index(_) => false,
+        };
+        self.segment_of(active.state).is_some_and(|segment| segment.selectors.iter().all(alike))
     }
 }
 
 impl<'c> Matcher<'_, 'c> {
     /// From now on [`advance`](Self::advance) returns `None` also where the elements of an array can be matched apart, after
-    /// the first two of them. It does so for plain paths alone, and where no locations are wanted.
+    /// the first two of them: where all queries treat them alike, and nothing that lies around them is wanted as a whole.
     pub fn pause_between_elements(&mut self) {
-        if !self.wants.location {
+        let on_trail = matches!(self.phase, Phase::Trail(_));
+        if on_trail && self.plan.trails.is_some() || !on_trail && self.plan.looks_at_elements_alone() {
             self.scratch.pause.at = 0;
         }
     }
@@ -85,13 +131,24 @@ impl<'c> Matcher<'_, 'c> {
     /// What others need to match elements of the array in which the matcher has paused.
     pub fn apart(&self) -> Option<Apart> {
         let between = self.cursor.between().filter(|_| self.scratch.pause.paused)?;
-        Some(Apart { levels: self.scratch.levels.clone(), between })
+        let Scratch { levels, frames, active, found, .. } = &*self.scratch;
+        let around = match self.phase {
+            Phase::Trail(_) => Around::Levels(levels.clone(), self.open),
+            _ => Around::Frames { frames: frames.clone(), active: active.clone(), found: found.clone() },
+        };
+        Some(Apart { around, between })
     }
 
     /// Goes on where it has paused, and does not pause in that array again.
     pub fn go_on(&mut self) {
-        let done = self.scratch.levels.last().map_or(u64::MAX, |level| level.start);
-        self.scratch.pause = Pause { at: 0, done, ..Pause::default() };
+        let done = match self.phase {
+            Phase::Trail(_) => self.scratch.levels.last().map(|level| level.start),
+            _ => self.scratch.frames.last().map(|frame| frame.start),
+        };
+        if self.phase == Phase::Paused {
+            self.phase = Phase::Walk;
+        }
+        self.scratch.pause = Pause { at: 0, done: done.unwrap_or(u64::MAX), ..Pause::default() };
     }
 
     /// The same behind a later element; the monitor is for the bytes that follow.
@@ -103,27 +160,77 @@ impl<'c> Matcher<'_, 'c> {
     /// Whether to pause before the next child of the innermost level.
     #[inline]
     pub(super) fn pauses(&mut self, trails: &Trails) -> bool {
-        self.scratch.pause.at != u64::MAX && self.pauses_here(trails)
+        self.scratch.pause.at != u64::MAX && {
+            let begins = self.scratch.pause.levels == 0 && self.begins_at_level(trails);
+            self.pauses_among(self.scratch.levels.len(), begins)
+        }
     }
 
-    fn pauses_here(&mut self, trails: &Trails) -> bool {
-        let (levels, offset) = (self.scratch.levels.len(), self.cursor.offset());
-        let pauses = if self.scratch.pause.levels == 0 {
-            let all = |level: &Level| trails.node(level.node).is_some_and(|node| node.elements.is_some());
-            let arrays = self.scratch.levels.iter().filter(|level| !level.object && all(level));
-            let fits = |level: &Level| level.index >= FIRST && level.start != self.scratch.pause.done;
-            let begun = |level: &Level| !level.object && all(level) && fits(level);
-            self.open == 0 && arrays.count() == 1 && self.scratch.levels.last().is_some_and(begun)
-        } else if levels < self.scratch.pause.levels {
-            self.scratch.pause.paused = true;
+    /// The same for a frame, which was taken from those around it.
+    #[inline]
+    pub(super) fn pauses_in(&mut self, frame: &Frame) -> bool {
+        self.scratch.pause.at != u64::MAX && {
+            let begins = self.scratch.pause.levels == 0 && self.begins_at_frame(frame);
+            self.pauses_among(self.scratch.frames.len() + 1, begins)
+        }
+    }
+
+    /// Whether the frame that was taken from the others, and has ended, is the array whose elements are matched apart.
+    pub(super) fn ends_apart(&mut self) -> bool {
+        let pause = &mut self.scratch.pause;
+        pause.paused = pause.levels == self.scratch.frames.len() + 1;
+        pause.paused
+    }
+
+    /// Whether the innermost level is the outermost array whose elements are alike.
+    fn begins_at_level(&self, trails: &Trails) -> bool {
+        let Scratch { levels, pause, .. } = &*self.scratch;
+        let all = |level: &&Level| {
+            !level.object && trails.node(level.node).is_some_and(|node| node.elements.is_some())
+        };
+        let begun = |level: &Level| level.index >= FIRST && level.start != pause.done;
+        levels.last().filter(all).is_some_and(begun)
+            && !levels.iter().any(|level| level.held)
+            && levels.iter().filter(all).count() == 1
+    }
+
+    /// Whether a frame, inside of all others, is the outermost array whose elements are alike.
+    fn begins_at_frame(&self, frame: &Frame) -> bool {
+        if frame.object || frame.index < FIRST || frame.start == self.scratch.pause.done {
+            return false;
+        }
+        let Scratch { active, frames, regions, .. } = &*self.scratch;
+        let alike = |states: Option<&[Active]>| {
+            states.is_some_and(|states| states.iter().all(|active| self.plan.selects_alike(active)))
+        };
+        let mut below = frame.active;
+        let outermost = frames.iter().rev().all(|around| {
+            let states = active.get(around.active..below);
+            below = around.active;
+            around.object || !alike(states)
+        });
+        self.listening == 0
+            && outermost
+            && alike(active.get(frame.active..))
+            && !regions.iter().any(|region| region.held)
+    }
+
+    /// Whether to pause with so many levels or frames open, where one begins if that is so.
+    fn pauses_among(&mut self, levels: usize, begins: bool) -> bool {
+        let offset = self.cursor.offset();
+        let pause = &mut self.scratch.pause;
+        let pauses = if pause.levels == 0 {
+            begins
+        } else if levels < pause.levels {
+            pause.paused = true;
             return true;
         } else {
-            levels == self.scratch.pause.levels && offset >= self.scratch.pause.at
+            levels == pause.levels && offset >= pause.at
         };
-        if levels == self.scratch.pause.levels || pauses {
-            self.scratch.pause.behind = offset;
+        if levels == pause.levels || pauses {
+            pause.behind = offset;
         }
-        self.scratch.pause.paused = pauses;
+        pause.paused = pauses;
         pauses
     }
 }

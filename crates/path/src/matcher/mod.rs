@@ -139,6 +139,8 @@ enum Phase {
     Forward(u32),
     /// The value that began at `start` has ended, at this offset.
     Close(u64),
+    /// Before the next child of the innermost frame; others match it.
+    Paused,
     /// There is no record, or it holds nothing more.
     Done,
 }
@@ -307,7 +309,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
                     self.leave_regions(end);
                     None
                 }
-                Phase::Trail(_) | Phase::Done => return Ok(None),
+                Phase::Trail(_) | Phase::Paused | Phase::Done => return Ok(None),
             };
             if let Some(event) = event {
                 return Ok(Some(Step::Event(event)));

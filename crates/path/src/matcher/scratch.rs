@@ -44,7 +44,7 @@ pub struct Scratch {
 }
 
 /// A container on the way down, some of whose children may matter.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Frame {
     pub(super) start: u64,
     pub(super) object: bool,
@@ -139,6 +139,7 @@ impl Scratch {
 
     /// Forgets the last record.
     pub(super) fn restart(&mut self, plan: &Plan) {
+        self.pause = Pause::default();
         self.frames.clear();
         self.active.clear();
         self.found.clear();

@@ -20,7 +20,7 @@ pub(super) struct Level {
     pub(super) index: u64,
     /// Which of the node's names were found, a bit each.
     found: u64,
-    held: bool,
+    pub(super) held: bool,
 }
 
 /// What comes next on the way.

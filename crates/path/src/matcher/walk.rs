@@ -13,6 +13,8 @@ pub(super) enum Walked {
     Settled,
     /// The frame's container was left.
     Out,
+    /// Others match what comes next.
+    Paused,
     /// Nothing that follows in the record can matter.
     Decided,
 }
@@ -69,6 +71,15 @@ impl Matcher<'_, '_> {
                 self.scratch.frames.push(frame);
                 Ok(None)
             }
+            Walked::Paused => {
+                self.scratch.frames.push(frame);
+                self.phase = Phase::Paused;
+                Ok(None)
+            }
+            Walked::Out if self.ends_apart() => {
+                self.phase = Phase::Paused;
+                Ok(None)
+            }
             Walked::Out => {
                 self.start = frame.start;
                 self.drop_frame(&frame);
@@ -98,6 +109,9 @@ impl Matcher<'_, '_> {
                 }
                 self.cursor.leave()?;
                 return Ok(Walked::Out);
+            }
+            if self.pauses_in(frame) {
+                return Ok(Walked::Paused);
             }
             let more = if frame.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
             if !more {

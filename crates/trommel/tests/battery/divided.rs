@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use trommel::path::Order;
+use trommel::path::{Order, Selector};
 use trommel::reader::{Framing, Validation};
 use trommel::{Analysis, Count, CountAs, Document, Measure, Stats};
 use trommel_testkit::generate::Random;
@@ -81,6 +81,48 @@ fn records_of_a_document() {
     }
     assert!(same(&questions("$"), &array(3 << 20, record)).0 > 20_000);
     assert!(same(&questions("$.*.*"), &text).0 > 20_000);
+}
+
+/// Filters, lengths, and what is selected in several ways: by the general matcher, or with matches open around.
+fn conditions(path: &str) -> Vec<Analysis> {
+    let path = |rest: &str| query(&format!("{path}{rest}"));
+    let length = |path| Count::new(path).count_as(CountAs::ArrayLength);
+    let filter = query("$[?@.a.id == 'x' && @.id > 100]").segments().iter().next().map(|segment| {
+        let [Selector::Filter(filter)] = segment.selectors.as_slice() else { panic!("a filter") };
+        filter.clone()
+    });
+    vec![
+        Analysis::new().extract(path("[?@.id > 500].tags")),
+        Analysis::new()
+            .extract(path("[?@.tags[?@.id > 2]].id"))
+            .extract(path("[::1]['text','id']"))
+            .count(path("[?length(@.tags) == 2]"))
+            .count(path("..id"))
+            .count(query("$..[?@.id].tags[1:]")),
+        Analysis::new().ask(Measure::Count(length(path("")))),
+        Analysis::new().ask(Measure::Count(length(path("")).filter(*filter.unwrap()))),
+        Analysis::new().extract(path("[?@.id > 5]")).ask(Measure::Count(length(path("")))).count(path("")),
+        // These are not divided, or in parts only.
+        Analysis::new().extract(path("[?@.id == $.data.records[7].id].text")),
+        Analysis::new().extract(path("[-1,5,?@.id == 7]")).extract(path("[?@.id > 5].id")),
+        Analysis::new().extract(path("")).extract(path("[?@.id > 5].id")),
+    ]
+}
+
+#[test]
+fn filters_and_lengths() {
+    let text = format!(r#"{{"data":{{"records":{}}},"after":{{"x":7}}}}"#, array(3 << 20, record));
+    for (number, analysis) in conditions("$.data.records").into_iter().enumerate() {
+        for order in [Order::Rfc, Order::Document] {
+            let (values, end) = same(&analysis.clone().order(order), &text);
+            assert!(end.is_ok() && (values > 0 || number == 2 || number == 3), "{number}: {values} {end:?}");
+        }
+    }
+    for analysis in conditions("$").into_iter().take(1) {
+        for (text, _) in odd_arrays() {
+            assert!(same(&analysis, &text).1.is_ok());
+        }
+    }
 }
 
 /// Elements between which places cannot be guessed, or are guessed wrong; and how many values have an `id` at least.
@@ -186,8 +228,9 @@ fn errors_are_those_of_one_thread() {
             assert!(values > 1000, "{number}");
             errors += usize::from(end.is_err());
         }
+        errors += usize::from(same(&conditions("$.data")[number], &broken).1.is_err());
     }
-    assert!(errors >= 6, "some fall into strings: {errors}");
+    assert!(errors >= 9, "some fall into strings: {errors}");
     let cut = &text[..text.len() * 2 / 3];
     assert!(same(&questions("$.data"), cut).1.is_err());
 }
