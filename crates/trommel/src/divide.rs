@@ -19,10 +19,17 @@ use crate::measure::Measure;
 use crate::parallel::{Kept, release};
 use crate::report::Coverage;
 use crate::run::Run;
+use crate::sample::Noted;
 use crate::setup::{Setup, Work};
 
-/// Bytes of a stretch: few enough that what it found fits in memory.
+/// Bytes of a stretch, at most.
 const STRETCH: u64 = 512 << 10;
+
+/// Bytes of the first ones. They grow while few things are found in them, so that what is found fits in memory.
+const FIRST_STRETCH: u64 = 64 << 10;
+
+/// Values and candidates found in a stretch, beyond which stretches shrink.
+const MANY: usize = 16 << 10;
 
 /// Stretches a thread that are worked on before their answers are handed out.
 const AHEAD: usize = 4;
@@ -44,8 +51,6 @@ pub(crate) struct Divide<'a> {
     wants: Wants,
     track: Track,
     pool: Option<ThreadPool>,
-    /// Bytes of a stretch.
-    stretch: u64,
     /// Stretches that are worked on at a time.
     ahead: usize,
 }
@@ -63,30 +68,35 @@ impl<'a> Divide<'a> {
         let unlimited = |measure: &Measure| match measure {
             Measure::Extract(extract) => extract.limit.is_none(),
             Measure::Count(count) => count.limit.is_none(),
-            Measure::Sample(_) | Measure::Stats(_) => false,
+            Measure::Sample(_) => true,
+            Measure::Stats(_) => false,
         };
+        let asks = |what: fn(&Measure) -> bool| measures.iter().any(what);
+        // Where a sample is refused, values were handed out up to that place, which would have to be found.
+        let mixed = asks(|asked| matches!(asked, Measure::Sample(_)))
+            && asks(|asked| matches!(asked, Measure::Extract(_)));
         let describes = matches!(measures.as_slice(), [Measure::Stats(stats)] if stats.queries.is_empty());
         let threads = options.threads.unwrap_or_else(rayon::current_num_threads);
         let fails = !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
         let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * STRETCH) else {
             return Ok(None);
         };
-        if threads < 2 || !fails || located || !(describes || measures.iter().all(unlimited)) {
+        if threads < 2 || !fails || located || mixed || !(describes || measures.iter().all(unlimited)) {
             return Ok(None);
         }
         let pool = options.threads.map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
         let pool = pool.transpose().map_err(std::io::Error::other)?;
-        let (stretch, ahead) = if describes { (DESCRIBED, DESCRIBED_AHEAD) } else { (STRETCH, AHEAD) };
+        let ahead = if describes { DESCRIBED_AHEAD } else { AHEAD };
         // In a stretch it is not known how many elements lie before it. What only an error tells is told when it is met in turn.
         let mut wants = setup.wants.clone();
         wants.location = false;
-        Ok(Some(Self { view, wants, track: track.clone(), pool, stretch, ahead: ahead * threads }))
+        Ok(Some(Self { view, wants, track: track.clone(), pool, ahead: ahead * threads }))
     }
 
-    /// The next stretches, the first one behind an element that ends at `from`, or is thought to.
-    fn stretches(&self, mut from: u64, elements: &Alike<'_>) -> Vec<Span> {
+    /// The next stretches of so many bytes, the first one behind an element that ends at `from`, or is thought to.
+    fn stretches(&self, mut from: u64, bytes: u64, elements: &Alike<'_>) -> Vec<Span> {
         let next = || {
-            let end = elements.guess(from + self.stretch, SEARCHED)?;
+            let end = elements.guess(from + bytes, SEARCHED)?;
             Some(Span::new(std::mem::replace(&mut from, end), end))
         };
         std::iter::from_fn(next).take(self.ahead).collect()
@@ -100,6 +110,13 @@ struct Stretch {
     kept: Kept,
     /// Where the last element ended; nothing if there was an error.
     end: Option<u64>,
+}
+
+impl Stretch {
+    /// Values and candidates that were found.
+    fn found(&self) -> usize {
+        self.kept.len() + self.work.noted.iter().map(Noted::len).sum::<usize>()
+    }
 }
 
 /// How far elements have been matched, and how well places were guessed.
@@ -161,12 +178,13 @@ impl Run<'_> {
         };
         let mut chain = Chain { at: start, told: apart.between().told(), wrong: 0, ended: false };
         let asked = (self.analysis, self.setup);
-        let mut stretches = divide.stretches(start, &elements);
+        let mut bytes = FIRST_STRETCH;
+        let mut stretches = divide.stretches(start, bytes, &elements);
         let mut answers = Vec::new();
         divide.scope(|scope| scope.spawn(|_| answers = divide.answer_all(asked, &apart, &stretches)));
         while let Some(last) = stretches.last().filter(|_| !chain.ended) {
             // While these are handed out, the next ones are worked on.
-            stretches = divide.stretches(last.end, &elements);
+            stretches = divide.stretches(last.end, bytes, &elements);
             let mut next = Vec::new();
             let joined = divide.scope(|scope| {
                 scope.spawn(|_| next = divide.answer_all(asked, &apart, &stretches));
@@ -175,6 +193,9 @@ impl Run<'_> {
             });
             joined?;
             answers = next;
+            let found = answers.iter().map(Stretch::found).max().unwrap_or(0);
+            bytes = if found > MANY { bytes / 2 } else { 2 * bytes };
+            bytes = bytes.clamp(FIRST_STRETCH, STRETCH);
         }
         matcher.go_on_behind(chain.at, divide.track.monitor(chain.at));
         Ok(())
@@ -205,7 +226,7 @@ impl Run<'_> {
         let view = divide.view.narrow(span).unwrap_or(View::at(&[], span.start));
         stretch.kept.hand_out(view, &mut self.work.outgoing, self.sink, &divide.track)?;
         release(view);
-        self.work.merge(stretch.work);
+        self.work.merge(stretch.work)?;
         chain.pass(end, &divide.track)?;
         // The array has no further element, or there is one that does not end.
         chain.ended = end < until;
@@ -245,7 +266,7 @@ impl Divide<'_> {
     /// Matches the elements from behind one that ends at the beginning of a span up to the first that ends behind it.
     fn answer(&self, (analysis, setup): (&Analysis, &Setup), apart: &Apart, span: Span) -> Stretch {
         let mut kept = Kept::default();
-        let mut work = Work::new(&analysis.measures, &analysis.options);
+        let mut work = Work::apart(&analysis.measures, &analysis.options);
         let config = analysis.options.config();
         let mut cursor = self.cursor_between(apart.between(), span, &config);
         let mut scratch = Scratch::new();

@@ -76,8 +76,8 @@
 //!
 //! # Threads and parts
 //!
-//! A stream of lines in memory or mapped is answered on several threads (rayon's current pool, or
-//! [`Analysis::threads`]); the answers, the order of the values, errors and coverage never depend on their number.
+//! A stream of lines in memory or mapped, and a long array of one document, is answered on several threads (rayon's current
+//! pool, or [`Analysis::threads`]); the answers, the order of the values, errors and coverage never depend on their number.
 //! [`Analysis::run_part`] answers part of an input as a [`Partial`], which can be stored, sent and merged: counts and
 //! statistics come out exactly as from one run. (Only where a description's paths take more memory than it may, which of
 //! them share a row may depend on how the input was cut.)

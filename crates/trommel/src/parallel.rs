@@ -50,6 +50,11 @@ struct KeptValue {
 }
 
 impl Kept {
+    /// Values that were kept.
+    pub(crate) fn len(&self) -> usize {
+        self.found.len()
+    }
+
     /// Hands on what was found in a part. Measures and queries that hand out stand in the same order.
     pub(crate) fn hand_out(
         &self,
@@ -130,8 +135,7 @@ struct Whole<'a> {
 }
 
 impl Analysis {
-    /// Runs on several threads where that can be done: a record stream in memory or mapped, and no sample, whose population
-    /// has to be numbered from the start.
+    /// Runs on several threads where that can be done: a record stream in memory or mapped.
     pub(crate) fn run_in_parallel(
         &self,
         document: &Document,
@@ -139,11 +143,16 @@ impl Analysis {
     ) -> Result<Option<Report>, Error> {
         let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);
         let threads = self.options.threads.unwrap_or_else(rayon::current_num_threads).max(1);
-        let part = if asks(|asked| matches!(asked, Measure::Extract(_))) { PART_OF_VALUES } else { PART };
+        let (values, samples) = (
+            asks(|asked| matches!(asked, Measure::Extract(_))),
+            asks(|asked| matches!(asked, Measure::Sample(_))),
+        );
+        let part = if values || samples { PART_OF_VALUES } else { PART };
         let lines = document.current_framing() == Framing::Lines;
         // Descriptions are merged by one thread, too: what is folded for want of memory may depend on the parts.
         let cut = threads > 1 || asks(|asked| matches!(asked, Measure::Stats(_)));
-        let can = lines && cut && !asks(|asked| matches!(asked, Measure::Sample(_)));
+        // Where a sample is refused, values were handed out up to that place, which would have to be found.
+        let can = lines && cut && !(values && samples);
         let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
             return Ok(None);
         };
@@ -168,7 +177,7 @@ impl<'a> Whole<'a> {
     /// Answers a part by itself.
     fn answer(&self, part: View<'a>) -> Part {
         let mut kept = Kept { located: self.located, ..Kept::default() };
-        let mut work = Work::new(&self.analysis.measures, &self.analysis.options);
+        let mut work = Work::apart(&self.analysis.measures, &self.analysis.options);
         let coverage = Coverage::new(self.analysis.options.validation, None);
         let ran = self.run(part, (&mut work, coverage), &mut kept, &self.track);
         part.release(span_of(part));
@@ -272,6 +281,10 @@ impl<'w, 'a> Joined<'w, 'a> {
         let Whole { analysis, setup, track, .. } = self.whole;
         let Some(part) = part else { return self.run(view, track) };
         track.check(view.base())?;
+        if part.error.is_some() && !self.work.drawings.is_empty() {
+            // What is wrong may be found later than that there are too many groups.
+            return self.run(view, &track.again());
+        }
         let too_many = analysis.check_bad_records(self.coverage.bad_records + part.coverage.bad_records);
         if self.work.is_done_with(&part.work, setup) || too_many.is_err() {
             return self.run(view, &track.again());
@@ -280,7 +293,7 @@ impl<'w, 'a> Joined<'w, 'a> {
         if let Some(error) = part.error {
             return Err(moved(error, self.records(), &mut self.places));
         }
-        self.work.merge(part.work);
+        self.work.merge(part.work)?;
         self.coverage.records += part.coverage.records;
         self.coverage.bad_records += part.coverage.bad_records;
         self.coverage.bytes_read = part.coverage.bytes_read;

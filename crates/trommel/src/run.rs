@@ -382,6 +382,8 @@ impl Run<'_> {
         }
         self.work.open_values = 0;
         self.work.drawings.iter_mut().for_each(crate::sample::Drawing::end_record);
+        #[cfg(feature = "parallel")]
+        self.work.noted.iter_mut().for_each(crate::sample::Noted::end_record);
         Ok(())
     }
 
@@ -423,6 +425,10 @@ impl Run<'_> {
                 if let Some(drawing) = self.work.drawings.get_mut(number) {
                     drawing.enter(times, matcher)?;
                 }
+                #[cfg(feature = "parallel")]
+                if let Some(noted) = self.work.noted.get_mut(number) {
+                    noted.enter(times, matcher)?;
+                }
             }
             Some(Role::Sampled(number)) => self.check_array(number, matcher)?,
             Some(Role::Describe(number)) => {
@@ -449,6 +455,10 @@ impl Run<'_> {
             Some(Role::Population(number)) => {
                 if let Some(drawing) = self.work.drawings.get_mut(number) {
                     drawing.leave(span, matcher)?;
+                }
+                #[cfg(feature = "parallel")]
+                if let Some(noted) = self.work.noted.get_mut(number) {
+                    noted.leave(span);
                 }
             }
             Some(Role::Describe(number)) => {

@@ -1,26 +1,27 @@
 //! Drawing samples while matching.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+#[cfg(feature = "parallel")]
+mod noted;
+mod store;
+mod strata;
 
-use trommel_path::{Matcher, Order, Plan, PlanOptions, Scratch};
-use trommel_reader::{ErrorKind, Limit, Span, View, compact};
+use std::sync::{Arc, PoisonError};
+
+use trommel_path::Matcher;
+use trommel_reader::{Span, View};
 use trommel_sampler::{First, Item, Last, Reservoir, Sample as Drawn, Strata, Stratum, Systematic};
 
 use crate::analysis::Options;
 use crate::control::Cancel;
 use crate::error::Error;
 use crate::measure::{Sample, Strategy};
-use crate::notes::Notes;
 #[cfg(feature = "serde")]
 use crate::partial::PartialSample;
 use crate::report::{SampleAnswer, SampleItem, StratumAnswer};
-
-/// Bytes of candidates of one sample kept in memory, where they cannot be read again.
-const MEMORY: usize = 16 << 20;
-
-/// Bytes of a temporary file after which another one is begun, so that files whose candidates have all lost can go.
-const FILE: u64 = 64 << 20;
+#[cfg(feature = "parallel")]
+pub(crate) use noted::Noted;
+use store::{Slot, Store, Stored, bytes_of};
+use strata::{Grouping, Stratified};
 
 /// A sample being drawn.
 pub(crate) struct Drawing {
@@ -40,39 +41,6 @@ enum Drawer {
     Stratified(Box<Stratified>),
 }
 
-struct Stratified {
-    strata: Strata<Option<String>, Slot>,
-    plan: Plan,
-    scratch: Scratch,
-    key: Vec<u8>,
-}
-
-/// A candidate's value, filled in when its end is seen.
-type Slot = Arc<Mutex<Stored>>;
-
-#[derive(Debug, Default)]
-enum Stored {
-    #[default]
-    Open,
-    /// It can be read again.
-    Span(Span),
-    Memory(Counted),
-    Spilled(Arc<File>, u64),
-}
-
-/// Bytes that are counted against a budget for as long as they live.
-#[derive(Debug)]
-struct Counted {
-    bytes: Vec<u8>,
-    budget: Arc<AtomicUsize>,
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.budget.fetch_sub(self.bytes.len(), Ordering::Relaxed);
-    }
-}
-
 impl Drawing {
     /// A drawing; `total` is the size of the population where it had to be counted first.
     pub(crate) fn new(sample: &Sample, total: Option<u64>, options: &Options) -> Self {
@@ -85,18 +53,26 @@ impl Drawing {
             Strategy::Systematic(None) => {
                 Drawer::Systematic(Systematic::with_total(size, total.unwrap_or(0)))
             }
-            Strategy::Stratified(query) => {
-                let within = PlanOptions::new().order(Order::Any).duplicates(options.duplicates);
-                Drawer::Stratified(Box::new(Stratified {
-                    strata: Strata::new(size, sample.seed),
-                    plan: Plan::new(std::slice::from_ref(query), within),
-                    scratch: Scratch::new(),
-                    key: Vec::new(),
-                }))
-            }
+            Strategy::Stratified(query) => Drawer::Stratified(Box::new(Stratified {
+                strata: Strata::new(size, sample.seed),
+                grouping: Grouping::new(query, options),
+            })),
         };
         let store = Store::new(options.limits.spool_bytes);
         Self { drawer, open: Vec::new(), store, cancel: options.control.cancel.clone() }
+    }
+
+    /// Takes in the candidates of the part that comes next.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn take(&mut self, noted: &Noted) -> Result<(), Error> {
+        match &mut self.drawer {
+            Drawer::Random(drawer) => noted.offer_to(drawer),
+            Drawer::First(drawer) => noted.offer_to(drawer),
+            Drawer::Last { drawer, size } => noted.offer_to_last(drawer, *size),
+            Drawer::Systematic(drawer) => noted.offer_to(drawer),
+            Drawer::Stratified(drawer) => noted.offer_to_groups(drawer, &self.cancel)?,
+        }
+        Ok(())
     }
 
     /// A candidate is entered; it stands in the population `times`.
@@ -196,32 +172,6 @@ pub(crate) fn answer<V: Into<Vec<u8>>>(
     SampleAnswer { items: drawn.items.into_iter().map(item).collect(), total: drawn.seen, strata }
 }
 
-/// Bytes that the system may map around those that are read: a large folio.
-const AROUND: u64 = 2 << 20;
-
-/// The bytes of a stored candidate.
-fn bytes_of(slot: &Slot, view: Option<View<'_>>) -> Result<Vec<u8>, Error> {
-    let stored = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    debug_assert!(!matches!(*stored, Stored::Open), "a winner was left");
-    Ok(match &*stored {
-        Stored::Open => Vec::new(),
-        Stored::Span(span) => {
-            let bytes = view.and_then(|view| view.get(*span)).unwrap_or_default().to_vec();
-            if let Some(view) = view {
-                // Items lie far apart, and with each the system has brought in what is around it.
-                view.release(Span::new(span.start.saturating_sub(AROUND), span.end + AROUND));
-            }
-            bytes
-        }
-        Stored::Memory(counted) => counted.bytes.clone(),
-        Stored::Spilled(file, place) => {
-            let mut bytes = Vec::new();
-            file.notes.lock().unwrap_or_else(PoisonError::into_inner).read(*place, &mut bytes)?;
-            bytes
-        }
-    })
-}
-
 /// The selections that know how many candidates they pass over.
 trait Draw {
     fn to_skip(&self) -> u64;
@@ -261,87 +211,3 @@ macro_rules! draw {
 }
 
 draw!(Reservoir, First, Last, Systematic);
-
-impl Stratified {
-    fn offer(
-        &mut self,
-        times: u64,
-        make: &mut dyn FnMut() -> Slot,
-        matcher: &mut Matcher<'_, '_>,
-        cancel: &Cancel,
-    ) -> Result<(), Error> {
-        let span = matcher.look(&self.plan, &mut self.scratch)?;
-        self.key.clear();
-        if let Some(bytes) = span.and_then(|span| matcher.cursor().bytes(span)) {
-            compact(bytes, &mut self.key);
-        }
-        if self.key.len() > Sample::STRATUM_BYTES {
-            let limit = Limit::Other("the length of what items are grouped by", Sample::STRATUM_BYTES as u64);
-            let offset = span.map_or(0, |span| span.start);
-            return Err(trommel_reader::Error::plain(ErrorKind::Limit(limit), offset).into());
-        }
-        let key = &self.key;
-        let label = || span.map(|_| String::from_utf8_lossy(key).into_owned());
-        for time in 0..times {
-            if time % 1024 == 1023 {
-                cancel.check(matcher.start())?;
-            }
-            self.strata.offer_with(key, label, &mut *make)?;
-        }
-        Ok(())
-    }
-}
-
-/// Where the values of candidates are kept that cannot be read again: in memory, then in temporary files without a name.
-struct Store {
-    budget: Arc<AtomicUsize>,
-    /// Bytes in files whose candidates have not all lost.
-    filed: Arc<AtomicU64>,
-    limit: u64,
-    file: Option<Arc<File>>,
-}
-
-/// A file of candidates' values; it is gone when the last of them is.
-#[derive(Debug)]
-struct File {
-    notes: Mutex<Notes>,
-    bytes: AtomicU64,
-    filed: Arc<AtomicU64>,
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        self.filed.fetch_sub(*self.bytes.get_mut(), Ordering::Relaxed);
-    }
-}
-
-impl Store {
-    fn new(limit: u64) -> Self {
-        Self { budget: Arc::default(), filed: Arc::default(), limit, file: None }
-    }
-
-    fn keep(&mut self, bytes: &[u8], span: Span) -> Result<Stored, Error> {
-        if self.budget.load(Ordering::Relaxed) + bytes.len() > MEMORY {
-            return self.spill(bytes, span);
-        }
-        self.budget.fetch_add(bytes.len(), Ordering::Relaxed);
-        Ok(Stored::Memory(Counted { bytes: bytes.to_vec(), budget: Arc::clone(&self.budget) }))
-    }
-
-    fn spill(&mut self, bytes: &[u8], span: Span) -> Result<Stored, Error> {
-        let length = bytes.len() as u64;
-        if self.filed.load(Ordering::Relaxed).saturating_add(length) > self.limit {
-            let limit = ErrorKind::Limit(Limit::SpoolBytes(self.limit));
-            return Err(trommel_reader::Error::plain(limit, span.start).into());
-        }
-        self.file = self.file.take().filter(|file| file.bytes.load(Ordering::Relaxed) < FILE);
-        let file = self.file.get_or_insert_with(|| {
-            let notes = Mutex::new(Notes::in_file());
-            Arc::new(File { notes, bytes: AtomicU64::new(0), filed: Arc::clone(&self.filed) })
-        });
-        file.bytes.fetch_add(length, Ordering::Relaxed);
-        self.filed.fetch_add(length, Ordering::Relaxed);
-        let place = file.notes.lock().unwrap_or_else(PoisonError::into_inner).push(bytes)?;
-        Ok(Stored::Spilled(Arc::clone(file), place))
-    }
-}

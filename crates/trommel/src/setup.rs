@@ -8,6 +8,8 @@ use crate::extract::{Outbox, Outgoing};
 use crate::measure::{Count, CountAs, Measure, Sample};
 use crate::sample::Drawing;
 use crate::stats::Describing;
+#[cfg(feature = "parallel")]
+use crate::{error::Error, sample::Noted};
 
 /// What the matches of a query are for.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,9 @@ pub(crate) struct Work {
     pub(crate) open_values: usize,
     pub(crate) counting: Vec<Counting>,
     pub(crate) drawings: Vec<Drawing>,
+    /// In a part of the input, what the samples will be drawn from.
+    #[cfg(feature = "parallel")]
+    pub(crate) noted: Vec<Noted>,
     /// Number of the measure of each drawing.
     pub(crate) drawn_for: Vec<usize>,
     pub(crate) describing: Vec<Describing>,
@@ -163,6 +168,8 @@ impl Work {
             open_values: 0,
             counting: Vec::new(),
             drawings: Vec::new(),
+            #[cfg(feature = "parallel")]
+            noted: Vec::new(),
             drawn_for: Vec::new(),
             describing: Vec::new(),
         };
@@ -208,15 +215,30 @@ impl Counting {
 }
 
 impl Work {
+    /// Nothing done yet, for a part of an input in memory: samples are drawn when it is taken in.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn apart(measures: &[Measure], options: &Options) -> Self {
+        let mut work = Self::new(measures, options);
+        work.drawings.clear();
+        let samples = measures.iter().filter_map(|measure| match measure {
+            Measure::Sample(sample) => Some(sample),
+            _ => None,
+        });
+        work.noted.extend(samples.map(|sample| Noted::new(sample, options)));
+        work
+    }
+
     /// Takes in what a later part of the input has added. Values were handed out by then.
     #[cfg(feature = "parallel")]
-    pub(crate) fn merge(&mut self, later: Self) {
+    pub(crate) fn merge(&mut self, later: Self) -> Result<(), Error> {
         for (counting, later) in self.counting.iter_mut().zip(later.counting) {
             counting.total = counting.total.saturating_add(later.total);
         }
         for (describing, later) in self.describing.iter_mut().zip(later.describing) {
             describing.merge(later);
         }
+        let mut drawings = self.drawings.iter_mut().zip(&later.noted);
+        drawings.try_for_each(|(drawing, noted)| drawing.take(noted))
     }
 
     /// Whether no later byte can change an answer.

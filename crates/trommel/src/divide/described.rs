@@ -4,7 +4,7 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use trommel_path::Matcher;
 use trommel_reader::{Alike, Between, Config, Kind, Listener, Scalar, Span, Text, View};
 
-use super::{Chain, Divide, Meeting, WRONG};
+use super::{Chain, DESCRIBED, Divide, Meeting, WRONG};
 use crate::error::Error;
 use crate::parallel::release;
 use crate::run::Run;
@@ -85,12 +85,12 @@ impl<'a> Divide<'a> {
         let mut chain = Chain { at: start, told: between.told(), wrong: 0, ended: false };
         let mut apart = Apart { config: *config, between, describing: empty };
         let mut characters = 0;
-        let mut stretches = self.stretches(start, elements);
+        let mut stretches = self.stretches(start, DESCRIBED, elements);
         let mut answers = Vec::new();
         self.scope(|scope| scope.spawn(|_| answers = self.describe_all(&apart, &stretches)));
         while let Some(last) = stretches.last().filter(|_| !chain.ended) {
             // While these are joined, the next ones are described.
-            stretches = self.stretches(last.end, elements);
+            stretches = self.stretches(last.end, DESCRIBED, elements);
             let Some(empty) = describing.apart() else { break };
             apart.describing = empty;
             let mut next = Vec::new();

@@ -1,14 +1,16 @@
 //! One document on several threads: the number of threads changes nothing that can be seen.
 
 use std::fmt::Write as _;
+use std::num::NonZeroU64;
 
 use trommel::path::{Order, Selector};
 use trommel::reader::{Framing, Validation};
-use trommel::{Analysis, Count, CountAs, Document, Measure, Stats};
+use trommel::sampler::Seed;
+use trommel::{Analysis, Count, CountAs, Document, Measure, Sample, Stats, Strategy};
 use trommel_testkit::generate::Random;
 
 use crate::parallel::told;
-use crate::support::{Memory, query};
+use crate::support::{Memory, query, size};
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
@@ -203,6 +205,54 @@ fn statistics_of_what_is_no_array_or_wrong() {
         }
         assert!(same(&analysis, &good[..at]).1.is_err());
     }
+}
+
+/// Samples of every kind: of elements, of what nests, of nodes that are selected twice.
+fn samples(path: &str) -> Vec<Analysis> {
+    let of = |rest: &str| query(&format!("{path}{rest}"));
+    let stride = NonZeroU64::new(7);
+    let group = |text| Strategy::Stratified(query(text));
+    let draw = |query, count, strategy| Sample::new(query, size(count)).strategy(strategy).seed(Seed::new(3));
+    vec![
+        Analysis::new().sample(draw(of(""), 100, Strategy::Random)).sample(draw(
+            of(""),
+            5000,
+            Strategy::Last,
+        )),
+        Analysis::new().sample(draw(of("[*]..*"), 1000, Strategy::Random)).count(of("[*]")),
+        Analysis::new().sample(draw(of(""), 40, Strategy::Systematic(stride))),
+        Analysis::new().sample(draw(of("[*,*].id"), 1001, Strategy::Random)),
+        Analysis::new().sample(draw(of("[*,*].id"), 1001, Strategy::Last)),
+        Analysis::new().sample(draw(of("[*].tags[*]"), 300, Strategy::First)),
+        Analysis::new().sample(draw(of(""), 500, Strategy::Systematic(None))),
+        Analysis::new().sample(draw(of(""), 60, group("$.tags[0].id"))).sample(draw(
+            of(""),
+            9,
+            group("$.text"),
+        )),
+        Analysis::new().sample(draw(of("[*,?@.id > 9]"), 60, group("$.a"))),
+        Analysis::new().sample(draw(of("[*].id"), 60, group("$"))),
+    ]
+}
+
+#[test]
+fn samples_of_a_document() {
+    let text = format!(r#"{{"data":{{"records":{}}},"after":{{"x":7}}}}"#, array(3 << 20, record));
+    let mut refused = 0;
+    for (number, analysis) in samples("$.data.records").into_iter().enumerate() {
+        let (_, end) = same(&analysis, &text);
+        refused += usize::from(end.is_err());
+        assert!(end.is_ok() || number == 9, "{number}: {end:?}");
+    }
+    assert_eq!(refused, 1, "there are more groups than there may be");
+    for analysis in samples("$").into_iter().take(2) {
+        for (text, _) in odd_arrays() {
+            assert!(same(&analysis, &text).1.is_ok());
+        }
+    }
+    // A sample and values: the one is drawn while the others are handed out.
+    let mixed = samples("$.data.records").remove(0).extract(query("$.data.records[*].id"));
+    assert!(same(&mixed, &text).0 > 1000);
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use trommel::path::{Order, Query};
 use trommel::reader::{Framing, Limits};
-use trommel::{Analysis, Count, CountAs, Document, Error, Extract, Measure, OnBadRecord, Report};
+use trommel::{
+    Analysis, Count, CountAs, Document, Error, Extract, Measure, OnBadRecord, Report, Sample, Strategy,
+};
 use trommel_testkit::generate::Random;
 
-use crate::support::{Memory, Scratch, query, shown};
+use crate::support::{Memory, Scratch, query, shown, size};
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
@@ -92,6 +94,30 @@ fn all_is_the_same_for_any_number_of_threads() {
     let mut memory = Memory::located();
     let ran = questions().run_with(&mut Document::open(file.path()).unwrap(), &mut memory);
     assert_eq!((told(ran), memory.heard == seen.told.heard), (seen.end, true));
+}
+
+/// Samples are drawn as if all was read in turn; so are they refused.
+#[test]
+fn samples_are_the_same_for_any_number_of_threads() {
+    let text = lines(3 << 20, |_, _| None);
+    let bad =
+        lines(3 << 20, |number, _| (number == 9000).then(|| "{\"id\": 1, \"tags\": [1, 2, }".to_owned()));
+    let draw = |text, count| Sample::new(query(text), size(count));
+    let by = |sample: Sample, text| sample.strategy(Strategy::Stratified(query(text)));
+    let asked = [
+        (Analysis::new().sample(draw("$", 100)).sample(draw("$.tags[*]", 2000)).count(query("$..a")), true),
+        (Analysis::new().sample(draw("$", 3000).strategy(Strategy::Last)).stats(), true),
+        (Analysis::new().sample(draw("$", 10)).extract(query("$.id")), true),
+        (Analysis::new().sample(by(draw("$", 100), "$.tags[1]")), true),
+        (Analysis::new().sample(by(draw("$", 100), "$.id")), false),
+        (Analysis::new().sample(draw("$.id", 100)), false),
+    ];
+    for (analysis, answered) in asked {
+        let seen = same(&analysis, &text);
+        assert_eq!(seen.end.is_ok(), answered, "{:?}", seen.end);
+        assert!(same(&analysis, &bad).end.is_err());
+        same(&analysis.on_bad_record(OnBadRecord::Skip { at_most: 10 }), &bad);
+    }
 }
 
 /// Damages stand among the values as the records do, with the lines and columns of the whole.

@@ -1,0 +1,129 @@
+//! Candidates of a part of the input: noted by one thread, and drawn from by another, which knows how many came before them.
+
+use std::sync::{Arc, Mutex};
+
+use trommel_path::Matcher;
+use trommel_reader::Span;
+
+use super::store::{Slot, Stored};
+use super::strata::{Grouping, Stratified, offer_to};
+use super::{Draw, Last};
+use crate::analysis::Options;
+use crate::control::Cancel;
+use crate::error::Error;
+use crate::measure::{Sample, Strategy};
+
+/// Candidates in the order of the input.
+#[derive(Default)]
+pub(crate) struct Noted {
+    spans: Vec<Span>,
+    /// Those that stand in the population more than once, by their number.
+    times: Vec<(usize, u64)>,
+    /// Candidates that were entered and not yet left, outermost first.
+    open: Vec<usize>,
+    groups: Option<Groups>,
+}
+
+/// What the candidates are grouped by.
+struct Groups {
+    grouping: Grouping,
+    keys: Vec<u8>,
+    /// Where each key ends.
+    ends: Vec<usize>,
+}
+
+impl Noted {
+    /// For the candidates of a sample, which must stay readable.
+    pub(crate) fn new(sample: &Sample, options: &Options) -> Self {
+        let Strategy::Stratified(query) = &sample.strategy else { return Self::default() };
+        let groups = Groups { grouping: Grouping::new(query, options), keys: Vec::new(), ends: Vec::new() };
+        Self { groups: Some(groups), ..Self::default() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    pub(crate) fn enter(&mut self, times: u64, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        let number = self.spans.len();
+        if let Some(Groups { grouping, keys, ends }) = &mut self.groups {
+            keys.extend_from_slice(grouping.key(matcher)?);
+            ends.push(keys.len());
+        }
+        if times != 1 {
+            self.times.push((number, times));
+        }
+        self.open.push(number);
+        self.spans.push(Span::new(matcher.start(), matcher.start()));
+        Ok(())
+    }
+
+    pub(crate) fn leave(&mut self, span: Span) {
+        if let Some(left) = self.open.pop().and_then(|number| self.spans.get_mut(number)) {
+            *left = span;
+        }
+    }
+
+    pub(crate) fn end_record(&mut self) {
+        self.open.clear();
+    }
+
+    /// Offers all of them, in time that follows those that are taken.
+    pub(super) fn offer_to(&self, drawer: &mut impl Draw) {
+        let mut next = 0;
+        for &(number, times) in &self.times {
+            self.offer_once(next..number, drawer);
+            let mut slot = None;
+            let make = || self.slot(number);
+            drawer.offer_all(times, &mut || Arc::clone(slot.get_or_insert_with(make)));
+            next = number + 1;
+        }
+        self.offer_once(next..self.spans.len(), drawer);
+    }
+
+    /// Offers candidates that stand in the population once each.
+    fn offer_once(&self, numbers: std::ops::Range<usize>, drawer: &mut impl Draw) {
+        let mut next = numbers.start;
+        while next < numbers.end {
+            let passed = drawer.to_skip().min((numbers.end - next) as u64);
+            drawer.pass_over(passed);
+            next += passed as usize;
+            if next < numbers.end {
+                drawer.offer_with(|| self.slot(next));
+                next += 1;
+            }
+        }
+    }
+
+    /// Offers all to whoever wants the last so many.
+    pub(super) fn offer_to_last(&self, drawer: &mut Last<Slot>, size: u64) {
+        if self.times.is_empty() {
+            // The last ones push all before them out.
+            let passed = (self.spans.len() as u64).saturating_sub(size);
+            drawer.pass_over(passed);
+            self.offer_once(passed as usize..self.spans.len(), drawer);
+        } else {
+            self.offer_to(drawer);
+        }
+    }
+
+    /// Offers each to its group.
+    pub(super) fn offer_to_groups(&self, drawer: &mut Stratified, cancel: &Cancel) -> Result<(), Error> {
+        let Some(Groups { keys, ends, .. }) = &self.groups else { return Ok(()) };
+        let (mut times, mut from) = (self.times.iter().peekable(), 0);
+        for (number, (span, &end)) in self.spans.iter().zip(ends).enumerate() {
+            let key = keys.get(from..end).unwrap_or_default();
+            from = end;
+            let times = times.next_if(|(several, _)| *several == number).map_or(1, |(_, times)| *times);
+            let mut slot = None;
+            let make = &mut || Arc::clone(slot.get_or_insert_with(|| self.slot(number)));
+            offer_to(&mut drawer.strata, key, times, make, (cancel, *span))?;
+        }
+        Ok(())
+    }
+
+    fn slot(&self, number: usize) -> Slot {
+        let span = self.spans.get(number).copied();
+        Arc::new(Mutex::new(span.map_or(Stored::Open, Stored::Span)))
+    }
+}

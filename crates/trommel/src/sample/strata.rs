@@ -1,0 +1,80 @@
+//! Samples by groups.
+
+use trommel_path::{Matcher, Order, Plan, PlanOptions, Query, Scratch};
+use trommel_reader::{ErrorKind, Limit, Span, compact};
+use trommel_sampler::Strata;
+
+use super::store::Slot;
+use crate::analysis::Options;
+use crate::control::Cancel;
+use crate::error::Error;
+use crate::measure::Sample;
+
+/// A sample by groups being drawn.
+pub(super) struct Stratified {
+    pub(super) strata: Strata<Option<String>, Slot>,
+    pub(super) grouping: Grouping,
+}
+
+/// Tells which group a candidate belongs to.
+pub(super) struct Grouping {
+    plan: Plan,
+    scratch: Scratch,
+    /// The bytes by which the last candidate is grouped, without white space; none where nothing is selected.
+    key: Vec<u8>,
+}
+
+impl Grouping {
+    pub(super) fn new(query: &Query, options: &Options) -> Self {
+        let within = PlanOptions::new().order(Order::Any).duplicates(options.duplicates);
+        let plan = Plan::new(std::slice::from_ref(query), within);
+        Self { plan, scratch: Scratch::new(), key: Vec::new() }
+    }
+
+    /// What the candidate is grouped by that was just entered.
+    pub(super) fn key(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<&[u8], Error> {
+        let span = matcher.look(&self.plan, &mut self.scratch)?;
+        self.key.clear();
+        if let Some(bytes) = span.and_then(|span| matcher.cursor().bytes(span)) {
+            compact(bytes, &mut self.key);
+        }
+        if self.key.len() > Sample::STRATUM_BYTES {
+            let limit = Limit::Other("the length of what items are grouped by", Sample::STRATUM_BYTES as u64);
+            let offset = span.map_or(0, |span| span.start);
+            return Err(trommel_reader::Error::plain(ErrorKind::Limit(limit), offset).into());
+        }
+        Ok(&self.key)
+    }
+}
+
+impl Stratified {
+    pub(super) fn offer(
+        &mut self,
+        times: u64,
+        make: &mut dyn FnMut() -> Slot,
+        matcher: &mut Matcher<'_, '_>,
+        cancel: &Cancel,
+    ) -> Result<(), Error> {
+        let key = self.grouping.key(matcher)?;
+        let span = Span::new(matcher.start(), matcher.start());
+        offer_to(&mut self.strata, key, times, make, (cancel, span))
+    }
+}
+
+/// Offers a candidate, which stands in the population `times`, to the group of its key.
+pub(super) fn offer_to(
+    strata: &mut Strata<Option<String>, Slot>,
+    key: &[u8],
+    times: u64,
+    make: &mut dyn FnMut() -> Slot,
+    (cancel, span): (&Cancel, Span),
+) -> Result<(), Error> {
+    let label = || (!key.is_empty()).then(|| String::from_utf8_lossy(key).into_owned());
+    for time in 0..times {
+        if time % 1024 == 1023 {
+            cancel.check(span.start)?;
+        }
+        strata.offer_with(key, label, &mut *make)?;
+    }
+    Ok(())
+}
