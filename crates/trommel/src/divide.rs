@@ -57,7 +57,7 @@ pub(crate) struct Divide<'a> {
 
 impl<'a> Divide<'a> {
     /// Where a document can be divided: it is in memory or mapped and long enough, there are threads, and all that is asked
-    /// for is values without their locations and counts, without a limit that may end the run early, or its statistics.
+    /// for is values, counts and samples, without a limit that may end the run early, or its statistics.
     pub(crate) fn new(
         (analysis, setup): (&Analysis, &Setup),
         document: &'a Document,
@@ -81,15 +81,15 @@ impl<'a> Divide<'a> {
         let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * STRETCH) else {
             return Ok(None);
         };
-        if threads < 2 || !fails || located || mixed || !(describes || measures.iter().all(unlimited)) {
+        if threads < 2 || !fails || mixed || !(describes || measures.iter().all(unlimited)) {
             return Ok(None);
         }
         let pool = options.threads.map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
         let pool = pool.transpose().map_err(std::io::Error::other)?;
         let ahead = if describes { DESCRIBED_AHEAD } else { AHEAD };
-        // In a stretch it is not known how many elements lie before it. What only an error tells is told when it is met in turn.
+        // Those that only errors tell are told when the error is met in turn.
         let mut wants = setup.wants.clone();
-        wants.location = false;
+        wants.location = located;
         Ok(Some(Self { view, wants, track: track.clone(), pool, ahead: ahead * threads }))
     }
 
@@ -110,6 +110,7 @@ struct Stretch {
     kept: Kept,
     /// Where the last element ended; nothing if there was an error.
     end: Option<u64>,
+    elements: u64,
 }
 
 impl Stretch {
@@ -123,6 +124,8 @@ impl Stretch {
 struct Chain {
     /// Where the last element ended.
     at: u64,
+    /// Elements up to there.
+    elements: u64,
     /// Up to where bytes were told of.
     told: u64,
     wrong: u32,
@@ -140,6 +143,10 @@ enum Meeting {
 }
 
 impl Chain {
+    fn new(start: u64, between: &Between) -> Self {
+        Self { at: start, elements: 0, told: between.told(), wrong: 0, ended: false }
+    }
+
     fn meets(&mut self, stretch: Span) -> Meeting {
         if self.ended {
             return Meeting::Passed;
@@ -176,7 +183,8 @@ impl Run<'_> {
             matcher.go_on();
             return Ok(());
         };
-        let mut chain = Chain { at: start, told: apart.between().told(), wrong: 0, ended: false };
+        let mut chain = Chain { elements: matcher.passed(), ..Chain::new(start, apart.between()) };
+        let first = chain.elements;
         let asked = (self.analysis, self.setup);
         let mut bytes = FIRST_STRETCH;
         let mut stretches = divide.stretches(start, bytes, &elements);
@@ -197,7 +205,7 @@ impl Run<'_> {
             bytes = if found > MANY { bytes / 2 } else { 2 * bytes };
             bytes = bytes.clamp(FIRST_STRETCH, STRETCH);
         }
-        matcher.go_on_behind(chain.at, divide.track.monitor(chain.at));
+        matcher.go_on_behind(chain.at, chain.elements - first, divide.track.monitor(chain.at));
         Ok(())
     }
 
@@ -224,10 +232,12 @@ impl Run<'_> {
         };
         let span = Span::new(chain.at, end);
         let view = divide.view.narrow(span).unwrap_or(View::at(&[], span.start));
+        stretch.kept.begin_at(apart.array(), chain.elements);
         stretch.kept.hand_out(view, &mut self.work.outgoing, self.sink, &divide.track)?;
         release(view);
         self.work.merge(stretch.work)?;
         chain.pass(end, &divide.track)?;
+        chain.elements += stretch.elements;
         // The array has no further element, or there is one that does not end.
         chain.ended = end < until;
         Ok(())
@@ -265,7 +275,7 @@ impl Divide<'_> {
 
     /// Matches the elements from behind one that ends at the beginning of a span up to the first that ends behind it.
     fn answer(&self, (analysis, setup): (&Analysis, &Setup), apart: &Apart, span: Span) -> Stretch {
-        let mut kept = Kept::default();
+        let mut kept = Kept::new(self.wants.location);
         let mut work = Work::apart(&analysis.measures, &analysis.options);
         let config = analysis.options.config();
         let mut cursor = self.cursor_between(apart.between(), span, &config);
@@ -284,7 +294,8 @@ impl Divide<'_> {
         };
         let ran = run.elements(&mut matcher);
         let end = ran.ok().and_then(|()| matcher.paused());
+        let elements = matcher.passed();
         self.view.release(Span::new(span.start, end.unwrap_or(span.end)));
-        Stretch { span, work, kept, end }
+        Stretch { span, work, kept, end, elements }
     }
 }

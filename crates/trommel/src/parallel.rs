@@ -4,9 +4,11 @@
 //! by itself, and the parts are joined in the order of the input. A part in which the run comes to its end early is
 //! questioned once more by whoever joins, from where all parts before it have come, so that it ends where one thread would.
 
+use std::fmt::Write as _;
 use std::io;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use trommel_path::Location;
 use trommel_reader::{Cursor, Framing, Span, View};
 
 use crate::analysis::Analysis;
@@ -41,6 +43,8 @@ pub(crate) struct Kept {
     /// Bad records, each with the number of values found before it.
     damages: Vec<(usize, Damage)>,
     located: bool,
+    /// Where in a location the index of an element begins that counts from the beginning of the part, and what that index is.
+    first: Option<(usize, u64)>,
 }
 
 struct KeptValue {
@@ -50,9 +54,19 @@ struct KeptValue {
 }
 
 impl Kept {
+    /// Nothing yet; locations are kept if they are wanted.
+    pub(crate) fn new(located: bool) -> Self {
+        Self { located, ..Self::default() }
+    }
+
     /// Values that were kept.
     pub(crate) fn len(&self) -> usize {
         self.found.len()
+    }
+
+    /// Its locations count the elements of an array from the beginning of the part, which is the one of this index.
+    pub(crate) fn begin_at(&mut self, array: &Location, index: u64) {
+        self.first = self.located.then(|| (array.to_string().len() + 1, index));
     }
 
     /// Hands on what was found in a part. Measures and queries that hand out stand in the same order.
@@ -64,7 +78,7 @@ impl Kept {
         track: &Track,
     ) -> Result<(), Error> {
         let mut damages = self.damages.iter().peekable();
-        let mut from = 0;
+        let (mut from, mut text) = (0, String::new());
         for (number, value) in self.found.iter().enumerate() {
             if number % 1024 == 1023 {
                 track.check(value.span.end)?;
@@ -75,6 +89,10 @@ impl Kept {
             let end = self.location_ends.get(number).copied().unwrap_or(from);
             let location = self.locations.get(from..end);
             from = end;
+            let location = match self.first {
+                Some(first) => location.map(|location| moved_by(first, location, &mut text)),
+                None => location,
+            };
             let number = outgoing.binary_search_by_key(&(value.measure as usize), |one| one.measure);
             let Some(outgoing) = number.ok().and_then(|number| outgoing.get_mut(number)) else { continue };
             let view = part.narrow(value.span).unwrap_or(View::at(&[], value.span.start));
@@ -90,6 +108,18 @@ impl Kept {
         }
         Ok(damages.try_for_each(|(_, damage)| sink.damaged(damage))?)
     }
+}
+
+/// A location whose index at one place counts from another element on.
+fn moved_by<'a>((place, first): (usize, u64), location: &str, text: &'a mut String) -> &'a str {
+    let (before, rest) = location.split_at_checked(place).unwrap_or_default();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (index, after) = rest.split_at_checked(digits).unwrap_or_default();
+    let index = index.parse::<u64>().unwrap_or_default() + first;
+    text.clear();
+    // Writing to text cannot fail.
+    let _ = write!(text, "{before}{index}{after}");
+    text
 }
 
 impl Sink for Kept {
@@ -176,7 +206,7 @@ impl<'a> Whole<'a> {
 
     /// Answers a part by itself.
     fn answer(&self, part: View<'a>) -> Part {
-        let mut kept = Kept { located: self.located, ..Kept::default() };
+        let mut kept = Kept::new(self.located);
         let mut work = Work::apart(&self.analysis.measures, &self.analysis.options);
         let coverage = Coverage::new(self.analysis.options.validation, None);
         let ran = self.run(part, (&mut work, coverage), &mut kept, &self.track);

@@ -9,6 +9,7 @@ use trommel_reader::{Between, Cursor, Monitor};
 use super::scratch::{Active, Frame};
 use super::trail::{Level, Stage};
 use super::{Matcher, Phase, Scratch, Wants};
+use crate::location::Location;
 use crate::plan::{Plan, Select};
 use crate::trail::Trails;
 use trommel_query::Slice;
@@ -17,6 +18,8 @@ use trommel_query::Slice;
 #[derive(Clone, Debug)]
 pub struct Apart {
     around: Around,
+    /// Where the array stands, if locations are wanted.
+    array: Location,
     between: Between,
 }
 
@@ -33,6 +36,11 @@ enum Around {
 }
 
 impl Apart {
+    /// Where the array stands, if [locations](Wants::location) are wanted.
+    pub fn array(&self) -> &Location {
+        &self.array
+    }
+
     /// What is open for a cursor.
     pub fn between(&self) -> &Between {
         &self.between
@@ -46,8 +54,9 @@ pub(super) struct Pause {
     pub(super) at: u64,
     /// Levels or frames on the way to the array whose elements are matched apart; none before it is known.
     levels: usize,
-    /// Where the last of its elements ended that was passed.
+    /// Where the last of its elements ended that was passed, and how many were.
     behind: u64,
+    passed: u64,
     paused: bool,
     /// Where the array begins in which there was a pause: there is no other.
     done: u64,
@@ -56,7 +65,7 @@ pub(super) struct Pause {
 impl Default for Pause {
     /// Never.
     fn default() -> Self {
-        Self { at: u64::MAX, levels: 0, behind: 0, paused: false, done: u64::MAX }
+        Self { at: u64::MAX, levels: 0, behind: 0, passed: 0, paused: false, done: u64::MAX }
     }
 }
 
@@ -65,7 +74,7 @@ const FIRST: u64 = 2;
 
 impl Plan {
     /// A matcher over the elements behind the one where the cursor begins, which pauses at or behind the offset `until`, and
-    /// where the array ends. Locations are not known to it.
+    /// where the array ends. In locations the first of these elements is the one of index 0.
     pub fn matcher_apart<'m, 'c>(
         &'m self,
         scratch: &'m mut Scratch,
@@ -79,6 +88,9 @@ impl Plan {
             Around::Levels(levels, open) => {
                 scratch.restart_on_trail(self);
                 scratch.levels.clone_from(levels);
+                if let Some(array) = scratch.levels.last_mut() {
+                    array.index = 0;
+                }
                 matcher.phase = Phase::Trail(Stage::Walk);
                 matcher.open = *open;
                 levels.len()
@@ -86,12 +98,16 @@ impl Plan {
             Around::Frames { frames, active, found } => {
                 scratch.restart(self);
                 scratch.frames.clone_from(frames);
+                if let Some(array) = scratch.frames.last_mut() {
+                    array.index = 0;
+                }
                 scratch.active.clone_from(active);
                 scratch.found.clone_from(found);
                 matcher.phase = Phase::Walk;
                 frames.len()
             }
         };
+        matcher.scratch.location.clone_from(&apart.array);
         matcher.scratch.pause = Pause { at: until, levels, ..Pause::default() };
         matcher
     }
@@ -128,15 +144,26 @@ impl<'c> Matcher<'_, 'c> {
         self.scratch.pause.paused.then_some(self.scratch.pause.behind)
     }
 
+    /// Elements of the array that were passed up to there. Of a matcher of elements apart it says nothing once the array has
+    /// ended.
+    pub fn passed(&self) -> u64 {
+        self.scratch.pause.passed
+    }
+
     /// What others need to match elements of the array in which the matcher has paused.
     pub fn apart(&self) -> Option<Apart> {
         let between = self.cursor.between().filter(|_| self.scratch.pause.paused)?;
-        let Scratch { levels, frames, active, found, .. } = &*self.scratch;
-        let around = match self.phase {
-            Phase::Trail(_) => Around::Levels(levels.clone(), self.open),
-            _ => Around::Frames { frames: frames.clone(), active: active.clone(), found: found.clone() },
+        let Scratch { levels, frames, active, found, location, .. } = &*self.scratch;
+        let (around, depth) = if matches!(self.phase, Phase::Trail(_)) {
+            (Around::Levels(levels.clone(), self.open), levels.len())
+        } else {
+            let depth = frames.len();
+            let (frames, active, found) = (frames.clone(), active.clone(), found.clone());
+            (Around::Frames { frames, active, found }, depth)
         };
-        Some(Apart { around, between })
+        let mut array = location.clone();
+        array.truncate(depth.saturating_sub(1));
+        Some(Apart { around, array, between })
     }
 
     /// Goes on where it has paused, and does not pause in that array again.
@@ -151,9 +178,18 @@ impl<'c> Matcher<'_, 'c> {
         self.scratch.pause = Pause { at: 0, done: done.unwrap_or(u64::MAX), ..Pause::default() };
     }
 
-    /// The same behind a later element; the monitor is for the bytes that follow.
-    pub fn go_on_behind(&mut self, offset: u64, monitor: Monitor<'c>) {
+    /// The same behind a later element, so many being before it that others have passed; the monitor is for the bytes that
+    /// follow.
+    pub fn go_on_behind(&mut self, offset: u64, elements: u64, monitor: Monitor<'c>) {
         self.go_on();
+        let Scratch { levels, frames, .. } = &mut *self.scratch;
+        let index = match self.phase {
+            Phase::Trail(_) => levels.last_mut().map(|level| &mut level.index),
+            _ => frames.last_mut().map(|frame| &mut frame.index),
+        };
+        if let Some(index) = index {
+            *index += elements;
+        }
         self.cursor.go_on_behind(offset, monitor);
     }
 
@@ -162,7 +198,8 @@ impl<'c> Matcher<'_, 'c> {
     pub(super) fn pauses(&mut self, trails: &Trails) -> bool {
         self.scratch.pause.at != u64::MAX && {
             let begins = self.scratch.pause.levels == 0 && self.begins_at_level(trails);
-            self.pauses_among(self.scratch.levels.len(), begins)
+            let passed = self.scratch.levels.last().map_or(0, |level| level.index);
+            self.pauses_among(self.scratch.levels.len(), passed, begins)
         }
     }
 
@@ -171,7 +208,7 @@ impl<'c> Matcher<'_, 'c> {
     pub(super) fn pauses_in(&mut self, frame: &Frame) -> bool {
         self.scratch.pause.at != u64::MAX && {
             let begins = self.scratch.pause.levels == 0 && self.begins_at_frame(frame);
-            self.pauses_among(self.scratch.frames.len() + 1, begins)
+            self.pauses_among(self.scratch.frames.len() + 1, frame.index, begins)
         }
     }
 
@@ -215,8 +252,9 @@ impl<'c> Matcher<'_, 'c> {
             && !regions.iter().any(|region| region.held)
     }
 
-    /// Whether to pause with so many levels or frames open, where one begins if that is so.
-    fn pauses_among(&mut self, levels: usize, begins: bool) -> bool {
+    /// Whether to pause with so many levels or frames open, in the innermost of which so many children were passed, where one
+    /// begins if that is so.
+    fn pauses_among(&mut self, levels: usize, passed: u64, begins: bool) -> bool {
         let offset = self.cursor.offset();
         let pause = &mut self.scratch.pause;
         let pauses = if pause.levels == 0 {
@@ -228,7 +266,7 @@ impl<'c> Matcher<'_, 'c> {
             levels == pause.levels && offset >= pause.at
         };
         if levels == pause.levels || pauses {
-            pause.behind = offset;
+            (pause.behind, pause.passed) = (offset, passed);
         }
         pause.paused = pauses;
         pauses

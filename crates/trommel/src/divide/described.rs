@@ -82,7 +82,7 @@ impl<'a> Divide<'a> {
         let start = matcher.cursor().offset();
         let Some(between) = matcher.cursor().between() else { return Ok(false) };
         let Some(empty) = describing.apart() else { return Ok(false) };
-        let mut chain = Chain { at: start, told: between.told(), wrong: 0, ended: false };
+        let mut chain = Chain::new(start, &between);
         let mut apart = Apart { config: *config, between, describing: empty };
         let mut characters = 0;
         let mut stretches = self.stretches(start, DESCRIBED, elements);

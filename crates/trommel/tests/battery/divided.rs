@@ -37,10 +37,9 @@ fn record(number: u64, random: &mut Random) -> String {
 fn see(
     analysis: &Analysis,
     text: &str,
-    framing: Framing,
-    threads: usize,
+    (framing, threads): (Framing, usize),
+    mut memory: Memory,
 ) -> (Memory, Result<String, String>) {
-    let mut memory = Memory::default();
     let mut document = Document::from_bytes(text).framing(framing);
     let ran = analysis.clone().threads(threads).run_with(&mut document, &mut memory);
     (memory, told(ran))
@@ -48,8 +47,9 @@ fn see(
 
 /// Sees the same for every number of threads; how many values, and how it ended.
 fn same(analysis: &Analysis, text: &str) -> (usize, Result<String, String>) {
-    let [first, others @ ..] = THREADS.map(|threads| see(analysis, text, Framing::Single, threads));
-    let auto = [1, 2].map(|threads| see(analysis, text, Framing::Auto, threads));
+    let located = |threads| see(analysis, text, (Framing::Single, threads), Memory::located());
+    let [first, others @ ..] = THREADS.map(located);
+    let auto = [1, 2].map(|threads| see(analysis, text, (Framing::Auto, threads), Memory::default()));
     let pairs = others.iter().map(|other| (other, &first)).chain([(&auto[1], &auto[0])]);
     for ((memory, end), (first, first_end)) in pairs {
         assert_eq!(end, first_end);
@@ -289,7 +289,8 @@ fn errors_are_those_of_one_thread() {
 #[test]
 fn documents_in_a_row() {
     let text = format!("[{{}}]\n{}\n{}\n1\n", array(3 << 20, record), array(3 << 20, record));
-    let [one, two] = [1, 2].map(|threads| see(&questions("$"), &text, Framing::Concatenated, threads));
+    let [one, two] = [1, 2]
+        .map(|threads| see(&questions("$"), &text, (Framing::Concatenated, threads), Memory::located()));
     assert_eq!(one.1, two.1);
     assert!(one.0.heard == two.0.heard && one.0.heard.len() > 20_000 && one.1.is_ok());
 }
