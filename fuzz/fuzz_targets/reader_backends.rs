@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use trommel_fuzz::{ends, framing, skips, tokens, trace};
-use trommel_reader::{Backend, Config, Cursor, Error, Event, Seek, Tally, Validation, View};
+use trommel_reader::{Backend, Config, Cursor, Error, Event, Seek, SeekStep, Tally, Validation, View};
 
 fuzz_target!(|input: &[u8]| {
     let Some((&choice, bytes)) = input.split_first() else { return };
@@ -50,7 +50,7 @@ fn search(choice: u8, bytes: &[u8], config: Config, found: &mut Vec<(u32, u64, u
     let mut seek = Seek::new(["a", "", "id", "\"", "\u{e9}"][usize::from(choice) % 5]);
     while cursor.next_record()? {
         if let Event::Begin(_) = cursor.begin_value()? {
-            while cursor.seek_name(&mut seek, 0)? {
+            while cursor.seek_name(&mut seek, 0)? == SeekStep::Member {
                 found.push((cursor.depth(), seek.start_of(cursor.depth()), cursor.offset()));
             }
         }

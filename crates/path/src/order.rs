@@ -72,15 +72,39 @@ impl Held {
         if self.collected.len() >= COLLECTED { self.seal() } else { Ok(()) }
     }
 
+    /// Takes in what another holds, behind what was held of the same key. The other holds nothing afterwards.
+    ///
+    /// Fails as [`push`](Self::push) does, or when the other's temporary file cannot be read.
+    pub fn append(&mut self, later: &mut Self) -> io::Result<()> {
+        let width = later.width;
+        later.drain_words(|words| {
+            let (key, rest) = words.split_at_checked(width).unwrap_or_default();
+            let [start, length, tag] = rest else { return Ok(()) };
+            self.push(key, Span::new(*start, start + length), *tag)
+        })
+    }
+
     /// Hands out everything held, sorted by key, and holds nothing afterwards, also when `take` or reading the temporary
     /// file fails.
     pub fn drain<E: From<io::Error>>(
         &mut self,
         mut take: impl FnMut(HeldMatch) -> Result<(), E>,
     ) -> Result<(), E> {
+        let width = self.width;
+        self.drain_words(|words| {
+            let word = |at: usize| words.get(width + at).copied().unwrap_or(0);
+            take(HeldMatch { span: Span::new(word(0), word(0) + word(1)), tag: word(2) })
+        })
+    }
+
+    /// The same with the words of each row.
+    fn drain_words<E: From<io::Error>>(
+        &mut self,
+        mut take: impl FnMut(&[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let taken = if self.runs.is_empty() {
-            let mut rows = self.sorted().into_iter();
-            rows.try_for_each(|row| take(self.row(self.collected.get(row..).unwrap_or_default())))
+            let (mut rows, stride) = (self.sorted().into_iter(), self.stride());
+            rows.try_for_each(|row| take(self.collected.get(row..row + stride).unwrap_or_default()))
         } else {
             self.seal().map_err(E::from).and_then(|()| self.merge(&mut take))
         };
@@ -91,11 +115,6 @@ impl Held {
 
     fn stride(&self) -> usize {
         self.width + 3
-    }
-
-    fn row(&self, words: &[u64]) -> HeldMatch {
-        let word = |at: usize| words.get(self.width + at).copied().unwrap_or(0);
-        HeldMatch { span: Span::new(word(0), word(0) + word(1)), tag: word(2) }
     }
 
     /// Indices of the collected rows in the order of their keys.
@@ -122,10 +141,7 @@ impl Held {
         Ok(())
     }
 
-    fn merge<E: From<io::Error>>(
-        &mut self,
-        take: &mut impl FnMut(HeldMatch) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn merge<E: From<io::Error>>(&mut self, take: &mut impl FnMut(&[u64]) -> Result<(), E>) -> Result<(), E> {
         let (width, stride) = (self.width, self.stride());
         let mut readers: Vec<Reader> = self.runs.iter().map(|&run| Reader::new(run, stride)).collect();
         let mut heap = BinaryHeap::new();
@@ -136,7 +152,7 @@ impl Held {
         }
         while let Some(Reverse((_, number))) = heap.pop() {
             let Some(reader) = readers.get_mut(number) else { continue };
-            take(self.row(&reader.words))?;
+            take(&reader.words)?;
             if reader.advance(&mut self.store)? {
                 heap.push(Reverse((reader.key(width), number)));
             }
@@ -296,6 +312,37 @@ mod tests {
                 assert!(held.is_empty());
             }
         }
+    }
+
+    /// Parts that hold matches, taken in one after the other, are what one would hold.
+    #[test]
+    fn rows_of_others_are_taken_in() {
+        let (mut whole, mut parts) = (Held::new(1000), Held::new(1000));
+        for (part, count) in [10, 0, 200_000, 7].into_iter().enumerate() {
+            let mut later = Held::new(if part == 2 { 1000 } else { 1 << 20 });
+            for number in numbers(count) {
+                let (key, span) = ([number % 100, part as u64 % 2], Span::new(number >> 40, number >> 39));
+                whole.push(&key, span, part as u64).unwrap();
+                later.push(&key, span, part as u64).unwrap();
+            }
+            parts.append(&mut later).unwrap();
+            assert!(later.is_empty());
+        }
+        let [mut whole, mut parts] = [whole, parts].map(|mut held| {
+            let mut rows = Vec::new();
+            let take = |row| {
+                rows.push(row);
+                io::Result::Ok(())
+            };
+            held.drain(take).unwrap();
+            rows
+        });
+        assert_eq!(whole.len(), 200_017);
+        assert!(parts.iter().map(|row| row.tag).eq(whole.iter().map(|row| row.tag)));
+        // Rows of equal keys of one part may come in the order of their sorting.
+        whole.sort_by_key(|row| (row.span, row.tag));
+        parts.sort_by_key(|row| (row.span, row.tag));
+        assert!(whole == parts);
     }
 
     #[test]

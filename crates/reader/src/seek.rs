@@ -1,6 +1,9 @@
 //! What a search for the members of one name knows.
 
-use trommel_scan::Needle;
+use trommel_scan::{Needle, Stack};
+
+/// Bytes in which an array shows that it is long, at first.
+const WATCHED: u64 = 64 << 10;
 
 /// A name to be looked for at any depth with [`Cursor::seek_name`](crate::Cursor::seek_name), and where the containers that
 /// are open began.
@@ -9,13 +12,42 @@ pub struct Seek {
     pub(crate) needle: Needle,
     /// Absolute offsets of the open containers, outermost first. Those that were entered by other moves are told of.
     pub(crate) opened: Vec<u64>,
+    /// The fewest containers that were open at once since it was marked, or begun to look for a long array; and before that,
+    /// since it was marked.
     pub(crate) lowest: u32,
+    before: u32,
+    /// The fewest containers that were open at once since it was begun to look for a long array.
+    fewest: u32,
+    /// From this offset on it shows which array is long; the next time so many bytes later.
+    watch: u64,
+    step: u64,
+    /// Where a long array begins in which there is no stop any more.
+    done: u64,
+    /// Containers open in the array between whose elements to stop; none if there is none.
+    pub(crate) turn: u32,
+    /// Not to stop there before this offset.
+    pub(crate) until: u64,
+}
+
+/// What a search has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "whoever searches must treat every case")]
+pub enum SeekStep {
+    /// A member of the name: the cursor stands before its value.
+    Member,
+    /// So many containers were left as was asked for.
+    Left,
+    /// Between two elements of a long array, where it was [asked](Seek::watch) to stop.
+    Between,
 }
 
 impl Seek {
     /// A search for members of this name, in whatever way it is spelt.
     pub fn new(name: &str) -> Self {
-        Self { needle: Needle::new(name), opened: Vec::new(), lowest: 0 }
+        let (needle, opened) = (Needle::new(name), Vec::new());
+        let never = u64::MAX;
+        let (watch, step, done) = (never, WATCHED, never);
+        Self { needle, opened, lowest: 0, before: 0, fewest: 0, watch, step, done, turn: 0, until: 0 }
     }
 
     /// The name.
@@ -43,11 +75,57 @@ impl Seek {
 
     /// The fewest containers that were open at once since [`mark`](Self::mark).
     pub fn lowest(&self) -> u32 {
-        self.lowest
+        self.lowest.min(self.before)
     }
 
     /// Begins anew to look for the fewest open containers, of which there are now so many.
     pub fn mark(&mut self, depth: u32) {
-        self.lowest = depth;
+        self.fewest = self.fewest.min(self.lowest);
+        (self.lowest, self.before) = (depth, depth);
+    }
+
+    /// From now on, when an array is not left for some time from this offset on, where so many containers are open, stops
+    /// between two elements of it.
+    pub fn watch(&mut self, depth: u32, offset: u64) {
+        self.begin_to_look(depth);
+        (self.watch, self.step, self.turn) = (offset.saturating_add(WATCHED), WATCHED, 0);
+    }
+
+    /// Goes on where it has stopped, with so many containers open: not to stop again in the innermost of them.
+    pub fn go_on(&mut self, depth: u32, offset: u64) {
+        self.done = self.start_of(depth);
+        self.watch(depth, offset);
+    }
+
+    /// From now on stops between two elements of the array in which so many containers are open, at this offset or behind it.
+    pub fn stop_between(&mut self, depth: u32, offset: u64) {
+        (self.turn, self.until, self.watch) = (depth, offset, u64::MAX);
+    }
+
+    fn begin_to_look(&mut self, depth: u32) {
+        self.before = self.before.min(self.lowest);
+        (self.fewest, self.lowest) = (depth, depth);
+    }
+
+    /// Looks, at an offset, which array is long: where so many containers are open, and more than `floor` in it.
+    #[inline]
+    pub(crate) fn look(&mut self, offset: u64, stack: &Stack, floor: u32) {
+        if offset >= self.watch {
+            self.choose(offset, stack, floor);
+        }
+    }
+
+    #[cold]
+    fn choose(&mut self, offset: u64, stack: &Stack, floor: u32) {
+        let depth = self.fewest.min(self.lowest);
+        let is_array = depth > floor && depth < stack.depth() && stack.object_at(depth) == Some(false);
+        if is_array && self.start_of(depth) != self.done {
+            self.stop_between(depth, 0);
+        } else {
+            // The longer there is none, the less likely one becomes.
+            self.step = (2 * self.step).min(WATCHED << 8);
+            self.watch = offset.saturating_add(self.step);
+            self.begin_to_look(stack.depth());
+        }
     }
 }

@@ -86,6 +86,11 @@ pub struct Seeking<'s> {
     pub lowest: &'s mut u32,
     /// Containers that are open when the one to be left has ended.
     pub floor: u32,
+    /// Containers that are open between two values of the one in which to stop; the floor if there is none. It is set to the
+    /// floor when that one has ended.
+    pub turn: u32,
+    /// Not to stop there before this index.
+    pub until: usize,
     /// Absolute offset of the first byte of the window.
     pub base: u64,
     /// What is known of the bytes before.
@@ -129,6 +134,8 @@ pub enum Sought {
     },
     /// The bracket that ends the container.
     Left(usize),
+    /// The bracket that ends a value behind which to stop.
+    Between(usize),
     /// A bracket that closes what is not open.
     Mismatched(usize),
     /// A bracket that opens one container too many.
@@ -257,11 +264,27 @@ fn go_through(at: usize, brackets: u64, open: u64, curly: u64, state: &mut Seeki
             }
             state.stack.pop();
             *state.lowest = state.stack.depth().min(*state.lowest);
-            if state.stack.depth() == state.floor {
-                return Some(Sought::Left(index));
+            if state.stack.depth() <= state.turn
+                && let Some(stop) = turned(index, state)
+            {
+                return Some(stop);
             }
         }
         brackets &= brackets - 1;
     }
     None
+}
+
+/// Whether to stop behind a bracket that ends a container around which few are open.
+#[cold]
+fn turned(index: usize, state: &mut Seeking<'_>) -> Option<Sought> {
+    let depth = state.stack.depth();
+    if depth == state.floor {
+        return Some(Sought::Left(index));
+    }
+    if depth < state.turn {
+        state.turn = state.floor;
+        return None;
+    }
+    (index >= state.until).then_some(Sought::Between(index))
 }

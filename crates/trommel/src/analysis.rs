@@ -221,6 +221,17 @@ impl Analysis {
     }
 }
 
+impl Analysis {
+    /// Whether it asks for samples and for values. Where a sample is refused, values were handed out up to that place; it would
+    /// have to be found.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn is_mixed(&self) -> bool {
+        let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);
+        asks(|asked| matches!(asked, Measure::Extract(_)))
+            && asks(|asked| matches!(asked, Measure::Sample(_)))
+    }
+}
+
 fn needs_total(measure: &Measure) -> bool {
     matches!(measure, Measure::Sample(sample) if matches!(sample.strategy, Strategy::Systematic(None)))
 }

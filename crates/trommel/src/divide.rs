@@ -7,7 +7,6 @@
 mod described;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use trommel_path::{Apart, Matcher, Scratch, Wants};
 use trommel_reader::{Alike, Between, Config, Cursor, Span, View};
 
@@ -15,12 +14,14 @@ use crate::analysis::{Analysis, OnBadRecord};
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
+use crate::extract::Outbox;
 use crate::measure::Measure;
 use crate::parallel::{Kept, release};
 use crate::report::Coverage;
 use crate::run::Run;
 use crate::sample::Noted;
-use crate::setup::{Setup, Work};
+use crate::setup::{Role, Setup, Work};
+use crate::threads::Threads;
 
 /// Bytes of a stretch, at most.
 const STRETCH: u64 = 512 << 10;
@@ -50,7 +51,7 @@ pub(crate) struct Divide<'a> {
     /// What is wanted of matches in a stretch.
     wants: Wants,
     track: Track,
-    pool: Option<ThreadPool>,
+    threads: Threads,
     /// Stretches that are worked on at a time.
     ahead: usize,
 }
@@ -71,26 +72,21 @@ impl<'a> Divide<'a> {
             Measure::Sample(_) => true,
             Measure::Stats(_) => false,
         };
-        let asks = |what: fn(&Measure) -> bool| measures.iter().any(what);
-        // Where a sample is refused, values were handed out up to that place, which would have to be found.
-        let mixed = asks(|asked| matches!(asked, Measure::Sample(_)))
-            && asks(|asked| matches!(asked, Measure::Extract(_)));
         let describes = matches!(measures.as_slice(), [Measure::Stats(stats)] if stats.queries.is_empty());
-        let threads = options.threads.unwrap_or_else(rayon::current_num_threads);
         let fails = !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
         let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * STRETCH) else {
             return Ok(None);
         };
-        if threads < 2 || !fails || mixed || !(describes || measures.iter().all(unlimited)) {
+        let can = fails && !analysis.is_mixed() && (describes || measures.iter().all(unlimited));
+        if Threads::count(options) < 2 || !can {
             return Ok(None);
         }
-        let pool = options.threads.map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
-        let pool = pool.transpose().map_err(std::io::Error::other)?;
+        let threads = Threads::new(options)?;
         let ahead = if describes { DESCRIBED_AHEAD } else { AHEAD };
         // Those that only errors tell are told when the error is met in turn.
         let mut wants = setup.wants.clone();
         wants.location = located;
-        Ok(Some(Self { view, wants, track: track.clone(), pool, ahead: ahead * threads }))
+        Ok(Some(Self { view, wants, track: track.clone(), ahead: ahead * threads.count, threads }))
     }
 
     /// The next stretches of so many bytes, the first one behind an element that ends at `from`, or is thought to.
@@ -189,12 +185,12 @@ impl Run<'_> {
         let mut bytes = FIRST_STRETCH;
         let mut stretches = divide.stretches(start, bytes, &elements);
         let mut answers = Vec::new();
-        divide.scope(|scope| scope.spawn(|_| answers = divide.answer_all(asked, &apart, &stretches)));
+        divide.threads.scope(|scope| scope.spawn(|_| answers = divide.answer_all(asked, &apart, &stretches)));
         while let Some(last) = stretches.last().filter(|_| !chain.ended) {
             // While these are handed out, the next ones are worked on.
             stretches = divide.stretches(last.end, bytes, &elements);
             let mut next = Vec::new();
-            let joined = divide.scope(|scope| {
+            let joined = divide.threads.scope(|scope| {
                 scope.spawn(|_| next = divide.answer_all(asked, &apart, &stretches));
                 let mut answers = std::mem::take(&mut answers).into_iter();
                 answers.try_for_each(|stretch| self.join(divide, &apart, stretch, &mut chain))
@@ -204,6 +200,13 @@ impl Run<'_> {
             let found = answers.iter().map(Stretch::found).max().unwrap_or(0);
             bytes = if found > MANY { bytes / 2 } else { 2 * bytes };
             bytes = bytes.clamp(FIRST_STRETCH, STRETCH);
+        }
+        for (query, role) in self.setup.plan.ids().zip(&self.setup.roles) {
+            let outbox =
+                if let Role::Extract(number) = *role { self.work.outboxes.get(number) } else { None };
+            if outbox.is_some_and(Outbox::is_holding) {
+                matcher.hold_back(query);
+            }
         }
         matcher.go_on_behind(chain.at, chain.elements - first, divide.track.monitor(chain.at));
         Ok(())
@@ -253,14 +256,6 @@ impl Run<'_> {
 }
 
 impl Divide<'_> {
-    /// Runs something with the threads at hand.
-    fn scope<'s, R>(&self, what: impl FnOnce(&rayon::Scope<'s>) -> R) -> R {
-        match &self.pool {
-            Some(pool) => pool.in_place_scope(what),
-            None => rayon::in_place_scope(what),
-        }
-    }
-
     fn answer_all(&self, asked: (&Analysis, &Setup), apart: &Apart, stretches: &[Span]) -> Vec<Stretch> {
         stretches.par_iter().map(|span| self.answer(asked, apart, *span)).collect()
     }

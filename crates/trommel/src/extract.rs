@@ -107,6 +107,18 @@ impl Outbox {
         Ok(())
     }
 
+    /// Takes in what was held for the same query in a later part of the input. No locations were noted there.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn append(&mut self, later: &mut Self) -> Result<(), Error> {
+        Ok(self.held.append(&mut later.held)?)
+    }
+
+    /// Whether something is held.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn is_holding(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// Hands out everything that was held.
     pub(crate) fn settle(
         &mut self,

@@ -122,6 +122,8 @@ mod run;
 mod sample;
 mod setup;
 mod stats;
+#[cfg(feature = "parallel")]
+mod threads;
 
 pub use analysis::{Analysis, OnBadRecord};
 pub use control::{Cancel, Progress};

@@ -20,11 +20,12 @@ use crate::measure::Measure;
 use crate::report::{Coverage, Damage, Found, Report, Sink};
 use crate::run::{Run, Seen, changed_instead};
 use crate::setup::{Setup, Work};
+use crate::threads::Threads;
 
 /// Bytes of a part that is counted or described: large enough that starting and merging one costs nothing.
 const PART: usize = 4 << 20;
 
-/// Bytes of a part whose values are handed out, few enough that what it found fits in memory.
+/// Bytes of a part whose values are handed out or drawn from, few enough that what it found fits in memory.
 const PART_OF_VALUES: usize = 512 << 10;
 
 /// Parts a thread that are worked on before their answers are handed out.
@@ -113,12 +114,10 @@ impl Kept {
 /// A location whose index at one place counts from another element on.
 fn moved_by<'a>((place, first): (usize, u64), location: &str, text: &'a mut String) -> &'a str {
     let (before, rest) = location.split_at_checked(place).unwrap_or_default();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let (index, after) = rest.split_at_checked(digits).unwrap_or_default();
-    let index = index.parse::<u64>().unwrap_or_default() + first;
+    let (index, after) = rest.split_once(']').unwrap_or_default();
     text.clear();
     // Writing to text cannot fail.
-    let _ = write!(text, "{before}{index}{after}");
+    let _ = write!(text, "{before}{}]{after}", index.parse::<u64>().unwrap_or_default() + first);
     text
 }
 
@@ -172,17 +171,12 @@ impl Analysis {
         sink: &mut dyn Sink,
     ) -> Result<Option<Report>, Error> {
         let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);
-        let threads = self.options.threads.unwrap_or_else(rayon::current_num_threads).max(1);
-        let (values, samples) = (
-            asks(|asked| matches!(asked, Measure::Extract(_))),
-            asks(|asked| matches!(asked, Measure::Sample(_))),
-        );
-        let part = if values || samples { PART_OF_VALUES } else { PART };
+        let finds = asks(|asked| matches!(asked, Measure::Extract(_) | Measure::Sample(_)));
+        let part = if finds { PART_OF_VALUES } else { PART };
         let lines = document.current_framing() == Framing::Lines;
         // Descriptions are merged by one thread, too: what is folded for want of memory may depend on the parts.
-        let cut = threads > 1 || asks(|asked| matches!(asked, Measure::Stats(_)));
-        // Where a sample is refused, values were handed out up to that place, which would have to be found.
-        let can = lines && cut && !(values && samples);
+        let cut = Threads::count(&self.options) > 1 || asks(|asked| matches!(asked, Measure::Stats(_)));
+        let can = lines && cut && !self.is_mixed();
         let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
             return Ok(None);
         };
@@ -191,7 +185,7 @@ impl Analysis {
         let track = self.options.control.track(document.len());
         let whole = Whole { analysis: self, setup, view, track, located, part };
         let mut joined = Joined::new(&whole, document.len(), sink);
-        joined.all(threads).map_err(|error| changed_instead(document, error))?;
+        joined.all(&Threads::new(&self.options)?).map_err(|error| changed_instead(document, error))?;
         let Joined { work, coverage, characters, .. } = joined;
         document.verify()?;
         self.report(work, coverage, Seen { stream: true, characters, lone: None }, document).map(Some)
@@ -278,12 +272,9 @@ impl<'w, 'a> Joined<'w, 'a> {
         Self { whole, work, coverage, characters: 0, sink, places, done }
     }
 
-    fn all(&mut self, threads: usize) -> Result<(), Error> {
-        let pool = self.whole.analysis.options.threads;
-        let pool = pool.map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build());
-        let pool = pool.transpose().map_err(io::Error::other)?;
+    fn all(&mut self, threads: &Threads) -> Result<(), Error> {
         let views = self.whole.view.partitions(self.whole.part);
-        for views in views.chunks(threads * AHEAD) {
+        for views in views.chunks(threads.count * AHEAD) {
             if self.done {
                 break;
             }
@@ -292,10 +283,7 @@ impl<'w, 'a> Joined<'w, 'a> {
                 let short = |part: &View<'_>| part.bytes().len() < 2 * whole.part;
                 views.par_iter().map(|part| short(part).then(|| whole.answer(*part))).collect()
             };
-            let parts = match &pool {
-                Some(pool) => pool.install(work),
-                None => work(),
-            };
+            let parts = threads.install(work);
             for (view, part) in views.iter().zip(parts) {
                 self.take(*view, part)?;
                 if self.done {

@@ -21,7 +21,7 @@ use crate::report::{SampleAnswer, SampleItem, StratumAnswer};
 #[cfg(feature = "parallel")]
 pub(crate) use noted::Noted;
 use store::{Slot, Store, Stored, bytes_of};
-use strata::{Grouping, Stratified};
+use strata::{Grouping, Stratified, offer_to};
 
 /// A sample being drawn.
 pub(crate) struct Drawing {
@@ -68,7 +68,7 @@ impl Drawing {
         match &mut self.drawer {
             Drawer::Random(drawer) => noted.offer_to(drawer),
             Drawer::First(drawer) => noted.offer_to(drawer),
-            Drawer::Last { drawer, size } => noted.offer_to_last(drawer, *size),
+            Drawer::Last { drawer, .. } => noted.offer_to(drawer),
             Drawer::Systematic(drawer) => noted.offer_to(drawer),
             Drawer::Stratified(drawer) => noted.offer_to_groups(drawer, &self.cancel)?,
         }
@@ -88,7 +88,10 @@ impl Drawing {
                 drawer.pass_over(times.saturating_sub(*size));
                 drawer.offer_all(times.min(*size), &mut make);
             }
-            Drawer::Stratified(drawer) => drawer.offer(times, &mut make, matcher, &self.cancel)?,
+            Drawer::Stratified(drawer) => {
+                let (key, start) = (drawer.grouping.key(matcher)?, matcher.start());
+                offer_to(&mut drawer.strata, (key, times), &mut make, (&self.cancel, start))?;
+            }
         }
         self.open.push(slot);
         Ok(())

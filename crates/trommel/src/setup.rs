@@ -228,7 +228,7 @@ impl Work {
         work
     }
 
-    /// Takes in what a later part of the input has added. Values were handed out by then.
+    /// Takes in what a later part of the input has added. Values that need not be held were handed out by then.
     #[cfg(feature = "parallel")]
     pub(crate) fn merge(&mut self, later: Self) -> Result<(), Error> {
         for (counting, later) in self.counting.iter_mut().zip(later.counting) {
@@ -236,6 +236,9 @@ impl Work {
         }
         for (describing, later) in self.describing.iter_mut().zip(later.describing) {
             describing.merge(later);
+        }
+        for (outbox, mut later) in self.outboxes.iter_mut().zip(later.outboxes) {
+            outbox.append(&mut later)?;
         }
         let mut drawings = self.drawings.iter_mut().zip(&later.noted);
         drawings.try_for_each(|(drawing, noted)| drawing.take(noted))

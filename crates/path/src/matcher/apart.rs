@@ -6,11 +6,14 @@
 
 use trommel_reader::{Between, Cursor, Monitor};
 
+#[cfg(doc)]
+use super::Step;
+use super::descent::Descent;
 use super::scratch::{Active, Frame};
 use super::trail::{Level, Stage};
 use super::{Matcher, Phase, Scratch, Wants};
 use crate::location::Location;
-use crate::plan::{Plan, Select};
+use crate::plan::{Plan, QueryId, Select};
 use crate::trail::Trails;
 use trommel_query::Slice;
 
@@ -28,6 +31,8 @@ pub struct Apart {
 enum Around {
     /// On the way down the tree of plain paths; so many of its nodes' matches are open.
     Levels(Vec<Level>, usize),
+    /// The same in a search.
+    Search(Vec<Level>, usize, Descent),
     Frames {
         frames: Vec<Frame>,
         active: Vec<Active>,
@@ -62,6 +67,23 @@ pub(super) struct Pause {
     done: u64,
 }
 
+impl Pause {
+    /// Whether it is to be found out where to pause.
+    pub(super) fn wants(&self) -> bool {
+        self.at == 0 && self.levels == 0
+    }
+
+    /// Whether so many levels lead to the array whose elements are matched apart.
+    pub(super) fn is_outermost(&self, levels: usize) -> bool {
+        self.levels == levels
+    }
+
+    /// Pauses in a search, at this offset.
+    pub(super) fn stop(&mut self, offset: u64) {
+        (self.behind, self.paused) = (offset, true);
+    }
+}
+
 impl Default for Pause {
     /// Never.
     fn default() -> Self {
@@ -94,6 +116,21 @@ impl Plan {
                 matcher.phase = Phase::Trail(Stage::Walk);
                 matcher.open = *open;
                 levels.len()
+            }
+            Around::Search(levels, open, descent) => {
+                scratch.restart_on_trail(self);
+                scratch.levels.clone_from(levels);
+                scratch.descent.clone_from(descent);
+                let floor = scratch.descent.stop_behind(matcher.cursor.depth(), until);
+                if let Some(array) = scratch.levels.last_mut() {
+                    array.floor = floor;
+                }
+                matcher.phase = Phase::Trail(Stage::Walk);
+                matcher.open = *open;
+                // The search itself knows where to stop.
+                let levels = levels.len();
+                matcher.scratch.pause = Pause { levels, ..Pause::default() };
+                return matcher;
             }
             Around::Frames { frames, active, found } => {
                 scratch.restart(self);
@@ -154,7 +191,10 @@ impl<'c> Matcher<'_, 'c> {
     pub fn apart(&self) -> Option<Apart> {
         let between = self.cursor.between().filter(|_| self.scratch.pause.paused)?;
         let Scratch { levels, frames, active, found, location, .. } = &*self.scratch;
-        let (around, depth) = if matches!(self.phase, Phase::Trail(_)) {
+        let (around, depth) = if self.searches() {
+            let descent = self.scratch.descent.clone();
+            (Around::Search(levels.clone(), self.open, descent), levels.len())
+        } else if matches!(self.phase, Phase::Trail(_)) {
             (Around::Levels(levels.clone(), self.open), levels.len())
         } else {
             let depth = frames.len();
@@ -166,8 +206,24 @@ impl<'c> Matcher<'_, 'c> {
         Some(Apart { around, array, between })
     }
 
+    fn searches(&self) -> bool {
+        let trails = self.plan.trails.as_ref().filter(|_| matches!(self.phase, Phase::Trail(_)));
+        trails.is_some_and(|trails| self.is_searching(trails))
+    }
+
+    /// Notes that others have found nodes of a query which are held back, to be told of when they [settle](Step::Settled).
+    pub fn hold_back(&mut self, query: QueryId) {
+        if let Some(unsettled) = self.scratch.unsettled.get_mut(query.index()) {
+            *unsettled = true;
+        }
+    }
+
     /// Goes on where it has paused, and does not pause in that array again.
     pub fn go_on(&mut self) {
+        if self.searches() {
+            let (depth, offset) = (self.cursor.depth(), self.cursor.offset());
+            self.scratch.descent.go_on(depth, offset);
+        }
         let done = match self.phase {
             Phase::Trail(_) => self.scratch.levels.last().map(|level| level.start),
             _ => self.scratch.frames.last().map(|frame| frame.start),
@@ -181,6 +237,7 @@ impl<'c> Matcher<'_, 'c> {
     /// The same behind a later element, so many being before it that others have passed; the monitor is for the bytes that
     /// follow.
     pub fn go_on_behind(&mut self, offset: u64, elements: u64, monitor: Monitor<'c>) {
+        self.cursor.go_on_behind(offset, monitor);
         self.go_on();
         let Scratch { levels, frames, .. } = &mut *self.scratch;
         let index = match self.phase {
@@ -190,7 +247,6 @@ impl<'c> Matcher<'_, 'c> {
         if let Some(index) = index {
             *index += elements;
         }
-        self.cursor.go_on_behind(offset, monitor);
     }
 
     /// Whether to pause before the next child of the innermost level.

@@ -5,7 +5,7 @@
 //! those of the containers in it, so that a match has to wait while an object is open around its own that has no member of
 //! the name yet.
 
-use trommel_reader::{Kind, Result, Seek};
+use trommel_reader::{Kind, Result, Seek, SeekStep};
 
 use super::trail::{Level, Stage};
 use super::{Matcher, Scratch};
@@ -13,7 +13,7 @@ use crate::plan::{Duplicates, Order, Plan, QueryId};
 use crate::trail::Trails;
 
 /// A search under way.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Descent {
     seek: Option<Seek>,
     /// Containers open around the outermost one that is searched.
@@ -65,6 +65,22 @@ impl Descent {
         is_first
     }
 
+    /// Goes on between two elements of an array in which so many containers are open, and does not stop there again.
+    pub(super) fn go_on(&mut self, depth: u32, offset: u64) {
+        if let Some(seek) = &mut self.seek {
+            seek.go_on(depth, offset);
+        }
+    }
+
+    /// Stops between two elements of the array in which so many containers are open, at this offset or behind it. Returns the
+    /// floor below which the search is over: with that array.
+    pub(super) fn stop_behind(&mut self, depth: u32, offset: u64) -> u32 {
+        if let Some(seek) = &mut self.seek {
+            seek.stop_between(depth, offset);
+        }
+        depth - 1
+    }
+
     fn start_of(&self, depth: u32) -> u64 {
         self.seek.as_ref().map_or(0, |seek| seek.start_of(depth))
     }
@@ -97,12 +113,15 @@ impl Matcher<'_, '_> {
             seek.entered(depth, self.start);
             if is_outermost {
                 seek.mark(depth);
+                if self.scratch.pause.wants() {
+                    seek.watch(depth, self.start);
+                }
             }
         }
     }
 
     /// Whether the innermost level is being searched.
-    fn is_searching(&self, trails: &Trails) -> bool {
+    pub(super) fn is_searching(&self, trails: &Trails) -> bool {
         let node = self.scratch.levels.last().and_then(|level| trails.node(level.node));
         node.is_some_and(|node| node.sought.is_some())
     }
@@ -111,9 +130,21 @@ impl Matcher<'_, '_> {
     pub(super) fn trail_search(&mut self, trails: &Trails, sought: u32, level: Level) -> Result<Stage> {
         loop {
             let Some(seek) = &mut self.scratch.descent.seek else { return Ok(self.close_level(&level)) };
-            if !self.cursor.seek_name(seek, level.floor)? {
-                self.scratch.levels.pop();
-                return Ok(self.close_level(&level));
+            match self.cursor.seek_name(seek, level.floor)? {
+                SeekStep::Member => {}
+                SeekStep::Left => {
+                    if self.scratch.pause.is_outermost(self.scratch.levels.len()) {
+                        return Ok(Stage::Pause);
+                    }
+                    self.scratch.levels.pop();
+                    return Ok(self.close_level(&level));
+                }
+                SeekStep::Between => {
+                    if let Some(stage) = self.stop_between(trails, sought) {
+                        return Ok(stage);
+                    }
+                    continue;
+                }
             }
             let lowest = seek.lowest();
             self.look_for_blockers(lowest);
@@ -132,6 +163,23 @@ impl Matcher<'_, '_> {
                 Stage::Value { node: sought }
             });
         }
+    }
+
+    /// Between two elements of a long array: what comes, unless the search is to go on.
+    fn stop_between(&mut self, trails: &Trails, sought: u32) -> Option<Stage> {
+        let (depth, offset) = (self.cursor.depth(), self.cursor.offset());
+        self.look_for_blockers(depth);
+        if self.settles(trails, sought) {
+            // There is another stop behind the next element.
+            return Some(Stage::Settle { node: sought, query: 0, before: false });
+        }
+        let Scratch { descent, levels, pause, .. } = &mut *self.scratch;
+        if levels.iter().any(|level| level.held) {
+            descent.go_on(depth, offset);
+            return None;
+        }
+        pause.stop(offset);
+        Some(Stage::Pause)
     }
 
     /// Looks whether one of the containers that are open, up to so many, can put something before what was found: an object

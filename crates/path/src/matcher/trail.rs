@@ -36,6 +36,8 @@ pub(super) enum Stage {
     Settle { node: u32, query: usize, before: bool },
     /// To the next child of the innermost level.
     Walk,
+    /// Others match what comes next.
+    Pause,
 }
 
 impl Matcher<'_, '_> {
@@ -87,6 +89,10 @@ impl Matcher<'_, '_> {
                     } else {
                         Stage::Walk
                     }
+                }
+                Stage::Pause => {
+                    self.phase = Phase::Trail(Stage::Walk);
+                    return Ok(None);
                 }
                 Stage::Walk => {
                     if self.pauses(trails) {

@@ -127,6 +127,10 @@ impl Matcher<'_, '_> {
                 self.note_location(frame.object, self.scratch.frames.len(), frame.index);
                 return Ok(Walked::Child((frame.object && self.listening > 0).then_some(Event::Name)));
             }
+            if !frame.object {
+                // So that a pause is behind it.
+                self.cursor.skip_value()?;
+            }
         }
     }
 

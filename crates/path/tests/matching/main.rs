@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod apart;
 mod bad_input;
 mod conditions;
 mod conformance;

@@ -4,19 +4,18 @@ use trommel_scan::{Carry, Seeking, Sought, is_space};
 
 use super::{Cursor, Expect, Token};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
-use crate::seek::Seek;
+use crate::seek::{Seek, SeekStep};
 
 /// Containers that there is room for at first.
 const LEVELS: usize = 64;
 
 impl Cursor<'_> {
-    /// Inside of a container: goes to the next member of the name that is looked for, in it or in any container below, and
-    /// returns `true`, the cursor standing before the member's value; or leaves containers until only `floor` are open, and
-    /// returns `false`. A value that was not looked at is gone through.
+    /// Inside of a container: goes to the next member of the name that is looked for, in it or in any container below; or
+    /// leaves containers until only `floor` are open. A value that was not looked at is gone through.
     ///
     /// What is passed is not checked but for its brackets, each kind of them, and the ends of strings: a stricter cursor
     /// must go by tokens. Costs masks.
-    pub fn seek_name(&mut self, seek: &mut Seek, floor: u32) -> Result<bool> {
+    pub fn seek_name(&mut self, seek: &mut Seek, floor: u32) -> Result<SeekStep> {
         match self.expect {
             Expect::First | Expect::Next | Expect::Value if self.stack.depth() > floor => {}
             _ => return self.failure(),
@@ -33,22 +32,24 @@ impl Cursor<'_> {
                     self.at = open;
                     if escaped || (close - open) as u64 > self.limits.token_bytes {
                         self.read_name()?;
-                        return Ok(true);
+                        return Ok(SeekStep::Member);
                     }
                     (self.end, self.at) = (close + 1, colon + 1);
                     self.token = Token::Name { escaped: false };
-                    return Ok(true);
+                    return Ok(SeekStep::Member);
                 }
                 Sought::Left(index) => {
-                    self.at = index + 1;
-                    (self.start, self.end) = (self.at, self.at);
-                    self.after_value();
-                    return Ok(false);
+                    self.pass_end(index);
+                    return Ok(SeekStep::Left);
+                }
+                Sought::Between(index) => {
+                    self.pass_end(index);
+                    return Ok(SeekStep::Between);
                 }
                 Sought::Edge { open, close } => {
                     if self.is_name_at_edge(open, close)? {
                         self.read_name()?;
-                        return Ok(true);
+                        return Ok(SeekStep::Member);
                     }
                 }
                 Sought::Mismatched(index) => return self.fail(Syntax::MismatchedBracket, index),
@@ -66,12 +67,21 @@ impl Cursor<'_> {
         }
     }
 
+    /// Past the bracket that ends a value.
+    fn pass_end(&mut self, index: usize) {
+        self.at = index + 1;
+        (self.start, self.end) = (self.at, self.at);
+        self.after_value();
+    }
+
     /// From a place outside of strings to where masks alone do not tell how to go on.
     fn pass_to_name(&mut self, seek: &mut Seek, floor: u32) -> Result<Sought> {
         let reach = seek.needle.reach();
         let mut carry = Carry::default();
         loop {
-            let window = self.source.window();
+            seek.look(self.offset(), &self.stack, floor);
+            let (window, base) = (self.source.window(), self.source.base());
+            let turn = seek.turn.max(floor);
             let most = seek.opened.len().min(self.limits.depth as usize);
             let mut state = Seeking {
                 needle: &seek.needle,
@@ -79,14 +89,22 @@ impl Cursor<'_> {
                 opened: seek.opened.get_mut(..most).unwrap_or_default(),
                 lowest: &mut seek.lowest,
                 floor,
-                base: self.source.base(),
+                turn,
+                // A bracket before it ends at it.
+                until: seek.until.saturating_sub(base + 1) as usize,
+                base,
                 carry,
             };
             let sought = (self.kernels.seek)(window, self.at, &mut state);
+            let ended = state.turn < turn;
+            carry = state.carry;
+            if ended {
+                // The array in which to stop has ended.
+                seek.turn = 0;
+            }
             if sought != Sought::More {
                 return Ok(sought);
             }
-            carry = state.carry;
             self.at = window.len();
             // The string that ends next may be the name.
             self.start = self.at.saturating_sub(reach);

@@ -1,7 +1,7 @@
 //! Searching for a name finds what going from token to token finds.
 
 use trommel_reader::{
-    Backend, Config, Cursor, ErrorKind, Event, Framing, Limits, Seek, Syntax, Validation, View,
+    Backend, Config, Cursor, ErrorKind, Event, Framing, Limits, Seek, SeekStep, Syntax, Validation, View,
 };
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::effort::cases;
@@ -40,7 +40,19 @@ fn sought(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<Vec<Mem
         return Ok(members);
     }
     seek.entered(1, cursor.span().start);
-    while cursor.seek_name(&mut seek, 0)? {
+    // Stops on the way change nothing.
+    let turn = (cursor.span().start % 3) as u32 + name.len() as u32 % 3;
+    seek.stop_between(turn, 0);
+    loop {
+        match cursor.seek_name(&mut seek, 0)? {
+            SeekStep::Member => {}
+            SeekStep::Left => break,
+            SeekStep::Between => {
+                assert_eq!(cursor.depth(), turn);
+                seek.stop_between(turn, cursor.offset() + u64::from(turn));
+                continue;
+            }
+        }
         assert!(cursor.name().unwrap().eq_str(name));
         let depth = cursor.depth();
         assert_eq!(cursor.kind_at(depth), Some(trommel_reader::Kind::Object));
@@ -192,20 +204,61 @@ fn moves_can_be_mixed() {
     assert!(cursor.next_element().unwrap());
     cursor.begin_value().unwrap();
     seek.entered(2, cursor.span().start);
-    assert!(cursor.seek_name(&mut seek, 1).unwrap());
+    assert_eq!(cursor.seek_name(&mut seek, 1).unwrap(), SeekStep::Member);
     cursor.skip_value().unwrap();
-    assert!(!cursor.seek_name(&mut seek, 1).unwrap());
+    assert_eq!(cursor.seek_name(&mut seek, 1).unwrap(), SeekStep::Left);
     assert!(cursor.next_element().unwrap());
     cursor.begin_value().unwrap();
     assert!(cursor.next_member().unwrap());
     // The value of `b` was not looked at.
     seek.mark(2);
-    assert!(cursor.seek_name(&mut seek, 1).unwrap() && cursor.depth() == 3);
-    assert!(cursor.seek_name(&mut seek, 1).unwrap() && cursor.depth() == 4 && seek.start_of(4) == 29);
+    assert!(cursor.seek_name(&mut seek, 1).unwrap() == SeekStep::Member && cursor.depth() == 3);
+    assert!(
+        cursor.seek_name(&mut seek, 1).unwrap() == SeekStep::Member
+            && cursor.depth() == 4
+            && seek.start_of(4) == 29
+    );
     assert_eq!((seek.lowest(), seek.start_of(3)), (2, 24));
-    assert!(!cursor.seek_name(&mut seek, 1).unwrap());
+    assert_eq!(cursor.seek_name(&mut seek, 1).unwrap(), SeekStep::Left);
     assert!(cursor.next_element().unwrap());
     assert_eq!(cursor.skip_value().unwrap().start, 45);
     assert!(!cursor.next_element().unwrap());
     assert!(cursor.seek_name(&mut seek, 0).is_err(), "no container is open");
+}
+
+/// The array that goes on and on is found, wherever it is, and where it can be stopped in.
+#[test]
+fn long_arrays_are_stopped_in() {
+    let long = vec!["{\"a\":[[1],{}]}"; 20_000].join(",");
+    for (text, depth) in [
+        (format!("[{long}]"), 1),
+        (format!("{{\"x\":[{{}},{{}}],\"y\":{{\"z\":[[],{long}]}}}}"), 3),
+        (format!("{{\"x\":{{\"y\":1}},{}}}", vec!["\"b\":{}"; 100_000].join(",")), 0),
+    ] {
+        for name in ["a", "no"] {
+            let config = config();
+            let mut cursor = Cursor::from_view(View::new(text.as_bytes()), Framing::Single, &config);
+            let (mut seek, mut found) = (Seek::new(name), 0);
+            cursor.begin_value().unwrap();
+            seek.entered(1, 0);
+            seek.watch(1, 0);
+            let mut stops = Vec::new();
+            loop {
+                match cursor.seek_name(&mut seek, 0).unwrap() {
+                    SeekStep::Member => found += 1,
+                    SeekStep::Left => break,
+                    SeekStep::Between => {
+                        stops.push(cursor.depth());
+                        assert!(cursor.between().is_some());
+                        seek.go_on(cursor.depth(), cursor.offset());
+                    }
+                }
+            }
+            let expected = if depth == 0 || name == "no" { 0 } else { 20_000 };
+            assert_eq!(found, expected);
+            // Where nothing is found, it is only looked at the end of what is shown of a document.
+            let all = if depth == 0 || name == "no" { vec![] } else { vec![depth] };
+            assert_eq!(stops, all, "{name} {}", &text[..20]);
+        }
+    }
 }

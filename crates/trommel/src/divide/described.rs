@@ -87,14 +87,14 @@ impl<'a> Divide<'a> {
         let mut characters = 0;
         let mut stretches = self.stretches(start, DESCRIBED, elements);
         let mut answers = Vec::new();
-        self.scope(|scope| scope.spawn(|_| answers = self.describe_all(&apart, &stretches)));
+        self.threads.scope(|scope| scope.spawn(|_| answers = self.describe_all(&apart, &stretches)));
         while let Some(last) = stretches.last().filter(|_| !chain.ended) {
             // While these are joined, the next ones are described.
             stretches = self.stretches(last.end, DESCRIBED, elements);
             let Some(empty) = describing.apart() else { break };
             apart.describing = empty;
             let mut next = Vec::new();
-            let joined = self.scope(|scope| {
+            let joined = self.threads.scope(|scope| {
                 scope.spawn(|_| next = self.describe_all(&apart, &stretches));
                 let mut answers = std::mem::take(&mut answers).into_iter();
                 answers.try_for_each(|stretch| {

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use trommel_path::Matcher;
 use trommel_reader::Span;
 
+use super::Draw;
 use super::store::{Slot, Stored};
 use super::strata::{Grouping, Stratified, offer_to};
-use super::{Draw, Last};
 use crate::analysis::Options;
 use crate::control::Cancel;
 use crate::error::Error;
@@ -95,18 +95,6 @@ impl Noted {
         }
     }
 
-    /// Offers all to whoever wants the last so many.
-    pub(super) fn offer_to_last(&self, drawer: &mut Last<Slot>, size: u64) {
-        if self.times.is_empty() {
-            // The last ones push all before them out.
-            let passed = (self.spans.len() as u64).saturating_sub(size);
-            drawer.pass_over(passed);
-            self.offer_once(passed as usize..self.spans.len(), drawer);
-        } else {
-            self.offer_to(drawer);
-        }
-    }
-
     /// Offers each to its group.
     pub(super) fn offer_to_groups(&self, drawer: &mut Stratified, cancel: &Cancel) -> Result<(), Error> {
         let Some(Groups { keys, ends, .. }) = &self.groups else { return Ok(()) };
@@ -117,7 +105,7 @@ impl Noted {
             let times = times.next_if(|(several, _)| *several == number).map_or(1, |(_, times)| *times);
             let mut slot = None;
             let make = &mut || Arc::clone(slot.get_or_insert_with(|| self.slot(number)));
-            offer_to(&mut drawer.strata, key, times, make, (cancel, *span))?;
+            offer_to(&mut drawer.strata, (key, times), make, (cancel, span.start))?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Samples by groups.
 
 use trommel_path::{Matcher, Order, Plan, PlanOptions, Query, Scratch};
-use trommel_reader::{ErrorKind, Limit, Span, compact};
+use trommel_reader::{ErrorKind, Limit, compact};
 use trommel_sampler::Strata;
 
 use super::store::Slot;
@@ -47,32 +47,17 @@ impl Grouping {
     }
 }
 
-impl Stratified {
-    pub(super) fn offer(
-        &mut self,
-        times: u64,
-        make: &mut dyn FnMut() -> Slot,
-        matcher: &mut Matcher<'_, '_>,
-        cancel: &Cancel,
-    ) -> Result<(), Error> {
-        let key = self.grouping.key(matcher)?;
-        let span = Span::new(matcher.start(), matcher.start());
-        offer_to(&mut self.strata, key, times, make, (cancel, span))
-    }
-}
-
-/// Offers a candidate, which stands in the population `times`, to the group of its key.
+/// Offers a candidate, which stands at an offset and in the population `times`, to the group of its key.
 pub(super) fn offer_to(
     strata: &mut Strata<Option<String>, Slot>,
-    key: &[u8],
-    times: u64,
+    (key, times): (&[u8], u64),
     make: &mut dyn FnMut() -> Slot,
-    (cancel, span): (&Cancel, Span),
+    (cancel, offset): (&Cancel, u64),
 ) -> Result<(), Error> {
     let label = || (!key.is_empty()).then(|| String::from_utf8_lossy(key).into_owned());
     for time in 0..times {
         if time % 1024 == 1023 {
-            cancel.check(span.start)?;
+            cancel.check(offset)?;
         }
         strata.offer_with(key, label, &mut *make)?;
     }

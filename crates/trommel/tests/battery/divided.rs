@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
 
-use trommel::path::{Order, Selector};
+use trommel::path::{Duplicates, Order, Selector};
 use trommel::reader::{Framing, Validation};
 use trommel::sampler::Seed;
 use trommel::{Analysis, Count, CountAs, Document, Measure, Sample, Stats, Strategy};
@@ -47,9 +47,18 @@ fn see(
 
 /// Sees the same for every number of threads; how many values, and how it ended.
 fn same(analysis: &Analysis, text: &str) -> (usize, Result<String, String>) {
-    let located = |threads| see(analysis, text, (Framing::Single, threads), Memory::located());
-    let [first, others @ ..] = THREADS.map(located);
-    let auto = [1, 2].map(|threads| see(analysis, text, (Framing::Auto, threads), Memory::default()));
+    same_with(analysis, text, [Memory::located, Memory::default])
+}
+
+/// The same with what is wanted of values, for one document and for what might be several.
+fn same_with(
+    analysis: &Analysis,
+    text: &str,
+    [memory, other]: [fn() -> Memory; 2],
+) -> (usize, Result<String, String>) {
+    let whole = |threads| see(analysis, text, (Framing::Single, threads), memory());
+    let [first, others @ ..] = THREADS.map(whole);
+    let auto = [1, 2].map(|threads| see(analysis, text, (Framing::Auto, threads), other()));
     let pairs = others.iter().map(|other| (other, &first)).chain([(&auto[1], &auto[0])]);
     for ((memory, end), (first, first_end)) in pairs {
         assert_eq!(end, first_end);
@@ -94,7 +103,7 @@ fn conditions(path: &str) -> Vec<Analysis> {
         filter.clone()
     });
     vec![
-        Analysis::new().extract(path("[?@.id > 500].tags")),
+        Analysis::new().extract(path("[?@.tags[1]].id")),
         Analysis::new()
             .extract(path("[?@.tags[?@.id > 2]].id"))
             .extract(path("[::1]['text','id']"))
@@ -120,9 +129,9 @@ fn filters_and_lengths() {
             assert!(end.is_ok() && (values > 0 || number == 2 || number == 3), "{number}: {values} {end:?}");
         }
     }
-    for analysis in conditions("$").into_iter().take(1) {
+    for analysis in [&conditions("$")[0], &Analysis::new().count(query("$[?@.id == 'no']"))] {
         for (text, _) in odd_arrays() {
-            assert!(same(&analysis, &text).1.is_ok());
+            assert!(same(analysis, &text).1.is_ok());
         }
     }
 }
@@ -205,6 +214,47 @@ fn statistics_of_what_is_no_array_or_wrong() {
         }
         assert!(same(&analysis, &good[..at]).1.is_err());
     }
+}
+
+/// Names at any depth: searches, with matches that nest, and that have to wait for others.
+#[test]
+fn names_at_any_depth() {
+    let records = array(4 << 20, record);
+    let document =
+        format!(r#"{{"id":1,"data":{{"records":{records},"id":2}},"a":[{{"id":3}}],"after":{{"x":7}}}}"#);
+    let stream = format!("[{records},[],{records}]");
+    let analyses = [
+        Analysis::new().extract(query("$..id")),
+        Analysis::new().count(query("$..id")),
+        Analysis::new().extract(query("$.data..id")).count(query("$.data..id")),
+        Analysis::new().extract(query("$..tags")),
+        Analysis::new().count(query("$..data")).count(query("$..data")),
+        Analysis::new().extract(query("$..a")).count(query("$.data.records..a")),
+        Analysis::new().sample(Sample::new(query("$..id"), size(100))),
+        Analysis::new().extract(query("$..nothing")),
+    ];
+    let mut refused = 0;
+    // Strict reading goes by tokens.
+    let plain = |analysis: &Analysis, text: &str| {
+        let analysis = analysis.clone().validation(Validation::Structural);
+        same_with(&analysis, text, [Memory::default; 2]).1
+    };
+    for (number, analysis) in analyses.iter().enumerate() {
+        for (text, order) in [(&document, Order::Rfc), (&document, Order::Document), (&stream, Order::Rfc)] {
+            let end = plain(&analysis.clone().order(order), text);
+            assert!(end.is_ok(), "{number}: {end:?}");
+        }
+        let (at, bad) = (document.len() / 11 * (number + 3), ["{]", "}", "[", "\""][number % 4]);
+        let at = (at..document.len()).find(|&at| document.is_char_boundary(at)).unwrap();
+        let broken = format!("{}{bad}{}", &document[..at], &document[at..]);
+        refused += usize::from(plain(analysis, &broken).is_err());
+    }
+    assert!(refused >= 4, "some fall into strings: {refused}");
+    assert!(plain(&analyses[0].clone().duplicates(Duplicates::All), &document).is_ok());
+    for (text, _) in odd_arrays() {
+        assert!(plain(&analyses[0], &text).is_ok());
+    }
+    assert!(same(&analyses[3], &document).1.is_ok(), "with locations it is another way");
 }
 
 /// Samples of every kind: of elements, of what nests, of nodes that are selected twice.

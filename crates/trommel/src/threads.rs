@@ -1,0 +1,40 @@
+//! The threads to work on.
+
+use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
+
+use crate::analysis::Options;
+use crate::error::Error;
+
+/// Threads that were asked for, or else those of rayon's current pool.
+pub(crate) struct Threads {
+    pub(crate) count: usize,
+    pool: Option<ThreadPool>,
+}
+
+impl Threads {
+    /// How many there are.
+    pub(crate) fn count(options: &Options) -> usize {
+        options.threads.unwrap_or_else(rayon::current_num_threads).max(1)
+    }
+
+    pub(crate) fn new(options: &Options) -> Result<Self, Error> {
+        let pool = options.threads.map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
+        Ok(Self { count: Self::count(options), pool: pool.transpose().map_err(std::io::Error::other)? })
+    }
+
+    /// Runs something from which they can be given work.
+    pub(crate) fn scope<'s, R>(&self, what: impl FnOnce(&Scope<'s>) -> R) -> R {
+        match &self.pool {
+            Some(pool) => pool.in_place_scope(what),
+            None => rayon::in_place_scope(what),
+        }
+    }
+
+    /// Runs something on them.
+    pub(crate) fn install<R: Send>(&self, what: impl FnOnce() -> R + Send) -> R {
+        match &self.pool {
+            Some(pool) => pool.install(what),
+            None => what(),
+        }
+    }
+}
