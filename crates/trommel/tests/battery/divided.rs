@@ -236,8 +236,8 @@ fn names_at_any_depth() {
     let mut refused = 0;
     // Strict reading goes by tokens.
     let plain = |analysis: &Analysis, text: &str| {
-        let analysis = analysis.clone().validation(Validation::Structural);
-        same_with(&analysis, text, [Memory::default; 2]).1
+        let one = analysis.clone().validation(Validation::Structural);
+        same_with(&one, text, [Memory::default; 2]).1
     };
     for (number, analysis) in analyses.iter().enumerate() {
         for (text, order) in [(&document, Order::Rfc), (&document, Order::Document), (&stream, Order::Rfc)] {
