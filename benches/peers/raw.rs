@@ -17,6 +17,13 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
         "path/five" => lazy(five),
         "path/length" => lazy(|bytes| records(bytes).count() as u64),
         "path/last" => lazy(|bytes| records(bytes).last().map_or(0, |record| id(record.as_raw_str()))),
+        "path/first" => {
+            lazy(|bytes| id(sonic_rs::get(bytes, pointer!["data", "records", 0]).unwrap().as_raw_str()))
+        }
+        "path/last-key" => lazy(|bytes| {
+            let source = sonic_rs::get(bytes, pointer!["meta", "source"]).unwrap();
+            u64::from(!black_box(source).as_raw_str().is_empty())
+        }),
         "lines/extract" => lazy(|bytes| super::lines(bytes).map(id).sum()),
         "facade/sample" => vec![
             Column::reads("serde_json raw", move || {

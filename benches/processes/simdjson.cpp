@@ -120,6 +120,13 @@ static int run(string_view task, const char* file) {
     for (auto line : lines) print(raw(line["id"]));
     return 0;
   }
+  if (task == "line-count") {
+    uint64_t count = 0;
+    ondemand::document_stream lines = parser.iterate_many(text, 1 << 20);
+    for (auto line : lines) count += line.error() == SUCCESS;
+    printf("%lu\n", count);
+    return 0;
+  }
   ondemand::document document = parser.iterate(text);
   if (task == "logins") {
     logins(document.get_value());

@@ -9,6 +9,9 @@
 //! | `speed` | bytes a second, for every task and column |
 //! | `peak` | the most memory held at once, for some of them |
 //! | program `processes` | the same questions put to whole programs, on a large file |
+//! | program `goals` | whole runs of trommel beside the best peer and the machine's ceilings, on one core and on two |
+//! | program `corpus` | nothing: it writes the large files |
+//! | example `peer` | nothing: one peer's answer as a whole program |
 //! | program `table` | what `speed` has measured, as tables |
 //! | program `loops` | one column, for `cargo xtask instructions` |
 //!
@@ -36,8 +39,10 @@
     reason = "measurements, never published: a panic is how they say that an answer is wrong"
 )]
 
+pub mod corpus;
 pub mod engine;
 mod inputs;
+pub mod programs;
 mod tasks;
 
 pub use inputs::{BYTES, Input};

@@ -4,6 +4,7 @@
 //!   stand, how long a file or a function may get, what every manifest and every promise must carry.
 //! - `deep` runs what is too long for every change: features in all combinations, sanitizers, every backend,
 //!   fuzzing by the hour, packaging, and the memory of every command on gigabytes.
+//! - `corpus` writes the large files that measurements are about.
 //! - `rss` measures that memory alone, `coverage` the lines that the tests run, `instructions` what the core loops take.
 //!
 //! Nothing here is part of the published crates.
@@ -22,6 +23,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use process::{cargo, must_run};
 use workspace::Workspace;
 
 /// What a chore ends with: whether all was well, or why it could not be done.
@@ -42,6 +44,13 @@ enum Chore {
     Deep(deep::Options),
     /// Measure the lines that the tests run
     Coverage,
+    /// Write the large files that measurements are about into a folder
+    Corpus {
+        folder: std::path::PathBuf,
+        /// Millions of bytes of the events as one document, and as lines; other files are a fifth and a tenth of it
+        #[arg(default_value_t = 1000)]
+        megabytes: u64,
+    },
     /// Count the instructions of the core loops, and compare them with those written down
     Instructions(instructions::Options),
     /// Measure the peak resident memory of every command on large generated files
@@ -70,6 +79,12 @@ fn run(chore: &Chore) -> Verdict {
             coverage::Measured::TooLittle => Ok(false),
             coverage::Measured::Not(reason) => Err(reason.into()),
         },
+        Chore::Corpus { folder, megabytes } => {
+            let program = "run --release -p trommel-benches --bin corpus --";
+            let folder = std::path::absolute(folder)?;
+            must_run(cargo(&workspace.root, program).arg(folder).arg(megabytes.to_string()))?;
+            Ok(true)
+        }
         Chore::Instructions(options) => instructions::run(&workspace, options),
         Chore::Rss(options) => rss::run(&workspace, options),
     }

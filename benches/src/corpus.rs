@@ -1,0 +1,65 @@
+//! The large files that whole programs are asked about.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use trommel_testkit::events::{self, Arrangement};
+
+use crate::Input;
+
+/// What the words in braces stand for in the definitions of questions: files, and what they hold.
+pub type Names = BTreeMap<String, String>;
+
+/// Where it stands what the files of a folder hold.
+const CONTENTS: &str = "corpus.json";
+
+/// Writes the files into a folder, unless they are there from another time, and says what they hold. Events take so many bytes
+/// as one document and as many as lines; laid out, and as numbers, a fifth and a tenth of it.
+pub fn make(folder: &Path, bytes: u64) -> io::Result<Names> {
+    fs::create_dir_all(folder)?;
+    let key = ("{bytes}".to_owned(), bytes.to_string());
+    if let Ok(text) = fs::read(folder.join(CONTENTS)) {
+        let names: Names = serde_json::from_slice(&text)?;
+        if names.get(&key.0) == Some(&key.1) {
+            return Ok(placed(names, folder));
+        }
+    }
+    let mut names = Names::from([key]);
+    let mut note = |name: &str, value: String| names.insert(format!("{{{name}}}"), value);
+    for (name, file, arrangement) in
+        [("document", "events.json", Arrangement::Document), ("lines", "events.jsonl", Arrangement::Lines)]
+    {
+        let written = events::write(File::create(folder.join(file))?, arrangement, bytes)?;
+        note(name, file.to_owned());
+        for (what, number) in [
+            ("records", written.records),
+            ("fives", 5 * written.records),
+            ("pushes", written.pushes),
+            ("logins", written.logins),
+        ] {
+            note(&format!("{name}-{what}"), number.to_string());
+        }
+    }
+    for (name, file, input, bytes) in [
+        ("pretty", "pretty.json", Input::Pretty, bytes / 5),
+        ("numbers", "numbers.json", Input::Numbers, bytes / 10),
+    ] {
+        let text = input.make(bytes);
+        fs::write(folder.join(file), &text)?;
+        note(name, file.to_owned());
+    }
+    fs::write(folder.join(CONTENTS), serde_json::to_vec_pretty(&names)?)?;
+    Ok(placed(names, folder))
+}
+
+/// The same with the folder before the names of files.
+fn placed(mut names: Names, folder: &Path) -> Names {
+    for file in ["{document}", "{lines}", "{pretty}", "{numbers}"] {
+        if let Some(name) = names.get_mut(file) {
+            *name = folder.join(&*name).display().to_string();
+        }
+    }
+    names
+}
