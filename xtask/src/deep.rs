@@ -275,8 +275,14 @@ fn corpora(workspace: &Workspace, target: &str) -> std::io::Result<String> {
 
 fn package(workspace: &Workspace) -> Ran {
     forget_unpacked()?;
+    // What was compiled of packages from a registry goes by versions, too: a folder of its own, begun anew.
+    let target = workspace.target.join("packaging");
+    if target.is_dir() {
+        fs::remove_dir_all(&target)?;
+    }
     // Uncommitted work is packaged as it is: the question is whether it could go out.
     let mut command = cargo(&workspace.root, "package --workspace --allow-dirty");
+    command.env("CARGO_TARGET_DIR", &target);
     let private = workspace.packages.iter().filter(|package| !package.is_published());
     must_run(command.args(private.flat_map(|package| ["--exclude", &package.name])))?;
     Ok(Outcome::Passed)

@@ -19,7 +19,6 @@ use crate::measure::Measure;
 use crate::parallel::{Kept, release};
 use crate::report::Coverage;
 use crate::run::Run;
-use crate::sample::Noted;
 use crate::setup::{Role, Setup, Work};
 use crate::threads::Threads;
 
@@ -66,18 +65,13 @@ impl<'a> Divide<'a> {
         located: bool,
     ) -> Result<Option<Self>, Error> {
         let Analysis { measures, options } = analysis;
-        let unlimited = |measure: &Measure| match measure {
-            Measure::Extract(extract) => extract.limit.is_none(),
-            Measure::Count(count) => count.limit.is_none(),
-            Measure::Sample(_) => true,
-            Measure::Stats(_) => false,
-        };
+        let apart = |measure: &Measure| !measure.is_limited() && !matches!(measure, Measure::Stats(_));
         let describes = matches!(measures.as_slice(), [Measure::Stats(stats)] if stats.queries.is_empty());
         let fails = !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
         let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * STRETCH) else {
             return Ok(None);
         };
-        let can = fails && !analysis.is_mixed() && (describes || measures.iter().all(unlimited));
+        let can = fails && !analysis.is_mixed() && (describes || measures.iter().all(apart));
         if Threads::count(options) < 2 || !can {
             return Ok(None);
         }
@@ -107,13 +101,6 @@ struct Stretch {
     /// Where the last element ended; nothing if there was an error.
     end: Option<u64>,
     elements: u64,
-}
-
-impl Stretch {
-    /// Values and candidates that were found.
-    fn found(&self) -> usize {
-        self.kept.len() + self.work.noted.iter().map(Noted::len).sum::<usize>()
-    }
 }
 
 /// How far elements have been matched, and how well places were guessed.
@@ -197,8 +184,8 @@ impl Run<'_> {
             });
             joined?;
             answers = next;
-            let found = answers.iter().map(Stretch::found).max().unwrap_or(0);
-            bytes = if found > MANY { bytes / 2 } else { 2 * bytes };
+            let many = |found: &Stretch| found.kept.len().max(found.work.noted()) > MANY;
+            bytes = if answers.iter().any(many) { bytes / 2 } else { 2 * bytes };
             bytes = bytes.clamp(FIRST_STRETCH, STRETCH);
         }
         for (query, role) in self.setup.plan.ids().zip(&self.setup.roles) {
@@ -288,8 +275,7 @@ impl Divide<'_> {
             divide: None,
         };
         let ran = run.elements(&mut matcher);
-        let end = ran.ok().and_then(|()| matcher.paused());
-        let elements = matcher.passed();
+        let (end, elements) = (ran.ok().and_then(|()| matcher.paused()), matcher.passed());
         self.view.release(Span::new(span.start, end.unwrap_or(span.end)));
         Stretch { span, work, kept, end, elements }
     }

@@ -19,6 +19,17 @@ pub enum Measure {
     Stats(Stats),
 }
 
+impl Measure {
+    /// Whether it is answered when there is enough.
+    pub(crate) fn is_limited(&self) -> bool {
+        match self {
+            Self::Extract(extract) => extract.limit.is_some(),
+            Self::Count(count) => count.limit.is_some(),
+            Self::Sample(_) | Self::Stats(_) => false,
+        }
+    }
+}
+
 /// Which values to hand out.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

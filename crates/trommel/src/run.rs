@@ -322,7 +322,7 @@ impl Run<'_> {
                 self.forward(matcher)?;
                 continue;
             }
-            if self.work.is_done(self.setup) {
+            if self.setup.can_end && self.work.is_done(self.setup) {
                 self.coverage.records += 1;
                 return Ok(Recorded::Enough);
             }
@@ -380,7 +380,6 @@ impl Run<'_> {
         for outbox in &mut self.work.outboxes {
             outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
         }
-        self.work.open_values = 0;
         self.work.drawings.iter_mut().for_each(crate::sample::Drawing::end_record);
         #[cfg(feature = "parallel")]
         self.work.noted.iter_mut().for_each(crate::sample::Noted::end_record);
@@ -414,7 +413,6 @@ impl Run<'_> {
 
     fn enter(&mut self, query: QueryId, times: u64, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         match self.role(query) {
-            Some(Role::Extract(_)) => self.work.open_values += 1,
             Some(Role::Count(number)) => {
                 if let Some(counting) = self.work.counting.get_mut(number) {
                     counting.total = counting.total.saturating_add(times);
@@ -436,7 +434,7 @@ impl Run<'_> {
                     describing.enter(matcher.start(), matcher);
                 }
             }
-            None => {}
+            Some(Role::Extract(_)) | None => {}
         }
         Ok(())
     }
@@ -474,9 +472,8 @@ impl Run<'_> {
     /// A value to hand out has ended.
     fn take(&mut self, query: QueryId, mut left: Left, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         let number = left.number;
-        self.work.open_values = self.work.open_values.saturating_sub(1);
         let document_order = self.analysis.options.order == Order::Document;
-        left.settled = if document_order { self.work.open_values == 0 } else { matcher.is_settled(query) };
+        left.settled = if document_order { !matcher.is_within_wanted() } else { matcher.is_settled(query) };
         let outbox = self.work.outboxes.get_mut(if document_order { 0 } else { number });
         let (Some(outbox), Some(outgoing)) = (outbox, self.work.outgoing.get_mut(number)) else {
             return Ok(());

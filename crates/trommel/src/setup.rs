@@ -42,8 +42,6 @@ pub(crate) struct Work {
     pub(crate) outgoing: Vec<Outgoing>,
     /// One for each query, or one for all.
     pub(crate) outboxes: Vec<Outbox>,
-    /// Values to hand out that were entered and not yet left.
-    pub(crate) open_values: usize,
     pub(crate) counting: Vec<Counting>,
     pub(crate) drawings: Vec<Drawing>,
     /// In a part of the input, what the samples will be drawn from.
@@ -63,6 +61,8 @@ pub(crate) struct Setup {
     pub(crate) tallies: bool,
     /// Whether something can only be answered by reading everything.
     pub(crate) needs_all: bool,
+    /// Whether there are limits, all of which can be reached.
+    pub(crate) can_end: bool,
 }
 
 /// Queries and roles, while they are collected.
@@ -110,7 +110,10 @@ impl Builder<'_> {
         self.push(elements(query), Order::Any, Role::Population(number));
     }
 
-    fn finish(self, located: bool, needs_all: bool, tallies: bool) -> Setup {
+    fn finish(self, measures: &[Measure], located: bool) -> Setup {
+        let needs_all = measures.iter().any(|asked| matches!(asked, Measure::Sample(_) | Measure::Stats(_)));
+        let can_end = measures.iter().all(Measure::is_limited);
+        let tallies = matches!(measures, [Measure::Stats(stats)] if stats.is_tally());
         let options = PlanOptions::new().duplicates(self.options.duplicates);
         let mut plan = Plan::with_orders(&self.queries, options);
         let ids: Vec<_> = plan.ids().collect();
@@ -120,11 +123,13 @@ impl Builder<'_> {
             }
         }
         let mut wants = Wants::default();
-        wants.events = self.roles.iter().map(|role| matches!(role, Role::Describe(_))).collect();
-        wants.bytes =
-            self.roles.iter().map(|role| matches!(role, Role::Extract(_) | Role::Population(_))).collect();
+        let each = |what: fn(&Role) -> bool| self.roles.iter().map(what).collect();
+        wants.events = each(|role| matches!(role, Role::Describe(_)));
+        wants.bytes = each(|role| matches!(role, Role::Extract(_) | Role::Population(_)));
+        wants.no_enter = each(|role| matches!(role, Role::Extract(_)));
+        wants.no_leave = each(|role| matches!(role, Role::Count(_) | Role::Counted(_) | Role::Sampled(_)));
         wants.location = located || self.roles.iter().any(|role| matches!(role, Role::Counted(_)));
-        Setup { plan, roles: self.roles, wants, tallies, needs_all }
+        Setup { plan, roles: self.roles, wants, tallies, needs_all, can_end }
     }
 }
 
@@ -153,9 +158,7 @@ impl Setup {
                 }
             }
         }
-        let needs_all = measures.iter().any(|asked| matches!(asked, Measure::Sample(_) | Measure::Stats(_)));
-        let tallies = matches!(measures, [Measure::Stats(stats)] if stats.is_tally());
-        builder.finish(located, needs_all, tallies)
+        builder.finish(measures, located)
     }
 }
 
@@ -165,7 +168,6 @@ impl Work {
         let mut work = Self {
             outgoing: Vec::new(),
             outboxes: Vec::new(),
-            open_values: 0,
             counting: Vec::new(),
             drawings: Vec::new(),
             #[cfg(feature = "parallel")]
@@ -220,12 +222,18 @@ impl Work {
     pub(crate) fn apart(measures: &[Measure], options: &Options) -> Self {
         let mut work = Self::new(measures, options);
         work.drawings.clear();
-        let samples = measures.iter().filter_map(|measure| match measure {
-            Measure::Sample(sample) => Some(sample),
-            _ => None,
-        });
-        work.noted.extend(samples.map(|sample| Noted::new(sample, options)));
+        for measure in measures {
+            if let Measure::Sample(sample) = measure {
+                work.noted.push(Noted::new(sample, options));
+            }
+        }
         work
+    }
+
+    /// Candidates of samples that were noted.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn noted(&self) -> usize {
+        self.noted.iter().map(Noted::len).sum()
     }
 
     /// Takes in what a later part of the input has added. Values that need not be held were handed out by then.

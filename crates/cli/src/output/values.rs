@@ -78,6 +78,11 @@ impl Values {
     /// Writes a value.
     pub(crate) fn put(&mut self, checked: &Checked<'_>, to: &mut dyn Target) -> io::Result<()> {
         let Checked { value, cuts } = checked;
+        if cuts.is_empty() && !self.escape && !matches!(value.bytes().first(), Some(b'{' | b'[')) {
+            // In a token there is no insignificant white space.
+            to.bytes().extend_from_slice(value.bytes());
+            return to.settle();
+        }
         let (mut from, mut written, mut kept) = (0, 0, 0);
         for &cut in cuts.iter().chain([&value.bytes().len()]) {
             let piece = value.bytes().get(from..cut).unwrap_or_default();

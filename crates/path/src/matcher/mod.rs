@@ -75,6 +75,11 @@ pub struct Wants {
     pub bytes: Vec<bool>,
     /// Whether [`Matcher::location`] is asked for.
     pub location: bool,
+    /// For each query, whether it need not be told that its nodes are entered.
+    pub no_enter: Vec<bool>,
+    /// For each query, whether it need not be told that its nodes are left. Then it may be told that one is entered when it
+    /// was passed.
+    pub no_leave: Vec<bool>,
 }
 
 impl Wants {
@@ -84,6 +89,14 @@ impl Wants {
 
     fn bytes_of(&self, query: QueryId) -> bool {
         self.bytes.get(query.index()).copied().unwrap_or(false)
+    }
+
+    fn tells_enter_of(&self, query: QueryId) -> bool {
+        !self.no_enter.get(query.index()).copied().unwrap_or(false)
+    }
+
+    fn tells_leave_of(&self, query: QueryId) -> bool {
+        !self.no_leave.get(query.index()).copied().unwrap_or(false)
     }
 }
 
@@ -163,7 +176,13 @@ impl Plan {
         cursor: &'m mut Cursor<'c>,
         answers: &'m [Operand<'static>],
     ) -> Matcher<'m, 'c> {
-        const NOTHING: &Wants = &Wants { events: Vec::new(), bytes: Vec::new(), location: false };
+        const NOTHING: &Wants = &Wants {
+            events: Vec::new(),
+            bytes: Vec::new(),
+            location: false,
+            no_enter: Vec::new(),
+            no_leave: Vec::new(),
+        };
         let mut matcher = Matcher::new(self, scratch, cursor, NOTHING);
         matcher.answers = Some(answers);
         matcher.begin();
@@ -372,6 +391,24 @@ impl<'m, 'c> Matcher<'m, 'c> {
     /// Absolute offset of the value that was just entered.
     pub fn start(&self) -> u64 {
         self.start
+    }
+
+    /// Whether the node that was just left lies in one whose bytes are wanted, or is to be left for another query that wants
+    /// them.
+    pub fn is_within_wanted(&self) -> bool {
+        let Scratch { levels, regions, .. } = &*self.scratch;
+        if let Phase::Trail(stage) = self.phase {
+            let others = match (stage, &self.plan.trails) {
+                (Stage::Leave { node, query, .. }, Some(trails)) => trails.queries(node).get(query..),
+                _ => None,
+            };
+            return others.unwrap_or_default().iter().any(|&query| self.wants.bytes_of(query))
+                || levels.iter().any(|level| level.held);
+        }
+        let Due { first, next, end, .. } = self.due;
+        let (around, others) = (regions.get(..first), regions.get(next..end));
+        around.unwrap_or_default().iter().any(|region| region.held)
+            || others.unwrap_or_default().iter().any(|region| self.wants.bytes_of(region.query))
     }
 
     /// Regions that were entered and not yet left. A node that a query selects in several ways is one region.

@@ -9,8 +9,18 @@ use crate::plan::Order;
 impl Matcher<'_, '_> {
     /// The next of the steps that are due. When there is none, what was left last is let go of.
     pub(super) fn next_due(&mut self) -> Option<Step> {
-        if self.due.next < self.due.end {
-            return self.next_derivation();
+        while self.due.next < self.due.end {
+            let query = self.scratch.regions.get(self.due.next)?.query;
+            let told = if self.due.leaving {
+                self.wants.tells_leave_of(query)
+            } else {
+                self.wants.tells_enter_of(query)
+            };
+            if told {
+                return self.next_derivation();
+            }
+            // With all its derivations, however many there are.
+            self.due.next += 1;
         }
         if let Some(query) = self.scratch.settled.pop() {
             return Some(Step::Settled(query));

@@ -1,6 +1,6 @@
 //! Matching plain paths: down one tree, with nothing kept at a container but the place in it.
 
-use trommel_reader::{Kind, Result, Span, Validation};
+use trommel_reader::{Cursor, Kind, Result, Span, Validation};
 
 use super::scratch::Region;
 use super::ways::List;
@@ -54,26 +54,47 @@ impl Matcher<'_, '_> {
     pub(super) fn follow(&mut self, trails: &Trails, mut stage: Stage) -> Result<Option<Step>> {
         loop {
             stage = match stage {
-                Stage::Value { node } => self.trail_value(trails, node)?,
+                Stage::Value { node } => {
+                    self.kind = self.cursor.peek()?;
+                    self.start = self.cursor.offset();
+                    match trails.queries(node) {
+                        [] => self.trail_inside(trails, node, false)?,
+                        &[query] if self.is_plain_leaf(trails, node, query) => {
+                            return self.trail_leaf(trails, node, query).map(Some);
+                        }
+                        queries => self.trail_enter(node, queries),
+                    }
+                }
                 Stage::Enter { node, query, held } => {
                     if let Some(&query_id) = trails.queries(node).get(query) {
                         self.open += 1;
-                        self.phase = Phase::Trail(Stage::Enter { node, query: query + 1, held });
-                        return Ok(Some(Step::Enter { query: query_id, times: 1 }));
+                        let next = Stage::Enter { node, query: query + 1, held };
+                        if self.wants.tells_enter_of(query_id) {
+                            self.phase = Phase::Trail(next);
+                            return Ok(Some(Step::Enter { query: query_id, times: 1 }));
+                        }
+                        next
+                    } else {
+                        self.trail_inside(trails, node, held)?
                     }
-                    self.trail_inside(trails, node, held)?
                 }
                 Stage::Leave { node, query, held } => {
                     if let Some(&query_id) = trails.queries(node).get(query) {
-                        self.phase = Phase::Trail(Stage::Leave { node, query: query + 1, held });
+                        let next = Stage::Leave { node, query: query + 1, held };
                         self.judge_order(trails, node, query_id);
-                        return Ok(Some(self.trail_leave(query_id, held)));
+                        let step = self.trail_leave(query_id, held);
+                        if self.wants.tells_leave_of(query_id) {
+                            self.phase = Phase::Trail(next);
+                            return Ok(Some(step));
+                        }
+                        next
+                    } else {
+                        self.left = None;
+                        if held {
+                            self.cursor.release();
+                        }
+                        self.after_left(trails, node)
                     }
-                    self.left = None;
-                    if held {
-                        self.cursor.release();
-                    }
-                    self.after_left(trails, node)
                 }
                 Stage::Settle { node, query, before } => {
                     if let Some(&query_id) = trails.queries(node).get(query) {
@@ -109,28 +130,50 @@ impl Matcher<'_, '_> {
         }
     }
 
-    fn trail_value(&mut self, trails: &Trails, node: u32) -> Result<Stage> {
-        self.kind = self.cursor.peek()?;
-        self.start = self.cursor.offset();
-        let queries = trails.queries(node);
-        if queries.is_empty() {
-            return self.trail_inside(trails, node, false);
-        }
+    fn trail_enter(&mut self, node: u32, queries: &[QueryId]) -> Stage {
         let held = queries.iter().any(|&query| self.wants.bytes_of(query));
         if held {
             self.cursor.hold();
         }
-        Ok(Stage::Enter { node, query: 0, held })
+        Stage::Enter { node, query: 0, held }
+    }
+
+    /// Whether there is one thing to tell of the value that comes next, and nothing in it.
+    fn is_plain_leaf(&self, trails: &Trails, node: u32, query: QueryId) -> bool {
+        let tells_once = self.wants.tells_enter_of(query) != self.wants.tells_leave_of(query);
+        tells_once && self.container(trails, node).is_none()
+    }
+
+    /// Whether the value that comes next is an object or an array, if one in which something can be selected.
+    fn container(&self, trails: &Trails, node: u32) -> Option<bool> {
+        let object = match self.kind {
+            Some(Kind::Object) => true,
+            Some(Kind::Array) => false,
+            _ => return None,
+        };
+        trails.node(node).is_some_and(|node| node.leads_into(object)).then_some(object)
+    }
+
+    /// Passes a value, and then tells of it.
+    fn trail_leaf(&mut self, trails: &Trails, node: u32, query: QueryId) -> Result<Step> {
+        if self.wants.tells_enter_of(query) {
+            self.end = self.cursor.skip_value()?.end;
+            self.phase = Phase::Trail(self.after_left(trails, node));
+            return Ok(Step::Enter { query, times: 1 });
+        }
+        let held = self.wants.bytes_of(query);
+        if held {
+            self.cursor.hold();
+        }
+        self.end = self.cursor.skip_value()?.end;
+        self.open += 1;
+        self.judge_order(trails, node, query);
+        self.phase = Phase::Trail(Stage::Leave { node, query: 1, held });
+        Ok(self.trail_leave(query, held))
     }
 
     fn trail_inside(&mut self, trails: &Trails, node: u32, held: bool) -> Result<Stage> {
-        let object = match self.kind {
-            Some(Kind::Object) => Some(true),
-            Some(Kind::Array) => Some(false),
-            _ => None,
-        };
-        let leads = |object: &bool| trails.node(node).is_some_and(|node| node.leads_into(*object));
-        if let Some(object) = object.filter(leads) {
+        if let Some(object) = self.container(trails, node) {
             self.cursor.begin_value()?;
             self.enter_search(trails, node);
             let (start, floor) = (self.start, self.cursor.depth() - 1);
@@ -151,14 +194,17 @@ impl Matcher<'_, '_> {
     /// To the next child that leads on, or out of the level; nothing when no other byte can matter.
     fn trail_walk(&mut self, trails: &Trails) -> Result<Option<Stage>> {
         let duplicates = self.plan.options.duplicates;
-        let Some(mut level) = self.scratch.levels.pop() else { return Ok(None) };
+        let around = self.scratch.levels.len().saturating_sub(1);
+        let Some(level) = self.scratch.levels.last_mut() else { return Ok(None) };
         let Some(node) = trails.node(level.node) else { return Ok(None) };
         if let Some(sought) = node.sought {
-            self.scratch.levels.push(level);
+            let level = *level;
             return self.trail_search(trails, sought, level).map(Some);
         }
         loop {
             if node.is_used_up(level.object, level.found, level.index, duplicates) {
+                let level = *level;
+                self.scratch.levels.pop();
                 if self.open == 0 && self.levels_are_used_up(trails) {
                     return Ok(None);
                 }
@@ -167,10 +213,12 @@ impl Matcher<'_, '_> {
             }
             let more = if level.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
             if !more {
+                let level = *level;
+                self.scratch.levels.pop();
                 return Ok(Some(self.close_level(&level)));
             }
             let child = if level.object {
-                self.member(node, &mut level.found, duplicates)
+                member(self.cursor, node, &mut level.found, duplicates)
             } else {
                 level.index += 1;
                 let by_index = |at: usize| node.indices.get(at).map(|(_, child)| *child);
@@ -178,24 +226,11 @@ impl Matcher<'_, '_> {
                 node.elements.or_else(|| index().ok().and_then(by_index))
             };
             if let Some(child) = child {
-                self.note_location(level.object, self.scratch.levels.len(), level.index);
-                self.scratch.levels.push(level);
+                let (object, index) = (level.object, level.index);
+                self.note_location(object, around, index);
                 return Ok(Some(Stage::Value { node: child }));
             }
         }
-    }
-
-    /// Where the member leads whose name was just read.
-    fn member(&self, node: &Node, found: &mut u64, duplicates: Duplicates) -> Option<u32> {
-        if node.members.is_some() {
-            return node.members;
-        }
-        let name = self.cursor.name()?;
-        let number = node.names.iter().position(|(wanted, _)| name.eq_str(wanted))?;
-        let seen = *found >> number & 1 == 1;
-        *found |= 1 << number;
-        let again = seen && duplicates == Duplicates::First;
-        node.names.get(number).map(|(_, child)| *child).filter(|_| !again)
     }
 
     pub(super) fn close_level(&mut self, level: &Level) -> Stage {
@@ -215,4 +250,17 @@ impl Matcher<'_, '_> {
             node.is_some_and(|node| node.is_used_up(level.object, level.found, level.index, duplicates))
         })
     }
+}
+
+/// Where the member leads whose name was just read.
+fn member(cursor: &Cursor<'_>, node: &Node, found: &mut u64, duplicates: Duplicates) -> Option<u32> {
+    if node.members.is_some() {
+        return node.members;
+    }
+    let name = cursor.name()?;
+    let number = node.names.iter().position(|(wanted, _)| name.eq_str(wanted))?;
+    let seen = *found >> number & 1 == 1;
+    *found |= 1 << number;
+    let again = seen && duplicates == Duplicates::First;
+    node.names.get(number).map(|(_, child)| *child).filter(|_| !again)
 }

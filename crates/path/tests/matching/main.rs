@@ -16,3 +16,4 @@ mod random;
 mod records;
 mod regress;
 mod support;
+mod told;

@@ -77,20 +77,35 @@ impl Cursor<'_> {
     pub(super) fn quick_value(&mut self) -> Option<Event> {
         let window = self.source.window();
         let at = past_space(self.kernels, window, self.at);
-        let (kind, token, end) = match *window.get(at)? {
-            b'"' => {
-                let end = plain_string(self.kernels, window, at, self.limits.token_bytes)?;
-                (Kind::String, Token::String { escaped: false }, end)
-            }
-            b'-' | b'0'..=b'9' => (Kind::Number, Token::Number, self.quick_number(window, at)?),
+        match *window.get(at)? {
             byte @ (b'{' | b'[') if self.stack.depth() < self.limits.depth => {
                 let kind = if byte == b'{' { Kind::Object } else { Kind::Array };
                 self.stack.push(kind == Kind::Object);
                 (self.start, self.end, self.at) = (at, at + 1, at + 1);
                 self.token = Token::None;
                 self.expect = Expect::First;
-                return Some(Event::Begin(kind));
+                Some(Event::Begin(kind))
             }
+            _ => self.quick_scalar_at(at).map(Event::Scalar),
+        }
+    }
+
+    /// Passes the value that comes next, if that is no container.
+    #[inline]
+    pub(super) fn quick_scalar(&mut self) -> Option<Kind> {
+        let at = past_space(self.kernels, self.source.window(), self.at);
+        self.quick_scalar_at(at)
+    }
+
+    #[inline]
+    fn quick_scalar_at(&mut self, at: usize) -> Option<Kind> {
+        let window = self.source.window();
+        let (kind, token, end) = match *window.get(at)? {
+            b'"' => {
+                let end = plain_string(self.kernels, window, at, self.limits.token_bytes)?;
+                (Kind::String, Token::String { escaped: false }, end)
+            }
+            b'-' | b'0'..=b'9' => (Kind::Number, Token::Number, self.quick_number(window, at)?),
             b't' if window.get(at..)?.starts_with(b"true") => (Kind::Bool, Token::Bool(true), at + 4),
             b'f' if window.get(at..)?.starts_with(b"false") => (Kind::Bool, Token::Bool(false), at + 5),
             b'n' if window.get(at..)?.starts_with(b"null") => (Kind::Null, Token::Null, at + 4),
@@ -99,17 +114,25 @@ impl Cursor<'_> {
         (self.start, self.end, self.at) = (at, end, end);
         self.token = token;
         self.after_value();
-        Some(Event::Scalar(kind))
+        Some(kind)
     }
 
     /// The index behind a number, if it is whole and what follows cannot belong to it.
     #[inline]
     fn quick_number(&self, window: &[u8], at: usize) -> Option<usize> {
-        let mut numeral = Numeral::default();
-        let length = numeral.pass(window.get(at..)?);
-        let next = *window.get(at + length)?;
+        let first = at + usize::from(window.get(at) == Some(&b'-'));
+        let (mut numeral, mut end) = (Numeral::Whole, first);
+        while let Some(b'0'..=b'9') = window.get(end) {
+            end += 1;
+        }
+        let is_plain = matches!(window.get(first), Some(b'1'..=b'9'));
+        if !is_plain || matches!(window.get(end), Some(b'.' | b'e' | b'E')) {
+            numeral = Numeral::default();
+            end = at + numeral.pass(window.get(at..)?);
+        }
+        let next = *window.get(end)?;
         let apart = self.framing == Framing::Concatenated && self.stack.depth() == 0;
         let whole = numeral.is_whole() && (apart || !is_numeric(next));
-        (whole && length as u64 <= self.limits.token_bytes).then_some(at + length)
+        (whole && (end - at) as u64 <= self.limits.token_bytes).then_some(end)
     }
 }

@@ -17,6 +17,9 @@ impl Cursor<'_> {
     /// structural validation, many under strict.
     pub fn skip_value(&mut self) -> Result<Span> {
         self.expect_value()?;
+        if self.quick_scalar().is_some() {
+            return Ok(Span::new(self.absolute(self.start), self.absolute(self.end)));
+        }
         let Some(byte) = self.next_byte()? else { return self.ended() };
         let start = self.offset();
         if !matches!(byte, b'{' | b'[') {
