@@ -24,6 +24,8 @@ fn column<'a>(name: &'static str, task: &Task, bytes: &'a [u8], config: Config) 
     let plan = Plan::new(&queries, PlanOptions::new().order(order));
     let mut wants = Wants::default();
     wants.bytes = vec![!task.count; queries.len()];
+    wants.no_enter = vec![!task.count; queries.len()];
+    wants.no_leave = vec![task.count; queries.len()];
     let mut scratch = Scratch::new();
     Column::reads(name, move || {
         nodes(&plan, &mut scratch, &wants, Cursor::new(bytes, &config)).expect("the input is valid")
@@ -35,9 +37,13 @@ fn nodes(plan: &Plan, scratch: &mut Scratch, wants: &Wants, mut cursor: Cursor<'
     let mut nodes = 0;
     while matcher.next_record()? {
         while let Some(step) = matcher.advance()? {
-            if let Step::Leave { times, span, .. } = step {
-                nodes += times;
-                black_box(matcher.cursor().bytes(span));
+            match step {
+                Step::Enter { times, .. } => nodes += times,
+                Step::Leave { times, span, .. } => {
+                    nodes += times;
+                    black_box(matcher.cursor().bytes(span));
+                }
+                Step::Event(_) | Step::Settled(_) => {}
             }
         }
     }
