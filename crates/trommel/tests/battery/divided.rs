@@ -122,7 +122,7 @@ fn conditions(path: &str) -> Vec<Analysis> {
 
 #[test]
 fn filters_and_lengths() {
-    let text = format!(r#"{{"data":{{"records":{}}},"after":{{"x":7}}}}"#, array(3 << 20, record));
+    let text = format!(r#"{{"data":{{"records":{}}},"after":{{"x":7}}}}"#, array(5 << 19, record));
     for (number, analysis) in conditions("$.data.records").into_iter().enumerate() {
         for order in [Order::Rfc, Order::Document] {
             let (values, end) = same(&analysis.clone().order(order), &text);
@@ -219,7 +219,7 @@ fn statistics_of_what_is_no_array_or_wrong() {
 /// Names at any depth: searches, with matches that nest, and that have to wait for others.
 #[test]
 fn names_at_any_depth() {
-    let records = array(4 << 20, record);
+    let records = array(5 << 19, record);
     let document =
         format!(r#"{{"id":1,"data":{{"records":{records},"id":2}},"a":[{{"id":3}}],"after":{{"x":7}}}}"#);
     let stream = format!("[{records},[],{records}]");
@@ -233,7 +233,6 @@ fn names_at_any_depth() {
         Analysis::new().sample(Sample::new(query("$..id"), size(100))),
         Analysis::new().extract(query("$..nothing")),
     ];
-    let mut refused = 0;
     // Strict reading goes by tokens.
     let plain = |analysis: &Analysis, text: &str| {
         let one = analysis.clone().validation(Validation::Structural);
@@ -244,12 +243,11 @@ fn names_at_any_depth() {
             let end = plain(&analysis.clone().order(order), text);
             assert!(end.is_ok(), "{number}: {end:?}");
         }
-        let (at, bad) = (document.len() / 11 * (number + 3), ["{]", "}", "[", "\""][number % 4]);
-        let at = (at..document.len()).find(|&at| document.is_char_boundary(at)).unwrap();
-        let broken = format!("{}{bad}{}", &document[..at], &document[at..]);
-        refused += usize::from(plain(analysis, &broken).is_err());
+        let (from, bad) = (document.len() / 11 * (number + 3), ["{]", "}", "[", "\""][number % 4]);
+        let mut ends = document.match_indices(r#"},{"id""#).map(|(at, _)| at + 1);
+        let at = ends.find(|at| *at > from).unwrap();
+        assert!(plain(analysis, &format!("{}{bad}{}", &document[..at], &document[at..])).is_err());
     }
-    assert!(refused >= 4, "some fall into strings: {refused}");
     assert!(plain(&analyses[0].clone().duplicates(Duplicates::All), &document).is_ok());
     for (text, _) in odd_arrays() {
         assert!(plain(&analyses[0], &text).is_ok());
@@ -287,7 +285,7 @@ fn samples(path: &str) -> Vec<Analysis> {
 
 #[test]
 fn samples_of_a_document() {
-    let text = format!(r#"{{"data":{{"records":{}}},"after":{{"x":7}}}}"#, array(3 << 20, record));
+    let text = format!(r#"{{"data":{{"records":{}}},"after":{{"x":7}}}}"#, array(5 << 19, record));
     let mut refused = 0;
     for (number, analysis) in samples("$.data.records").into_iter().enumerate() {
         let (_, end) = same(&analysis, &text);
@@ -295,7 +293,7 @@ fn samples_of_a_document() {
         assert!(end.is_ok() || number == 9, "{number}: {end:?}");
     }
     assert_eq!(refused, 1, "there are more groups than there may be");
-    for analysis in samples("$").into_iter().take(2) {
+    for analysis in samples("$").into_iter().take(1) {
         for (text, _) in odd_arrays() {
             assert!(same(&analysis, &text).1.is_ok());
         }
