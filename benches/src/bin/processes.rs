@@ -20,7 +20,7 @@ use trommel_benches::programs::{Answer, Cost, run};
 struct Question {
     task: String,
     engine: String,
-    /// The program and its arguments; `{name}` stands for what [`names`] says.
+    /// The program and its arguments; `{name}` stands for what the [`Names`] say.
     run: Vec<String>,
     #[serde(default)]
     answer: Answer,
