@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,28 @@ use serde::Deserialize;
 use wait4::Wait4;
 
 use crate::corpus::Names;
+
+/// What a comparison of programs is called with: `FOLDER [MEGABYTES [RUNS]]`.
+#[derive(Debug)]
+pub struct Arguments {
+    /// Where the files are, or are made.
+    pub folder: PathBuf,
+    /// How large the largest of them are.
+    pub bytes: u64,
+    /// How often each program runs.
+    pub runs: usize,
+}
+
+impl Arguments {
+    /// Takes those of this process; five runs unless said otherwise.
+    pub fn take(usage: &str, megabytes: u64) -> Result<Self, Box<dyn Error>> {
+        let mut arguments = std::env::args().skip(1);
+        let folder = PathBuf::from(arguments.next().ok_or(usage)?);
+        let bytes = arguments.next().map_or(Ok(megabytes), |text| text.parse())? * 1_000_000;
+        let runs = arguments.next().map_or(Ok(5), |text| text.parse())?;
+        Ok(Self { folder, bytes, runs })
+    }
+}
 
 /// What a program must print.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -6,13 +6,12 @@
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
 
 use std::error::Error;
-use std::path::Path;
+
+use trommel_benches::programs::Arguments;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let folder = arguments.next().ok_or("corpus FOLDER [MEGABYTES]")?;
-    let megabytes: u64 = arguments.next().map_or(Ok(1000), |text| text.parse())?;
-    for (name, value) in trommel_benches::corpus::make(Path::new(&folder), megabytes * 1_000_000)? {
+    let Arguments { folder, bytes, .. } = Arguments::take("corpus FOLDER [MEGABYTES]", 1000)?;
+    for (name, value) in trommel_benches::corpus::make(&folder, bytes)? {
         println!("{name} {value}");
     }
     Ok(())

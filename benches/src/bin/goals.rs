@@ -9,12 +9,11 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
 use trommel_benches::corpus::{self, Names};
-use trommel_benches::programs::{Answer, Cost, run};
+use trommel_benches::programs::{Answer, Arguments, Cost, run};
 
 /// A question, and how fast it should be answered.
 #[derive(Deserialize)]
@@ -74,12 +73,9 @@ impl std::fmt::Display for Spread {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let folder = PathBuf::from(arguments.next().ok_or("goals FOLDER [MEGABYTES [RUNS]]")?);
-    let megabytes: u64 = arguments.next().map_or(Ok(1000), |text| text.parse())?;
-    let runs: usize = arguments.next().map_or(Ok(5), |text| text.parse())?;
+    let Arguments { folder, bytes, runs } = Arguments::take("goals FOLDER [MEGABYTES [RUNS]]", 1000)?;
     let definitions: Definitions = toml::from_str(include_str!("../../definitions/goals.toml"))?;
-    let mut names = corpus::make(&folder, megabytes * 1_000_000)?;
+    let mut names = corpus::make(&folder, bytes)?;
     let here = std::env::current_exe()?;
     names.insert("{peer}".into(), here.with_file_name("examples").join("peer").display().to_string());
     names.insert("{simdjson}".into(), folder.join("simdjson").display().to_string());

@@ -8,11 +8,10 @@
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a program for a terminal")]
 
 use std::error::Error;
-use std::path::PathBuf;
 
 use serde::Deserialize;
 use trommel_benches::corpus::{self, Names};
-use trommel_benches::programs::{Answer, Cost, run};
+use trommel_benches::programs::{Answer, Arguments, Cost, run};
 
 /// A question put to a program.
 #[derive(Deserialize)]
@@ -32,12 +31,9 @@ struct Definitions {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let folder = PathBuf::from(arguments.next().ok_or("processes FOLDER [MEGABYTES [RUNS]]")?);
-    let megabytes: u64 = arguments.next().map_or(Ok(200), |text| text.parse())?;
-    let runs: usize = arguments.next().map_or(Ok(5), |text| text.parse())?;
+    let Arguments { folder, bytes, runs } = Arguments::take("processes FOLDER [MEGABYTES [RUNS]]", 200)?;
     let definitions: Definitions = toml::from_str(include_str!("../../definitions/processes.toml"))?;
-    let mut names = corpus::make(&folder, megabytes * 1_000_000)?;
+    let mut names = corpus::make(&folder, bytes)?;
     names.insert("{simdjson}".into(), folder.join("simdjson").display().to_string());
     names
         .insert("{trommel}".into(), std::env::current_exe()?.with_file_name("trommel").display().to_string());

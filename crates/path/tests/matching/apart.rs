@@ -36,6 +36,14 @@ fn walk(matcher: &mut Matcher<'_, '_>, into: &mut Vec<Span>) {
 /// One matcher up to the pause, others for a few elements each, and the first one again. What they find, and how many there
 /// were; the last of the others comes to the end of the array.
 fn in_turns(queries: &[&str], order: Order, validation: Validation) -> (Vec<Span>, usize) {
+    match_once(queries, order, validation, true)
+}
+
+fn at_once(queries: &[&str], order: Order, validation: Validation) -> Vec<Span> {
+    match_once(queries, order, validation, false).0
+}
+
+fn match_once(queries: &[&str], order: Order, validation: Validation, pausing: bool) -> (Vec<Span>, usize) {
     let (text, ends) = document();
     let (plan, config) =
         (plan_with(queries, PlanOptions::new().order(order)), Config::new().validation(validation));
@@ -43,7 +51,9 @@ fn in_turns(queries: &[&str], order: Order, validation: Validation) -> (Vec<Span
     let mut cursor = Cursor::from_view(View::new(text.as_bytes()), Framing::Single, &config);
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
     assert!(matcher.next_record().unwrap());
-    matcher.pause_between_elements();
+    if pausing {
+        matcher.pause_between_elements();
+    }
     walk(&mut matcher, &mut found);
     let Some(mut at) = matcher.paused() else { return (found, 0) };
     let apart = matcher.apart().unwrap();
@@ -62,18 +72,6 @@ fn in_turns(queries: &[&str], order: Order, validation: Validation) -> (Vec<Span
     walk(&mut matcher, &mut found);
     assert_eq!(matcher.paused(), None, "there is no other long array");
     (found, others)
-}
-
-fn at_once(queries: &[&str], order: Order, validation: Validation) -> Vec<Span> {
-    let text = document().0;
-    let (plan, config) =
-        (plan_with(queries, PlanOptions::new().order(order)), Config::new().validation(validation));
-    let (wants, mut scratch, mut found) = (Wants::default(), Scratch::new(), Vec::new());
-    let mut cursor = Cursor::from_view(View::new(text.as_bytes()), Framing::Single, &config);
-    let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
-    assert!(matcher.next_record().unwrap());
-    walk(&mut matcher, &mut found);
-    found
 }
 
 #[test]
