@@ -50,7 +50,7 @@ fn analysis(task: &Task) -> Analysis {
         "stats" => stats(|_| {}),
         "schema" => stats(|stats| stats.schema = true),
         // What the command does: everything is read and checked, and nothing is looked at by path.
-        "check" => stats(|stats| stats.per_path = false),
+        "check" => stats(|stats| (stats.per_path, stats.counts) = (false, false)),
         "mixed" => Analysis::new().extract(query()).count(query()).sample(sample()).stats(),
         name => panic!("no analysis is called {name}"),
     }

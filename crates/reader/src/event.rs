@@ -103,6 +103,12 @@ impl Scalar<'_> {
 
 /// Who is [told](crate::Cursor::listen) of events, each with the absolute offset where its token begins.
 pub trait Listener {
+    /// Whether it wants to be told of values that have no parts. Where not, everything else is told for less; it is asked when
+    /// it begins to listen.
+    fn wants_scalars(&self) -> bool {
+        true
+    }
+
     /// A container begins.
     fn begin(&mut self, kind: Kind, at: u64);
 
@@ -114,4 +120,17 @@ pub trait Listener {
 
     /// A value that has no parts.
     fn scalar(&mut self, scalar: Scalar<'_>, at: u64);
+
+    /// An event with its payload, which are those of one place.
+    #[inline]
+    fn hear(&mut self, event: Event, payload: Payload<'_>, at: u64) {
+        match (event, payload) {
+            (Event::Begin(kind), _) => self.begin(kind, at),
+            (Event::End(kind), _) => self.end(kind, at),
+            (Event::Name, Payload::Name(name)) => self.name(name, at),
+            (Event::Scalar(_), Payload::Scalar(scalar)) => self.scalar(scalar, at),
+            // Names and scalars have payloads of their kind.
+            (Event::Name | Event::Scalar(_), _) => {}
+        }
+    }
 }

@@ -14,7 +14,8 @@
 //! | [`skip`](Kernels::skip) | goes past a container, counting brackets outside of strings |
 //! | [`tally`](Kernels::tally) | the same, counting what is passed by type |
 //! | [`seek`](Kernels::seek) | goes to the next member of a name, at any depth |
-//! | [`vet`](Kernels::vet), [`index`](Kernels::index) | go as far as all is right by every rule of RFC 8259, and say where tokens are |
+//! | [`vet`](Kernels::vet) | goes as far as all is right by every rule of RFC 8259 |
+//! | [`index`](Kernels::index), [`names`](Kernels::names) | the same, and say where tokens are, or names and brackets |
 //! | [`plain`](Kernels::plain), [`ascii`](Kernels::ascii), [`space`](Kernels::space) | go to the end of what is all alike |
 //! | [`chars`](Kernels::chars), [`compact`](Kernels::compact) | count characters, drop white space |
 //!

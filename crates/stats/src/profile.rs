@@ -3,7 +3,9 @@
 mod names;
 mod options;
 mod path;
+mod plain;
 mod regroup;
+mod repeats;
 #[cfg(feature = "serde")]
 mod state;
 mod summary;
@@ -20,6 +22,7 @@ use trie::Label;
 
 use crate::Accumulator;
 use names::{Novelty, OpenNames};
+use repeats::Sequences;
 use trommel_reader::{Event, Kind, Listener, Payload, Scalar, Tally, Text};
 use walk::{Core, Frame, Totals, Walk};
 
@@ -62,6 +65,7 @@ impl Profile {
             totals: Totals::default(),
             trie: Trie::default(),
             names: OpenNames::new(),
+            sequences: Sequences::default(),
             objects: 0,
             level: 0,
             names_cap,
@@ -84,7 +88,7 @@ impl Profile {
 
     /// Observes an event; `at` is its offset in the input, which decides what appeared first. Between `begin` and `end` only.
     pub fn observe(&mut self, event: Event, payload: Payload<'_>, at: u64) {
-        self.each(|core, walk| core.step(walk, event, payload, at));
+        self.hear(event, payload, at);
     }
 
     #[inline]
@@ -119,12 +123,15 @@ impl Profile {
     /// is none.
     pub fn apart(&self) -> Option<Self> {
         let [walk] = self.walks.get(..self.open)? else { return None };
-        walk.frames.last().filter(|frame| frame.kind == Kind::Array)?;
         let core = &self.core;
         let mut apart = Self::new(core.options.clone());
         (apart.core.names_cap, apart.core.depth_cap) = (core.names_cap, core.depth_cap);
         apart.core.level = core.level;
         apart.begin();
+        apart.walks.first_mut()?.depth = walk.depth;
+        if walk.frames.last().is_some_and(|frame| frame.kind == Kind::Object) {
+            return None;
+        }
         let mut parent = NONE;
         for frame in &walk.frames {
             parent = apart.core.trie.same_child(parent, &core.trie, frame.node)?;
@@ -145,13 +152,8 @@ impl Profile {
             own.take_in(theirs);
         }
         self.settled = false;
-        if self.core.options.per_path {
-            self.add(apart.core);
-            self.settle_open();
-        } else {
-            // Without paths, the trie holds nothing that is not counted elsewhere.
-            self.core.totals.merge(apart.core.totals);
-        }
+        self.add(apart.core);
+        self.settle_open();
     }
 
     /// Adds what another profile has counted; the trie is then to be settled.
@@ -201,18 +203,26 @@ impl Profile {
 
 /// Events one after the other, as [`observe`](Profile::observe) takes them.
 impl Listener for Profile {
+    fn wants_scalars(&self) -> bool {
+        self.core.options.per_path || self.core.options.counts
+    }
+
+    #[inline]
     fn begin(&mut self, kind: Kind, at: u64) {
         self.each(|core, walk| core.begin(walk, kind, at));
     }
 
-    fn end(&mut self, _: Kind, _: u64) {
-        self.each(Core::end);
+    #[inline]
+    fn end(&mut self, kind: Kind, _: u64) {
+        self.each(|core, walk| core.end(walk, kind));
     }
 
+    #[inline]
     fn name(&mut self, name: Text<'_>, _: u64) {
         self.each(|core, walk| core.name(walk, &name));
     }
 
+    #[inline]
     fn scalar(&mut self, scalar: Scalar<'_>, at: u64) {
         self.each(|core, walk| core.scalar(walk, &scalar, at));
     }
@@ -226,11 +236,6 @@ fn trie_bytes(options: &ProfileOptions) -> u64 {
 impl Core {
     /// Folds and cuts until everything fits. Gives the new id of each node.
     fn settle(&mut self) -> Vec<u32> {
-        if !self.options.per_path {
-            // Without paths, the trie holds nothing that is not counted elsewhere.
-            let trie = std::mem::take(&mut self.trie);
-            return vec![NONE; trie.nodes.len()];
-        }
         let limit = trie_bytes(&self.options);
         let mut new_ids = self.regroup();
         while self.trie.charge > limit && self.tighten() {
@@ -271,7 +276,8 @@ impl Core {
         }
     }
 
-    fn goes_deeper(&self, node: u32) -> bool {
+    #[inline]
+    pub(super) fn goes_deeper(&self, node: u32) -> bool {
         self.trie.nodes.get(node as usize).is_some_and(|node| node.depth < self.depth_cap)
     }
 

@@ -218,6 +218,23 @@ fn repeated_names_beyond_the_limit() {
     assert_eq!((exact.structure.duplicate_names, exact.capped.duplicate_names), (1000, false));
     let bounded = feed(4000);
     assert_eq!((bounded.structure.duplicate_names, bounded.capped.duplicate_names), (100, true));
+
+    let names_alone = |limit: u64| {
+        let mut feed = Feed::new(|options| {
+            (options.per_path, options.counts) = (false, false);
+            options.limits.open_names_bytes = limit;
+        });
+        feed.root(Kind::Object, |feed| {
+            for name in (0..1000).chain(0..1000) {
+                feed.name(&name.to_string());
+                feed.container(Kind::Array, |feed| feed.number("1"));
+            }
+        });
+        let structure = feed.summary();
+        (structure.structure.duplicate_names, structure.capped.duplicate_names)
+    };
+    assert_eq!(names_alone(1 << 20), (1000, false));
+    assert_eq!(names_alone(8 * 1100), (100, true));
 }
 
 /// R8: depth costs a fixed amount a level, and nothing recurses.

@@ -103,6 +103,9 @@ fn structure_types_and_rows() {
         let found = summary(options(|options| options.max_depth = max_depth), &[&text]);
         check_structure(&found, &[(&tree, tree.root())]);
         check_rows(&found, &[(&tree, tree.root())], max_depth);
+        let names = summary(options(|options| (options.per_path, options.counts) = (false, false)), &[&text]);
+        let expected = statistics::structure(&[(&tree, tree.root())]).duplicate_names;
+        assert_eq!((names.structure.duplicate_names, names.structure.total_keys), (expected, 0));
     }
 }
 

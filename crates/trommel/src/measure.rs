@@ -189,6 +189,8 @@ pub struct Stats {
     pub per_path: bool,
     /// How often a name is repeated in its object, where there are no rows: with rows that is counted in any case.
     pub duplicate_names: bool,
+    /// Structure and types; without them and rows, repeated names alone.
+    pub counts: bool,
     /// The types of arrays' items.
     pub item_types: bool,
     /// A JSON Schema.
@@ -205,6 +207,7 @@ impl Default for Stats {
             queries: Vec::new(),
             per_path: true,
             duplicate_names: true,
+            counts: true,
             item_types: true,
             schema: false,
             values: false,

@@ -208,6 +208,7 @@ fn question(measure: &Measure) -> String {
             queries,
             per_path,
             duplicate_names,
+            counts,
             item_types,
             schema,
             values,
@@ -216,6 +217,7 @@ fn question(measure: &Measure) -> String {
             let switches = [
                 ("per_path", *per_path),
                 ("duplicate_names", *duplicate_names),
+                ("without counts", !*counts),
                 ("item_types", *item_types),
                 ("schema", *schema),
                 ("values", *values),

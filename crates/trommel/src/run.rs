@@ -3,7 +3,7 @@
 use std::io;
 
 use trommel_path::{Matcher, Order, Pass, QueryId, Scratch, Step};
-use trommel_reader::{Cursor, ErrorKind, Event, Framing, Kind, Payload, Span, Syntax};
+use trommel_reader::{Cursor, ErrorKind, Framing, Kind, Listener, Span, Syntax};
 
 use crate::analysis::{Analysis, OnBadRecord};
 use crate::control::Track;
@@ -391,19 +391,13 @@ impl Run<'_> {
         match step {
             Step::Event(event) => {
                 let cursor = matcher.cursor();
-                self.event(event, cursor.payload(), cursor.span().start);
+                let at = cursor.span().start;
+                Describers(&mut self.work.describing).hear(event, cursor.payload(), at);
                 Ok(())
             }
             Step::Enter { query, times } => self.enter(query, times, matcher),
             Step::Leave { query, times, span } => self.leave(query, times, span, matcher),
             Step::Settled(query) => self.settled(query, matcher),
-        }
-    }
-
-    #[inline]
-    fn event(&mut self, event: Event, payload: Payload<'_>, at: u64) {
-        for describing in &mut self.work.describing {
-            describing.event(event, payload, at);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Describing values while matching.
 
 use trommel_path::Matcher;
-use trommel_reader::{Cursor, Event, Kind, Listener, Payload, Scalar, Span, Text};
+use trommel_reader::{Cursor, Kind, Listener, Scalar, Span, Text};
 use trommel_stats::{Accumulator, Profile, ProfileOptions, RowsShown, Summary};
 
 use crate::measure::Stats;
@@ -37,6 +37,7 @@ impl Describing {
         let mut options = ProfileOptions::default();
         options.per_path = stats.per_path || stats.schema || stats.values;
         options.duplicate_names = stats.duplicate_names;
+        options.counts = stats.counts;
         options.item_types = stats.item_types;
         options.schema = stats.schema;
         options.values = stats.values;
@@ -54,13 +55,6 @@ impl Describing {
     pub(crate) fn enter(&mut self, start: u64, matcher: &mut Matcher<'_, '_>) {
         self.profile.begin();
         self.open.push(matcher.cursor_mut().chars(start));
-    }
-
-    #[inline]
-    pub(crate) fn event(&mut self, event: Event, payload: Payload<'_>, at: u64) {
-        if !self.open.is_empty() {
-            self.profile.observe(event, payload, self.base.saturating_add(at));
-        }
     }
 
     /// What describes more elements of the innermost open array, having counted nothing so far.
@@ -108,6 +102,10 @@ impl Describing {
 pub(crate) struct Describers<'a>(pub(crate) &'a mut [Describing]);
 
 impl Listener for Describers<'_> {
+    fn wants_scalars(&self) -> bool {
+        self.0.iter().any(Listener::wants_scalars)
+    }
+
     #[inline]
     fn begin(&mut self, kind: Kind, at: u64) {
         self.0.iter_mut().for_each(|describing| Listener::begin(describing, kind, at));
@@ -130,32 +128,28 @@ impl Listener for Describers<'_> {
 }
 
 impl Listener for Describing {
+    fn wants_scalars(&self) -> bool {
+        self.profile.wants_scalars()
+    }
+
     #[inline]
     fn begin(&mut self, kind: Kind, at: u64) {
-        if !self.open.is_empty() {
-            Listener::begin(&mut self.profile, kind, self.base.saturating_add(at));
-        }
+        Listener::begin(&mut self.profile, kind, self.base.saturating_add(at));
     }
 
     #[inline]
     fn end(&mut self, kind: Kind, at: u64) {
-        if !self.open.is_empty() {
-            Listener::end(&mut self.profile, kind, at);
-        }
+        Listener::end(&mut self.profile, kind, at);
     }
 
     #[inline]
     fn name(&mut self, name: Text<'_>, at: u64) {
-        if !self.open.is_empty() {
-            self.profile.name(name, at);
-        }
+        self.profile.name(name, at);
     }
 
     #[inline]
     fn scalar(&mut self, scalar: Scalar<'_>, at: u64) {
-        if !self.open.is_empty() {
-            self.profile.scalar(scalar, self.base.saturating_add(at));
-        }
+        self.profile.scalar(scalar, self.base.saturating_add(at));
     }
 }
 

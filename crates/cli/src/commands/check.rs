@@ -15,7 +15,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let mut job = Job::open(&args.source, &args.engine, Validation::Strict, args.bad_records)?;
     job.ask(|analysis| {
         let mut stats = Stats::new();
-        stats.per_path = false;
+        (stats.per_path, stats.counts) = (false, false);
         analysis.ask(Measure::Stats(stats))
     });
     let skip = args.bad_records.skip();

@@ -8,7 +8,7 @@ use trommel_scan::{Stack, Tape, Vetted, Vetting};
 
 use super::{Cursor, Expect, Token};
 use crate::error::Result;
-use crate::event::{Event, Kind, Listener, Payload, Scalar};
+use crate::event::{Event, Kind, Listener, Scalar};
 use crate::number::Number;
 use crate::text::Text;
 
@@ -157,7 +157,8 @@ impl Cursor<'_> {
     /// Goes on event by event until no more than `depth` containers are open, or the offset `until` is reached, and tells of
     /// each. Where no more are open, nothing happens.
     ///
-    /// The events are those of [`advance`](Self::advance). Where all are wanted, this is the faster way to have them.
+    /// The events are those of [`advance`](Self::advance), those aside that the listener does [not
+    /// want](Listener::wants_scalars). Where all are wanted, this is the faster way to have them.
     pub fn listen(&mut self, depth: u32, until: u64, listener: &mut impl Listener) -> Result<()> {
         self.ahead.room = Some(until);
         let heard = self.listen_on(depth, until, listener);
@@ -166,12 +167,13 @@ impl Cursor<'_> {
     }
 
     fn listen_on(&mut self, depth: u32, until: u64, listener: &mut impl Listener) -> Result<()> {
+        let names_alone = !listener.wants_scalars();
         while self.stack.depth() > depth && self.offset() < until {
-            if self.tell_ahead(depth, listener) {
+            if if names_alone { self.tell_names(depth, listener) } else { self.tell_ahead(depth, listener) } {
                 continue;
             }
             let Some(event) = self.advance()? else { return Ok(()) };
-            tell(event, self.payload(), self.span().start, listener);
+            listener.hear(event, self.payload(), self.span().start);
         }
         Ok(())
     }
@@ -228,17 +230,54 @@ impl Cursor<'_> {
             name_due = in_object;
         }
         ahead.next += told;
-        let (start, end) = last;
-        (self.start, self.end, self.at) = (first + start, first + end, first + end);
-        ahead.due = ahead.base + end as u64;
         // What was written down ends behind a value or an opening bracket.
+        self.passed(last, begun);
+        true
+    }
+
+    /// Tells of the names and brackets that come next, until no more than `depth` containers are open, where many tokens were
+    /// read one after the other; whether there was anything.
+    fn tell_names(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
+        if self.ahead.waited < PATIENCE || !matches!(self.expect, Expect::First | Expect::Next) {
+            return false;
+        }
+        let floor = depth.max(self.lowest_ahead());
+        let Some(vetted) = self.write_down(floor, self.kernels.names).filter(|vetted| vetted.at > 0) else {
+            self.ahead.forget();
+            return false;
+        };
+        let bytes = self.source.loaded().get(self.at..).unwrap_or_default();
+        let base = self.ahead.base;
+        for (start, end, escaped) in self.ahead.tape.tokens(0) {
+            let at = base + start as u64;
+            match bytes.get(start).copied().unwrap_or_default() {
+                b'"' => {
+                    let name = bytes.get(start + 1..end - 1).unwrap_or_default();
+                    listener.name(Text::new(name, escaped), at);
+                }
+                b'{' => listener.begin(Kind::Object, at),
+                b'}' => listener.end(Kind::Object, at),
+                b'[' => listener.begin(Kind::Array, at),
+                _ => listener.end(Kind::Array, at),
+            }
+        }
+        self.ahead.tape.clear();
+        self.stack.copy_above(&self.ahead.stack, floor);
+        self.passed((vetted.at, vetted.at), vetted.first);
+        true
+    }
+
+    /// Takes in that all was told up to a token, and where that is, counted from the base of what was written down.
+    fn passed(&mut self, (start, end): (usize, usize), behind_opening: bool) {
+        let first = (self.ahead.base - self.source.base()) as usize;
+        (self.start, self.end, self.at) = (first + start, first + end, first + end);
+        self.ahead.due = self.ahead.base + end as u64;
         self.token = Token::None;
-        if begun {
+        if behind_opening {
             self.expect = Expect::First;
         } else {
             self.after_value();
         }
-        true
     }
 
     #[inline]
@@ -256,22 +295,36 @@ impl Cursor<'_> {
     }
 
     fn write_ahead(&mut self) -> bool {
+        let written = self.write_down(self.lowest_ahead(), self.kernels.index);
+        if written.is_none() || self.ahead.tape.is_empty() {
+            self.ahead.forget();
+            return false;
+        }
+        true
+    }
+
+    /// How many containers are open at least at the end of what is written down.
+    fn lowest_ahead(&self) -> u32 {
+        self.stack.depth().saturating_sub(LEVELS)
+    }
+
+    /// Writes down what a kernel finds, until no more than `floor` containers are open. Nothing where nothing is visible.
+    fn write_down(&mut self, floor: u32, kernel: Index) -> Option<Vetted> {
         let wanted = self.ahead.stretch.clamp(SHORTEST, LONGEST);
         let room = self.ahead.room.map_or(wanted as u64, |until| until.saturating_sub(self.offset()));
         let mut stretch = self.stretch(wanted.min(usize::try_from(room).unwrap_or(wanted)));
-        let floor = self.stack.depth().saturating_sub(LEVELS);
         let ahead = &mut self.ahead;
         loop {
             ahead.stack.copy_above(&self.stack, floor);
             ahead.tape.begin(wanted);
-            let bytes = self.source.window().get(self.at..self.at + stretch).unwrap_or_default();
+            let bytes = self.source.window().get(self.at..self.at + stretch)?;
             let mut state = Vetting {
                 stack: &mut ahead.stack,
                 floor,
                 limit: self.limits.depth,
                 first: self.expect == Expect::First,
             };
-            let vetted = (self.kernels.index)(bytes, 0, &mut state, &mut ahead.tape);
+            let vetted = kernel(bytes, 0, &mut state, &mut ahead.tape);
             if let Some(valid) = invalid_behind(bytes, vetted) {
                 stretch = valid;
                 continue;
@@ -279,27 +332,14 @@ impl Cursor<'_> {
             ahead.next = 0;
             ahead.base = self.source.base() + self.at as u64;
             ahead.due = ahead.base;
-            if ahead.tape.is_empty() {
-                ahead.forget();
-                return false;
-            }
             ahead.stretch = if stretch < wanted { wanted } else { 2 * wanted };
-            return true;
+            return Some(vetted);
         }
     }
 }
 
-/// Tells of an event.
-fn tell(event: Event, payload: Payload<'_>, at: u64, listener: &mut impl Listener) {
-    match (event, payload) {
-        (Event::Begin(kind), _) => listener.begin(kind, at),
-        (Event::End(kind), _) => listener.end(kind, at),
-        (Event::Name, Payload::Name(name)) => listener.name(name, at),
-        (Event::Scalar(_), Payload::Scalar(scalar)) => listener.scalar(scalar, at),
-        // Names and scalars have payloads of their kind.
-        (Event::Name | Event::Scalar(_), _) => {}
-    }
-}
+/// A kernel that writes down where tokens are.
+type Index = fn(&[u8], usize, &mut Vetting<'_>, &mut Tape) -> Vetted;
 
 /// Where bytes that masks have passed stop being UTF-8, if they do.
 fn invalid_behind(bytes: &[u8], vetted: Vetted) -> Option<usize> {

@@ -1,6 +1,8 @@
 //! Tokens that masks have judged are those that are read one by one, and what is wrong is found at the same place.
 
-use trommel_reader::{Backend, Config, Cursor, Framing, Validation, View};
+use trommel_reader::{
+    Backend, Config, Cursor, ErrorKind, Event, Framing, Kind, Listener, Scalar, Text, Validation, View,
+};
 use trommel_testkit::chunks::Chunks;
 use trommel_testkit::effort::cases;
 use trommel_testkit::generate::{Layout, Shape, damage, document, stream};
@@ -170,6 +172,106 @@ fn after_an_error_nothing_comes() {
     for _ in 0..3 {
         cursor.advance().unwrap_err();
     }
+}
+
+/// What a listener hears: the event, where it begins, and the text it came with.
+#[derive(Default)]
+struct Heard {
+    names_alone: bool,
+    events: Vec<(Event, u64, Vec<u8>)>,
+}
+
+impl Listener for Heard {
+    fn wants_scalars(&self) -> bool {
+        !self.names_alone
+    }
+
+    fn begin(&mut self, kind: Kind, at: u64) {
+        self.events.push((Event::Begin(kind), at, Vec::new()));
+    }
+
+    fn end(&mut self, kind: Kind, at: u64) {
+        self.events.push((Event::End(kind), at, Vec::new()));
+    }
+
+    fn name(&mut self, name: Text<'_>, at: u64) {
+        self.events.push((Event::Name, at, name.decode().into_owned().into_bytes()));
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'_>, at: u64) {
+        if !self.names_alone {
+            self.events.push((Event::Scalar(scalar.kind()), at, Vec::new()));
+        }
+    }
+}
+
+/// The events of a record by listening, some bytes at a time; and what is wrong.
+fn listened(mut cursor: Cursor<'_>, step: u64, names_alone: bool) -> (Heard, Option<(ErrorKind, u64)>) {
+    let mut heard = Heard { names_alone, ..Heard::default() };
+    let mut listen = || {
+        let first = cursor.begin_value()?;
+        if matches!(first, Event::Begin(_)) {
+            while cursor.depth() > 0 {
+                let (depth, until) = (cursor.depth().saturating_sub(2), cursor.offset() + step);
+                cursor.listen(depth, until, &mut heard)?;
+            }
+        }
+        Ok(())
+    };
+    let ended: trommel_reader::Result<()> = listen();
+    (heard, ended.err().map(|error| (error.kind(), error.offset())))
+}
+
+/// Whoever listens hears the events of tokens, with scalars and without, up to what is wrong.
+#[test]
+fn listeners_hear_the_same() {
+    for seed in 0..cases(300, 3_000) {
+        let layout = [Layout::Random, Layout::Compact, Layout::Pretty][seed as usize % 3];
+        let shape = Shape { layout, values: 2000, width: 12, ..Shape::default() };
+        let good = document(seed, &shape);
+        for bytes in [damage(seed, &good), good] {
+            let config = Config::new().validation(Validation::Strict);
+            let tokens = trace(Cursor::from_view(View::new(&bytes), Framing::Single, &config), Walk::Tokens);
+            for (names_alone, size) in [(false, 7777), (true, 7777), (true, 100)] {
+                let step = [50, 3000, u64::MAX / 2][seed as usize / 3 % 3];
+                let pieces = Cursor::from_reader(
+                    Chunks::new(&bytes[..], &[size]),
+                    Framing::Single,
+                    &config.window(size),
+                );
+                for cursor in [Cursor::from_view(View::new(&bytes), Framing::Single, &config), pieces] {
+                    let (heard, wrong) = listened(cursor, step, names_alone);
+                    let note = format!("seed {seed}, {names_alone}, by {size}, {step} at a time");
+                    assert_eq!(heard.events, told(&tokens, names_alone), "{note}");
+                    let expected = tokens.iter().find_map(|seen| match seen {
+                        Seen::Error { kind, offset, .. } => Some((*kind, *offset)),
+                        _ => None,
+                    });
+                    // What follows the value is not looked at.
+                    assert!(wrong == expected || wrong.is_none() && whole(&tokens), "{note}: {wrong:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Whether the value is whole, whatever follows it.
+fn whole(tokens: &[Seen]) -> bool {
+    let last = tokens.iter().rev().find(|seen| matches!(seen, Seen::Event { .. }));
+    last.is_some_and(|seen| matches!(seen, Seen::Event { depth: 0, .. }))
+}
+
+/// What is to be heard behind the first event, which was not listened to.
+fn told(tokens: &[Seen], names_alone: bool) -> Vec<(Event, u64, Vec<u8>)> {
+    let events = tokens.iter().filter_map(|seen| match seen {
+        Seen::Event { event: Event::Name, span, payload, .. } => {
+            Some((Event::Name, span.start, payload.clone()))
+        }
+        Seen::Event { event, span, .. } => Some((*event, span.start, Vec::new())),
+        _ => None,
+    });
+    let wanted = |event: &Event| !names_alone || !matches!(event, Event::Scalar(_));
+    events.skip(1).filter(|(event, ..)| wanted(event)).collect()
 }
 
 /// Events with other moves between them see the same.

@@ -19,6 +19,8 @@ pub struct Kernels {
     pub vet: fn(&[u8], usize, &mut Vetting<'_>) -> Vetted,
     /// The same, writing down where tokens are; of at most [`Tape::MOST`] bytes.
     pub index: fn(&[u8], usize, &mut Vetting<'_>, &mut Tape) -> Vetted,
+    /// The same for names and brackets alone.
+    pub names: fn(&[u8], usize, &mut Vetting<'_>, &mut Tape) -> Vetted,
     /// To the end of the plain part of a string.
     pub plain: fn(&[u8], usize) -> Plain,
     /// To the first byte that is special in a string, or is not ASCII.
@@ -69,6 +71,15 @@ macro_rules! instantiate {
                 $crate::vet::vet::<$lanes, _>($proof(()), bytes, from, state, tape)
             }
             #[target_feature(enable = $features)]
+            fn names(
+                bytes: &[u8],
+                from: usize,
+                state: &mut $crate::vet::Vetting<'_>,
+                tape: &mut $crate::vet::Tape,
+            ) -> $crate::vet::Vetted {
+                $crate::vet::vet::<$lanes, _>($proof(()), bytes, from, state, &mut $crate::vet::Names(tape))
+            }
+            #[target_feature(enable = $features)]
             fn plain(bytes: &[u8], from: usize) -> $crate::runs::Plain {
                 $crate::runs::plain::<$lanes>($proof(()), bytes, from)
             }
@@ -100,6 +111,8 @@ macro_rules! instantiate {
                 // SAFETY: as above.
                 index: |bytes, from, state, tape| unsafe { index(bytes, from, state, tape) },
                 // SAFETY: as above.
+                names: |bytes, from, state, tape| unsafe { names(bytes, from, state, tape) },
+                // SAFETY: as above.
                 plain: |bytes, from| unsafe { plain(bytes, from) },
                 // SAFETY: as above.
                 ascii: |bytes, from| unsafe { ascii(bytes, from) },
@@ -121,6 +134,9 @@ macro_rules! instantiate {
                 $crate::vet::vet::<$lanes, _>((), bytes, from, state, &mut $crate::vet::Nowhere)
             },
             index: |bytes, from, state, tape| $crate::vet::vet::<$lanes, _>((), bytes, from, state, tape),
+            names: |bytes, from, state, tape| {
+                $crate::vet::vet::<$lanes, _>((), bytes, from, state, &mut $crate::vet::Names(tape))
+            },
             plain: |bytes, from| $crate::runs::plain::<$lanes>((), bytes, from),
             ascii: |bytes, from| $crate::runs::ascii::<$lanes>((), bytes, from),
             chars: |bytes| $crate::runs::chars::<$lanes>((), bytes),

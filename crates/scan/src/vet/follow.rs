@@ -34,6 +34,16 @@ pub(super) struct Runs {
     pub(super) behind: u64,
 }
 
+/// What was found of a block.
+#[derive(Clone, Copy)]
+pub(super) struct Checked {
+    /// The bytes that stand where something else is due.
+    pub(super) bad: u64,
+    /// The opening quotes of names, and the closing ones.
+    pub(super) names: u64,
+    pub(super) names_end: u64,
+}
+
 impl Due {
     /// Behind an opening bracket, or behind a value.
     pub(super) fn at(first: bool, in_object: bool) -> Self {
@@ -45,9 +55,9 @@ impl Due {
         }
     }
 
-    /// The bytes of a block that stand where something else is due.
+    /// Whether what stands in a block is what is due.
     #[inline(always)]
-    pub(super) fn check(&mut self, masks: &Masks, in_object: u64, scalars: Runs) -> u64 {
+    pub(super) fn check(&mut self, masks: &Masks, in_object: u64, scalars: Runs) -> Checked {
         // Most documents have no white space, and then what follows is what stands behind.
         if masks.blank == 0 {
             self.check_all::<false>(masks, in_object, scalars)
@@ -57,7 +67,7 @@ impl Due {
     }
 
     #[inline(always)]
-    fn check_all<const BLANKS: bool>(&mut self, masks: &Masks, in_object: u64, scalars: Runs) -> u64 {
+    fn check_all<const BLANKS: bool>(&mut self, masks: &Masks, in_object: u64, scalars: Runs) -> Checked {
         let Masks { blank, open, close, curly, comma, colon, inside, .. } = *masks;
         let openings = masks.openings();
         let values = openings | open | scalars.starts;
@@ -80,7 +90,7 @@ impl Due {
         let behind = (masks.closings() & !names_end) | close;
         bad |= next_of::<BLANKS>(behind << 1 | scalars.behind, behind >> 63, blank, &mut self.comma_or_end)
             & !(comma | close);
-        bad
+        Checked { bad, names, names_end }
     }
 }
 

@@ -25,7 +25,7 @@ use brackets::Brackets;
 use follow::Due;
 use scalars::Scalars;
 pub use tape::Tape;
-pub(crate) use tape::{Nowhere, Tokens};
+pub(crate) use tape::{Names, Nowhere, Tokens, Wanted};
 
 /// A container, and a place in it: right behind an opening bracket, or behind a value.
 #[derive(Debug)]
@@ -156,19 +156,20 @@ impl Carry {
 
 /// Looks at a block; whether to go on behind it.
 #[inline(always)]
-fn vet_block<L: Lanes>(
+fn vet_block<L: Lanes, T: Tokens>(
     lanes: L,
     place: Place<'_>,
     carry: &mut Carry,
     state: &mut Vetting<'_>,
-    (vetted, tokens): (&mut Vetted, &mut impl Tokens),
+    (vetted, tokens): (&mut Vetted, &mut T),
 ) -> bool {
     carry.high |= lanes.high();
     let (masks, mut bad) = classify(lanes, place, carry);
     let brackets = Brackets::pass(&masks, carry.within, state);
     carry.within = brackets.ends_within;
     let scalars = carry.scalars.within(masks.scalar);
-    bad |= carry.due.check(&masks, brackets.in_object, scalars);
+    let checked = carry.due.check(&masks, brackets.in_object, scalars);
+    bad |= checked.bad;
     if scalars.any != 0 {
         bad |= carry.scalars.check(lanes, place, scalars);
     }
@@ -176,13 +177,17 @@ fn vet_block<L: Lanes>(
         brackets.undo(masks.open, masks.curly, state.stack);
         return false;
     }
-    let begun = (masks.openings() | masks.open | masks.close | scalars.starts) & brackets.until;
-    if tokens.are_wanted() {
-        let ends = masks.closings() | masks.open | masks.close;
-        let behind = ends << 1 | carry.ended | scalars.behind;
+    let (strings, closings, scalars) = match T::WANTED {
+        Wanted::Names => (checked.names, checked.names_end, (0, 0)),
+        Wanted::All | Wanted::None => (masks.openings(), masks.closings(), (scalars.starts, scalars.behind)),
+    };
+    let begun = (strings | masks.open | masks.close | scalars.0) & brackets.until;
+    if T::WANTED != Wanted::None {
+        let ends = closings | masks.open | masks.close;
+        let behind = ends << 1 | carry.ended | scalars.1;
         let behind_escaped = carry.behind_escaped(&masks);
         carry.ended = ends >> 63;
-        tokens.add(place.at, begun, behind & brackets.until, behind_escaped & brackets.until);
+        tokens.add(place.at, begun, behind & brackets.until, behind_escaped & behind & brackets.until);
     }
     let stops = (masks.open | masks.close | masks.comma) & brackets.until;
     if stops != 0 {

@@ -72,9 +72,18 @@ impl Tape {
     }
 }
 
+/// Which tokens are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    None,
+    /// Names and brackets.
+    Names,
+    All,
+}
+
 /// Who is told where tokens are, block by block.
 pub(crate) trait Tokens {
-    fn are_wanted(&self) -> bool;
+    const WANTED: Wanted;
 
     /// The bytes of a block at which tokens begin; those right behind tokens; and those right behind strings with escapes.
     fn add(&mut self, at: usize, starts: u64, behind: u64, behind_escaped: u64);
@@ -90,10 +99,7 @@ pub(crate) trait Tokens {
 pub(crate) struct Nowhere;
 
 impl Tokens for Nowhere {
-    #[inline]
-    fn are_wanted(&self) -> bool {
-        false
-    }
+    const WANTED: Wanted = Wanted::None;
 
     #[inline]
     fn add(&mut self, _: usize, _: u64, _: u64, _: u64) {}
@@ -105,11 +111,30 @@ impl Tokens for Nowhere {
     fn finish(&mut self) {}
 }
 
-impl Tokens for Tape {
+/// A tape for names and brackets alone.
+pub(crate) struct Names<'t>(pub(crate) &'t mut Tape);
+
+impl Tokens for Names<'_> {
+    const WANTED: Wanted = Wanted::Names;
+
     #[inline]
-    fn are_wanted(&self) -> bool {
-        true
+    fn add(&mut self, at: usize, starts: u64, behind: u64, behind_escaped: u64) {
+        self.0.add(at, starts, behind, behind_escaped);
     }
+
+    #[inline]
+    fn keep_but(&mut self, last: u32) {
+        self.0.keep_but(last);
+    }
+
+    #[inline]
+    fn finish(&mut self) {
+        self.0.finish();
+    }
+}
+
+impl Tokens for Tape {
+    const WANTED: Wanted = Wanted::All;
 
     #[inline]
     fn add(&mut self, at: usize, starts: u64, behind: u64, behind_escaped: u64) {

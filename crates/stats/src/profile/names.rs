@@ -4,8 +4,6 @@ use hashbrown::HashTable;
 use std::hash::{BuildHasher, RandomState};
 
 const NONE: u32 = u32::MAX;
-/// Objects with fewer names are searched one by one.
-const FEW: u32 = 8;
 /// What a name takes: its entry and its share of the table.
 const NAME_BYTES: u64 = 40;
 
@@ -32,13 +30,12 @@ struct Entry {
 pub(super) struct NameList {
     object: u64,
     head: u32,
-    length: u32,
 }
 
 impl NameList {
     /// An empty list for an object of this number.
     pub(super) const fn new(object: u64) -> Self {
-        Self { object, head: NONE, length: 0 }
+        Self { object, head: NONE }
     }
 }
 
@@ -58,41 +55,23 @@ impl OpenNames {
 
     /// Adds a name to an object's list, of which `limit` bytes may be used in all.
     pub(super) fn insert(&mut self, list: &mut NameList, name: &[u8], limit: u64) -> Novelty {
-        let fingerprint = self.keys.hash_one(name);
-        if self.contains(list, fingerprint) {
+        let (fingerprint, object) = (self.keys.hash_one(name), list.object);
+        let Self { entries, table, .. } = self;
+        let same = |&at: &u32| {
+            let entry = &entries[at as usize];
+            entry.fingerprint == fingerprint && entry.object == object
+        };
+        if table.find(slot(fingerprint, object), same).is_some() {
             return Novelty::Repeated;
         }
         if (self.used as u64 + 1) * NAME_BYTES > limit {
             return Novelty::Unknown;
         }
-        if list.length == FEW {
-            self.index_all(list);
-        }
-        let entry = self.allocate(Entry { fingerprint, object: list.object, next: list.head });
-        list.head = entry;
-        list.length += 1;
-        if list.length > FEW {
-            self.index(entry);
-        }
+        list.head = self.allocate(Entry { fingerprint, object, next: list.head });
+        let Self { entries, table, .. } = self;
+        let slot_of = |&at: &u32| slot(entries[at as usize].fingerprint, entries[at as usize].object);
+        table.insert_unique(slot(fingerprint, object), list.head, slot_of);
         Novelty::New
-    }
-
-    fn contains(&self, list: &NameList, fingerprint: u64) -> bool {
-        if list.length > FEW {
-            let same = |&at: &u32| {
-                let entry = &self.entries[at as usize];
-                entry.fingerprint == fingerprint && entry.object == list.object
-            };
-            return self.table.find(slot(fingerprint, list.object), same).is_some();
-        }
-        let mut at = list.head;
-        while let Some(entry) = self.entries.get(at as usize) {
-            if entry.fingerprint == fingerprint {
-                return true;
-            }
-            at = entry.next;
-        }
-        false
     }
 
     fn allocate(&mut self, entry: Entry) -> u32 {
@@ -106,21 +85,6 @@ impl OpenNames {
         self.entries.len() as u32 - 1
     }
 
-    fn index_all(&mut self, list: &NameList) {
-        let mut at = list.head;
-        while let Some(entry) = self.entries.get(at as usize) {
-            let next = entry.next;
-            self.index(at);
-            at = next;
-        }
-    }
-
-    fn index(&mut self, at: u32) {
-        let Self { entries, table, .. } = self;
-        let slot_of = |&at: &u32| slot(entries[at as usize].fingerprint, entries[at as usize].object);
-        table.insert_unique(slot_of(&at), at, slot_of);
-    }
-
     /// Forgets the names of an object that has ended. Linear in their number.
     pub(super) fn release(&mut self, list: NameList) {
         let mut at = list.head;
@@ -128,9 +92,7 @@ impl OpenNames {
             let Entry { fingerprint, object, next } = *entry;
             entry.next = std::mem::replace(&mut self.free, at);
             self.used -= 1;
-            if list.length > FEW
-                && let Ok(found) = self.table.find_entry(slot(fingerprint, object), |&other| other == at)
-            {
+            if let Ok(found) = self.table.find_entry(slot(fingerprint, object), |&other| other == at) {
                 found.remove();
             }
             at = next;

@@ -24,6 +24,10 @@ pub struct ProfileOptions {
     /// Whether to count repeated names where paths are not looked at; where they are, they are counted in any case. At first
     /// yes.
     pub duplicate_names: bool,
+    /// Whether to count structure and types. Without, and where paths are not looked at, repeated names are all that is
+    /// counted, which costs less. At first yes.
+    #[cfg_attr(feature = "serde", serde(default = "yes", skip_serializing_if = "Clone::clone"))]
+    pub counts: bool,
     /// The query that the roots were selected by, which the paths of all rows begin with. At first `$`.
     pub root_path: String,
     /// How much may be kept.
@@ -39,13 +43,24 @@ impl Default for ProfileOptions {
             values: false,
             per_path: true,
             duplicate_names: true,
+            counts: true,
             root_path: "$".into(),
             limits: ProfileLimits::default(),
         }
     }
 }
 
+#[cfg(feature = "serde")]
+const fn yes() -> bool {
+    true
+}
+
 impl ProfileOptions {
+    /// Whether repeated names are looked for where paths are not.
+    pub(super) const fn looks_for_repeats(&self) -> bool {
+        self.duplicate_names || !self.counts
+    }
+
     /// What two profiles that merge can both answer.
     pub(super) fn restrict(&mut self, other: &Self) {
         self.max_depth = self.max_depth.min(other.max_depth);
@@ -54,6 +69,7 @@ impl ProfileOptions {
         self.values &= other.values;
         self.per_path &= other.per_path;
         self.duplicate_names &= other.duplicate_names;
+        self.counts &= other.counts;
         self.limits.names_per_path = self.limits.names_per_path.min(other.limits.names_per_path);
         self.limits.bytes = self.limits.bytes.min(other.limits.bytes);
     }

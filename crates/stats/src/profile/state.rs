@@ -3,6 +3,7 @@
 //! Reading checks the structure, so that a damaged state is an error; that its counts are true it cannot know.
 
 use super::names::OpenNames;
+use super::repeats::Sequences;
 use super::trie::{Arrays, Label, NONE, Node, Objects, Sizes, Trie};
 use super::walk::{Core, Totals};
 use super::{Profile, ProfileOptions, trie_bytes};
@@ -77,6 +78,7 @@ impl<'a> State<'a> {
             totals: self.totals,
             trie,
             names: OpenNames::new(),
+            sequences: Sequences::default(),
             objects: 0,
             level: self.level,
             names_cap: self.names_cap.max(1),

@@ -2,15 +2,19 @@
 
 use super::ProfileOptions;
 use super::names::{NameList, Novelty, OpenNames};
+use super::repeats::{Repeats, Sequences};
 use super::trie::{Label, NONE, Trie};
 use crate::figures::{KindSet, Kinds, Values};
 use crate::schema::format;
-use trommel_reader::{Event, Kind, Payload, Scalar, Tally, Text};
+use trommel_reader::{Kind, Scalar, Tally, Text};
 
 /// The containers that are open in one value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walk {
     pub(super) frames: Vec<Frame>,
+    /// Where paths are not looked at there are no frames: only so many open containers, and names.
+    pub(super) depth: u64,
+    pub(super) repeats: Repeats,
     /// The node of the member whose name stood last.
     pub(super) pending: Option<u32>,
     /// Whether another walk was open when this one began: it must not leave marks in the trie.
@@ -36,19 +40,15 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// One that has counted nothing, for the same container in another profile.
+    /// One that has counted nothing.
+    pub(super) fn new(kind: Kind, (node, deeper): (u32, bool), object: u64) -> Self {
+        let (items, names) = (KindSet::default(), NameList::new(object));
+        Self { kind, items, deeper, marks: true, node, last: NONE, count: 0, object, names }
+    }
+
+    /// One for the same container in another profile.
     pub(super) fn apart(&self, node: u32, object: u64) -> Self {
-        Self {
-            kind: self.kind,
-            items: KindSet::default(),
-            deeper: self.deeper,
-            marks: true,
-            node,
-            last: NONE,
-            count: 0,
-            object,
-            names: NameList::new(object),
-        }
+        Self::new(self.kind, (node, self.deeper), object)
     }
 
     /// Adds what another has counted of the same container.
@@ -109,6 +109,7 @@ pub(super) struct Core {
     pub(super) totals: Totals,
     pub(super) trie: Trie,
     pub(super) names: OpenNames,
+    pub(super) sequences: Sequences,
     /// Objects begun.
     pub(super) objects: u64,
     /// How often the caps of values were halved.
@@ -120,19 +121,6 @@ pub(super) struct Core {
 }
 
 impl Core {
-    pub(super) fn step(&mut self, walk: &mut Walk, event: Event, payload: Payload<'_>, at: u64) {
-        match (event, payload) {
-            (Event::Name, Payload::Name(name)) => self.name(walk, &name),
-            (Event::Scalar(_), Payload::Scalar(scalar)) => self.scalar(walk, &scalar, at),
-            (Event::Scalar(kind), _) => {
-                self.value(walk, kind, at);
-            }
-            (Event::Begin(kind), _) => self.begin(walk, kind, at),
-            (Event::End(_), _) => self.end(walk),
-            (Event::Name, _) => {}
-        }
-    }
-
     /// Counts a value and gives its node.
     fn value(&mut self, walk: &mut Walk, kind: Kind, at: u64) -> u32 {
         self.totals.kinds.observe(kind);
@@ -147,9 +135,7 @@ impl Core {
             None => {
                 self.totals.records += 1;
                 self.totals.roots.insert(kind);
-                // Without paths, the trie tells repeated names, which it does sooner than a table.
-                let watched = self.options.per_path || self.options.duplicate_names;
-                if watched { self.trie.root() } else { NONE }
+                self.trie.root()
             }
         };
         if let Some(node) = self.trie.nodes.get_mut(node as usize) {
@@ -158,23 +144,24 @@ impl Core {
         node
     }
 
+    #[inline]
     pub(super) fn begin(&mut self, walk: &mut Walk, kind: Kind, at: u64) {
-        let node = self.value(walk, kind, at);
-        self.objects += 1;
-        walk.frames.push(Frame {
-            kind,
-            items: KindSet::default(),
-            deeper: self.trie.nodes.get(node as usize).is_some_and(|node| node.depth < self.depth_cap),
-            marks: !walk.nested,
-            node,
-            last: NONE,
-            count: 0,
-            object: self.objects,
-            names: NameList::new(self.objects),
-        });
+        if self.options.per_path { self.begin_frame(walk, kind, at) } else { self.begin_plain(walk, kind) }
     }
 
-    pub(super) fn end(&mut self, walk: &mut Walk) {
+    fn begin_frame(&mut self, walk: &mut Walk, kind: Kind, at: u64) {
+        let node = self.value(walk, kind, at);
+        self.objects += 1;
+        let new = Frame::new(kind, (node, self.goes_deeper(node)), self.objects);
+        walk.frames.push(Frame { marks: !walk.nested, ..new });
+    }
+
+    #[inline]
+    pub(super) fn end(&mut self, walk: &mut Walk, kind: Kind) {
+        if self.options.per_path { self.end_frame(walk) } else { self.end_plain(walk, kind) }
+    }
+
+    fn end_frame(&mut self, walk: &mut Walk) {
         let Some(frame) = walk.frames.pop() else { return };
         self.names.release(frame.names);
         walk.pending = None;
@@ -188,15 +175,19 @@ impl Core {
 
     /// Closes a walk, however far it has come.
     pub(super) fn close(&mut self, walk: &mut Walk) {
+        self.close_plain(walk);
         while !walk.frames.is_empty() {
-            self.end(walk);
+            self.end_frame(walk);
         }
     }
 
     pub(super) fn name(&mut self, walk: &mut Walk, name: &Text<'_>) {
-        let Some(frame) = walk.frames.last_mut() else { return };
         let decoded = name.is_escaped().then(|| name.decode());
         let name = decoded.as_ref().map_or(name.raw(), |name| name.as_bytes());
+        if !self.options.per_path {
+            return self.name_plain(walk, name);
+        }
+        let Some(frame) = walk.frames.last_mut() else { return };
         self.totals.keys += 1;
         frame.count += 1;
         let node = if frame.deeper {
@@ -206,9 +197,6 @@ impl Core {
             NONE
         };
         walk.pending = Some(node);
-        if node == NONE && !self.options.per_path && !self.options.duplicate_names {
-            return;
-        }
         let mut found = self.trie.nodes.get_mut(node as usize);
         let novelty = match &mut found {
             // The node knows the object in which its name was seen last.
@@ -227,8 +215,11 @@ impl Core {
     }
 
     pub(super) fn scalar(&mut self, walk: &mut Walk, scalar: &Scalar<'_>, at: u64) {
+        if !self.options.per_path {
+            return self.count_plain(walk, scalar.kind());
+        }
         let node = self.value(walk, scalar.kind(), at);
-        if self.options.per_path && (self.options.schema || self.options.values) {
+        if self.options.schema || self.options.values {
             self.describe(node, scalar, at);
         }
     }

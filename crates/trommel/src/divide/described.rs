@@ -163,6 +163,10 @@ struct Watch<'a> {
 }
 
 impl Listener for Watch<'_> {
+    fn wants_scalars(&self) -> bool {
+        self.describing.wants_scalars()
+    }
+
     fn begin(&mut self, kind: Kind, at: u64) {
         self.depth += 1;
         Listener::begin(self.describing, kind, at);

@@ -340,6 +340,30 @@ fn values_by_path_are_those_of_the_oracle() {
     }
 }
 
+/// Repeated names alone are as many as where everything is described.
+#[test]
+fn repeated_names_alone_are_counted() {
+    let mut names = Stats::new();
+    (names.per_path, names.counts) = (false, false);
+    let mut repeated = 0;
+    for seed in 0..cases(300, 2000) {
+        let layout = [Layout::Compact, Layout::Random][seed as usize % 2];
+        let shape = Shape { duplicates: true, values: 500, layout, ..Shape::default() };
+        let text = document(seed, &shape);
+        let whole = run_bytes(&Analysis::new().stats(), &text).unwrap();
+        let whole = &stats_of(&whole.answers[0]).summary.structure;
+        for validation in [Validation::Strict, Validation::Structural] {
+            let analysis = Analysis::new().ask(Measure::Stats(names.clone())).validation(validation);
+            let found = run_bytes(&analysis, &text).unwrap();
+            let found = &stats_of(&found.answers[0]).summary;
+            assert_eq!(found.structure.duplicate_names, whole.duplicate_names, "seed {seed} {validation:?}");
+            assert!(found.structure.total_values == 0 && found.capped.is_empty());
+        }
+        repeated += whole.duplicate_names;
+    }
+    assert!(repeated > 100, "{repeated}");
+}
+
 /// The overview, which counts by masks where it may, says what a description of everything says.
 #[test]
 fn overviews_are_exact() {
