@@ -1,6 +1,6 @@
 //! What a search for the members of one name knows.
 
-use trommel_scan::{Needle, Stack};
+use trommel_scan::{Needle, Passed, Stack};
 
 /// Bytes in which an array shows that it is long, at first.
 const WATCHED: u64 = 64 << 10;
@@ -12,6 +12,10 @@ pub struct Seek {
     pub(crate) needle: Needle,
     /// Absolute offsets of the open containers, outermost first. Those that were entered by other moves are told of.
     pub(crate) opened: Vec<u64>,
+    /// Brackets that were passed, while a kernel works.
+    pub(crate) passed: Passed,
+    /// Objects opened less objects closed, those that are open aside.
+    pub(crate) surplus: i64,
     /// The fewest containers that were open at once since it was marked, or begun to look for a long array; and before that,
     /// since it was marked.
     pub(crate) lowest: u32,
@@ -44,10 +48,28 @@ pub enum SeekStep {
 impl Seek {
     /// A search for members of this name, in whatever way it is spelt.
     pub fn new(name: &str) -> Self {
-        let (needle, opened) = (Needle::new(name), Vec::new());
         let never = u64::MAX;
-        let (watch, step, done) = (never, WATCHED, never);
-        Self { needle, opened, lowest: 0, before: 0, fewest: 0, watch, step, done, turn: 0, until: 0 }
+        Self {
+            needle: Needle::new(name),
+            opened: Vec::new(),
+            passed: Passed::default(),
+            surplus: 0,
+            lowest: 0,
+            before: 0,
+            fewest: 0,
+            watch: never,
+            step: WATCHED,
+            done: never,
+            turn: 0,
+            until: 0,
+        }
+    }
+
+    /// Begins anew, with a container that was entered by another move, and made so many open.
+    pub fn begin(&mut self, depth: u32, start: u64) {
+        self.surplus = 0;
+        self.entered(depth, start);
+        self.mark(depth);
     }
 
     /// The name.

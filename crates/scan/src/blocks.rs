@@ -58,6 +58,14 @@ pub(crate) fn strings<L: Lanes>(
     (inside, quotes)
 }
 
+/// A sum of three, of which the last is 0 or 1, and whether it is more than 64 bits have room for.
+#[inline(always)]
+pub(crate) const fn add(a: u64, b: u64, carry: u64) -> (u64, bool) {
+    let (sum, over) = a.overflowing_add(b);
+    let (sum, more) = sum.overflowing_add(carry);
+    (sum, over | more)
+}
+
 /// Whether `byte` is insignificant white space (RFC 8259, section 2).
 pub const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')

@@ -36,6 +36,7 @@ mod seek;
 mod skip;
 mod stack;
 mod tally;
+mod trace;
 mod vet;
 
 pub use backend::{Backend, Kernels};
@@ -47,6 +48,7 @@ pub use seek::{Carry, Needle, Seeking, Sought};
 pub use skip::{Skip, Skipped};
 pub use stack::Stack;
 pub use tally::{Counts, Tallying};
+pub use trace::{Passed, Trace};
 pub use vet::{Tape, Vetted, Vetting};
 
 #[cfg(test)]

@@ -1,24 +1,23 @@
 //! Looking for the members of one name, at whatever depth, by masks.
 //!
-//! A name ends with its last byte and a closing quote: where a block has no such pair, nothing of it is looked at but its
-//! brackets. They are gone through one by one, so that the kinds of the open containers, and where they began, are known
-//! wherever a member is found. A name that is spelt with escapes has a backslash near its end: for as many bytes behind a
-//! backslash as the longest spelling of the name has, every closing quote is looked at.
+//! A name ends with its last byte and a closing quote, or there is a backslash in it: where a block has neither, nothing of it is
+//! looked at but its brackets. They are only counted, as where a container is skipped, and written down. What is open, of which
+//! kind, and where it began is found out from that when a member was found, from the last bracket back to the first that matters.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{is_space, padded, strings};
+use crate::blocks::{add, is_space, padded, strings};
 use crate::escapes::eq_escaped;
-use crate::stack::Stack;
+use crate::trace::{Brackets, Count, Trace};
 
 /// A name that is looked for.
 #[derive(Clone, Debug)]
 pub struct Needle {
     name: Box<str>,
-    /// The byte before the closing quote, when the name can be spelt without escapes and has one.
+    /// The byte before the closing quote, when the name can be spelt without escapes.
     last: Option<u8>,
 }
 
@@ -26,7 +25,9 @@ impl Needle {
     /// A search for members of this name.
     pub fn new(name: &str) -> Self {
         let needs_escapes = name.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
-        Self { name: name.into(), last: name.bytes().last().filter(|_| !needs_escapes) }
+        // Before the closing quote of the empty name stands the opening one.
+        let last = name.bytes().last().unwrap_or(b'"');
+        Self { name: name.into(), last: (!needs_escapes).then_some(last) }
     }
 
     /// The name.
@@ -39,22 +40,19 @@ impl Needle {
         6 * self.name.len() + 2
     }
 
-    /// The opening quote of a string whose closing quote is at index `end`, if it says the name; and whether in escapes.
+    /// The opening quote of a string without escapes whose closing quote is at index `end`, if it says the name.
     #[inline(always)]
-    fn opening(&self, bytes: &[u8], end: usize, escapes: bool) -> Option<(usize, bool)> {
-        let plain = || {
-            let open = end.checked_sub(self.name.len() + 1).filter(|_| self.last.is_some())?;
-            let (quote, name) = bytes.get(open..end)?.split_first()?;
-            // After a backslash this is no opening quote.
-            let opens = *quote == b'"' && (open == 0 || bytes.get(open - 1) != Some(&b'\\'));
-            (opens && name == self.name.as_bytes()).then_some((open, false))
-        };
-        plain().or_else(|| if escapes { self.escaped_opening(bytes, end) } else { None })
+    fn opening(&self, bytes: &[u8], end: usize) -> Option<usize> {
+        let open = end.checked_sub(self.name.len() + 1)?;
+        let (quote, name) = bytes.get(open..end)?.split_first()?;
+        // After a backslash this is no opening quote.
+        let opens = *quote == b'"' && (open == 0 || bytes.get(open - 1) != Some(&b'\\'));
+        (opens && name == self.name.as_bytes()).then_some(open)
     }
 
-    /// The same for a name that may be spelt in any way.
+    /// The same of a string in which there are escapes.
     #[cold]
-    fn escaped_opening(&self, bytes: &[u8], end: usize) -> Option<(usize, bool)> {
+    fn escaped_opening(&self, bytes: &[u8], end: usize) -> Option<usize> {
         let lowest = end.saturating_sub(self.reach());
         let mut open = end;
         loop {
@@ -70,7 +68,7 @@ impl Needle {
             }
         }
         let raw = bytes.get(open + 1..end)?;
-        eq_escaped(raw, self.name.as_bytes()).then_some((open, true))
+        eq_escaped(raw, self.name.as_bytes()).then_some(open)
     }
 }
 
@@ -78,12 +76,8 @@ impl Needle {
 pub struct Seeking<'s> {
     /// The name.
     pub needle: &'s Needle,
-    /// The containers open.
-    pub stack: &'s mut Stack,
-    /// Absolute offsets where they begin, outermost first; as many as may be open.
-    pub opened: &'s mut [u64],
-    /// The fewest containers that were open at once.
-    pub lowest: &'s mut u32,
+    /// What is open.
+    pub trace: Trace<'s>,
     /// Containers that are open when the one to be left has ended.
     pub floor: u32,
     /// Containers that are open between two values of the one in which to stop; the floor if there is none. It is set to the
@@ -106,8 +100,8 @@ pub struct Carry {
     escaped: u64,
     /// 1 when the byte before may be the last of the name.
     behind_last: u64,
-    /// Bytes from here on in which a string may end that is the name spelt with escapes.
-    near: usize,
+    /// 1 while in a string in which there was a backslash.
+    backslash: u64,
 }
 
 /// How a search went; indices into the window.
@@ -136,8 +130,6 @@ pub enum Sought {
     Left(usize),
     /// The bracket that ends a value behind which to stop.
     Between(usize),
-    /// A bracket that closes what is not open.
-    Mismatched(usize),
     /// A bracket that opens one container too many.
     TooDeep(usize),
     /// All bytes were used up.
@@ -147,23 +139,24 @@ pub enum Sought {
 #[inline(always)]
 pub(crate) fn seek<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Seeking<'_>) -> Sought {
     let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
-    let mut carry = state.carry;
+    let (mut carry, mut count) = (state.carry, state.trace.begin());
     let mut at = from;
+    let mut sought = None;
     for block in blocks {
         let place = Place { bytes, at, length: BLOCK };
-        if let Some(sought) = seek_block(L::load(proof, block), place, &mut carry, state) {
-            return sought;
+        sought = seek_block(L::load(proof, block), place, (&mut carry, &mut count), state);
+        if sought.is_some() {
+            break;
         }
         at += BLOCK;
     }
-    if !rest.is_empty() {
+    if !rest.is_empty() && sought.is_none() {
         let place = Place { bytes, at, length: rest.len() };
-        if let Some(sought) = seek_block(L::load(proof, &padded(rest)), place, &mut carry, state) {
-            return sought;
-        }
+        sought = seek_block(L::load(proof, &padded(rest)), place, (&mut carry, &mut count), state);
     }
+    state.trace.end(count);
     state.carry = carry;
-    Sought::More
+    sought.unwrap_or(Sought::More)
 }
 
 /// A block, and where it stands.
@@ -179,63 +172,73 @@ struct Place<'b> {
 fn seek_block<L: Lanes>(
     lanes: L,
     place: Place<'_>,
-    carry: &mut Carry,
+    (carry, count): (&mut Carry, &mut Count),
     state: &mut Seeking<'_>,
 ) -> Option<Sought> {
     let (inside, quotes) = strings(lanes, place.length, &mut carry.in_string, &mut carry.escaped);
-    let (candidates, escapes) = names(lanes, place.length, quotes & !inside, carry, state.needle);
+    let (plain, escaped) = names(lanes, place.length, (inside, quotes & !inside), carry, state.needle);
     let folded = lanes.with_bit5();
-    let open = folded.eq(b'{') & !inside;
-    let mut brackets = (open | folded.eq(b'}')) & !inside;
+    let mut open = folded.eq(b'{') & !inside;
+    let mut close = folded.eq(b'}') & !inside;
     let mut found = None;
-    if candidates != 0 {
-        found = judge(place, candidates, escapes, state.needle);
+    if plain | escaped != 0 {
+        found = judge(place, plain | escaped, escaped, state.needle);
         if let Some((bit, _)) = found {
-            brackets &= (1 << bit) - 1;
+            let before = (1 << bit) - 1;
+            (open, close) = (open & before, close & before);
         }
     }
-    if brackets != 0
-        && let Some(stop) = go_through(place.at, brackets, open, lanes.bit5(), state)
-    {
-        return Some(stop);
+    if open | close != 0 {
+        let brackets = Brackets { open, close, curly: lanes.bit5() };
+        if let Some(stop) = pass(place.at, brackets, count, state) {
+            return Some(stop);
+        }
     }
     found.map(|(_, sought)| sought)
 }
 
-/// Those of a block's closing quotes that may end the name, and whether it may be spelt with escapes there.
+/// The closing quotes of a block that may end the name, and those of strings with escapes in them.
 #[inline(always)]
-fn names<L: Lanes>(lanes: L, length: usize, ends: u64, carry: &mut Carry, needle: &Needle) -> (u64, bool) {
-    let backslashes = lanes.eq(b'\\');
-    if backslashes != 0 {
-        carry.near = needle.reach() + BLOCK - backslashes.leading_zeros() as usize;
-    }
-    if carry.near == 0
-        && let Some(last) = needle.last
-    {
+fn names<L: Lanes>(
+    lanes: L,
+    length: usize,
+    (inside, ends): (u64, u64),
+    carry: &mut Carry,
+    needle: &Needle,
+) -> (u64, u64) {
+    let mut plain = 0;
+    if let Some(last) = needle.last {
         let last = lanes.eq(last);
-        let candidates = ends & (last << 1 | carry.behind_last);
+        plain = ends & (last << 1 | carry.behind_last);
         carry.behind_last = last >> (length - 1) & 1;
-        return (candidates, false);
     }
-    carry.near = carry.near.saturating_sub(length);
-    carry.behind_last = 1;
-    (ends, true)
+    let backslashes = lanes.eq(b'\\') & inside;
+    if backslashes | carry.backslash == 0 {
+        return (plain, 0);
+    }
+    // From a backslash the sum carries through the string, to its closing quote.
+    let (sum, over) = add(inside, backslashes, carry.backslash);
+    carry.backslash = u64::from(over);
+    (plain, sum & ends)
 }
 
 /// The first of some strings of a block that is a member's name, or may be one; with the bit of its closing quote.
-fn judge(place: Place<'_>, mut candidates: u64, escapes: bool, needle: &Needle) -> Option<(u32, Sought)> {
+fn judge(place: Place<'_>, mut candidates: u64, escaped: u64, needle: &Needle) -> Option<(u32, Sought)> {
     while candidates != 0 {
         let bit = candidates.trailing_zeros();
         candidates &= candidates - 1;
         let close = place.at + bit as usize;
-        let Some((open, is_escaped)) = needle.opening(place.bytes, close, escapes) else { continue };
+        let escaped = escaped >> bit & 1 == 1;
+        let opening = if escaped {
+            needle.escaped_opening(place.bytes, close)
+        } else {
+            needle.opening(place.bytes, close)
+        };
+        let Some(open) = opening else { continue };
         let behind = place.bytes.get(close + 1..).unwrap_or_default();
         match behind.iter().position(|&byte| !is_space(byte)) {
             Some(space) if behind.get(space) == Some(&b':') => {
-                return Some((
-                    bit,
-                    Sought::Found { open, close, colon: close + 1 + space, escaped: is_escaped },
-                ));
+                return Some((bit, Sought::Found { open, close, colon: close + 1 + space, escaped }));
             }
             Some(_) => {}
             None => return Some((bit, Sought::Edge { open, close })),
@@ -244,41 +247,42 @@ fn judge(place: Place<'_>, mut candidates: u64, escapes: bool, needle: &Needle) 
     None
 }
 
-/// One bracket of a block after the other.
+/// Past the brackets of a block, or to one of them.
 #[inline(always)]
-fn go_through(at: usize, brackets: u64, open: u64, curly: u64, state: &mut Seeking<'_>) -> Option<Sought> {
-    let mut brackets = brackets;
-    while brackets != 0 {
-        let bit = brackets.trailing_zeros();
-        let object = curly >> bit & 1 == 1;
-        let index = at + bit as usize;
-        if open >> bit & 1 == 1 {
-            let Some(opened) = state.opened.get_mut(state.stack.depth() as usize) else {
-                return Some(Sought::TooDeep(index));
-            };
-            *opened = state.base + index as u64;
-            state.stack.push(object);
-        } else {
-            if state.stack.in_object() != object {
-                return Some(Sought::Mismatched(index));
-            }
-            state.stack.pop();
-            *state.lowest = state.stack.depth().min(*state.lowest);
-            if state.stack.depth() <= state.turn
-                && let Some(stop) = turned(index, state)
-            {
-                return Some(stop);
-            }
-        }
-        brackets &= brackets - 1;
+fn pass(at: usize, brackets: Brackets, count: &mut Count, state: &mut Seeking<'_>) -> Option<Sought> {
+    let (opens, closes) = (brackets.open.count_ones(), brackets.close.count_ones());
+    if count.depth <= state.turn + closes || count.depth + opens > state.trace.room() {
+        return walk(at, brackets, count, state);
     }
+    count.pass(brackets);
+    state.trace.push(state.base + at as u64, brackets, count.depth);
     None
+}
+
+/// One bracket of a block after the other, where one may be the last, or one too many.
+fn walk(at: usize, brackets: Brackets, count: &mut Count, state: &mut Seeking<'_>) -> Option<Sought> {
+    let mut left = brackets.open | brackets.close;
+    let mut stop = None;
+    while left != 0 && stop.is_none() {
+        let one = left & left.wrapping_neg();
+        let index = at + left.trailing_zeros() as usize;
+        if brackets.open & one != 0 && count.depth == state.trace.room() {
+            stop = Some(Sought::TooDeep(index));
+            break;
+        }
+        left ^= one;
+        count.pass(brackets.only(one));
+        if brackets.close & one != 0 && count.depth <= state.turn {
+            stop = turned(index, count.depth, state);
+        }
+    }
+    state.trace.push(state.base + at as u64, brackets.only(!left), count.depth);
+    stop
 }
 
 /// Whether to stop behind a bracket that ends a container around which few are open.
 #[cold]
-fn turned(index: usize, state: &mut Seeking<'_>) -> Option<Sought> {
-    let depth = state.stack.depth();
+fn turned(index: usize, depth: u32, state: &mut Seeking<'_>) -> Option<Sought> {
     if depth == state.floor {
         return Some(Sought::Left(index));
     }

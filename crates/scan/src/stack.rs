@@ -16,20 +16,35 @@ impl Stack {
     /// Opens an object, or an array.
     #[inline]
     pub fn push(&mut self, object: bool) {
-        let (word, bit) = (self.depth as usize / 64, self.depth % 64);
-        if word == self.words.len() {
-            self.words.push(0);
-        }
-        if let Some(bits) = self.words.get_mut(word) {
-            *bits = *bits & !(1 << bit) | u64::from(object) << bit;
-        }
         self.depth += 1;
+        self.put(self.depth, object);
     }
 
     /// Closes the innermost one, if any.
     #[inline]
     pub fn pop(&mut self) {
         self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Says what the container is that is so many deep, whether it is open or about to be.
+    #[inline]
+    pub(crate) fn put(&mut self, depth: u32, object: bool) {
+        let level = depth.saturating_sub(1);
+        let (word, bit) = (level as usize / 64, level % 64);
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        if let Some(bits) = self.words.get_mut(word) {
+            *bits = *bits & !(1 << bit) | u64::from(object) << bit;
+        }
+    }
+
+    /// How many of the open containers are objects.
+    #[inline]
+    pub(crate) fn objects(&self) -> u32 {
+        let (whole, rest) = (self.depth as usize / 64, self.depth % 64);
+        let last = self.words.get(whole).map_or(0, |bits| (bits & ((1 << rest) - 1)).count_ones());
+        self.words.iter().take(whole).map(|bits| bits.count_ones()).sum::<u32>() + last
     }
 
     /// Goes back to an earlier depth. Levels that were left stay as they were until something is pushed over them.

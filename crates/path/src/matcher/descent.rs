@@ -109,14 +109,13 @@ impl Matcher<'_, '_> {
         if is_outermost {
             descent.begin(depth);
         }
-        if let Some(seek) = &mut descent.seek {
-            seek.entered(depth, self.start);
-            if is_outermost {
-                seek.mark(depth);
-                if self.scratch.pause.wants() {
-                    seek.watch(depth, self.start);
-                }
-            }
+        let Some(seek) = &mut descent.seek else { return };
+        if !is_outermost {
+            return seek.entered(depth, self.start);
+        }
+        seek.begin(depth, self.start);
+        if self.scratch.pause.wants() {
+            seek.watch(depth, self.start);
         }
     }
 

@@ -1,6 +1,6 @@
 //! To the members of one name, at whatever depth, by masks.
 
-use trommel_scan::{Carry, Seeking, Sought, is_space};
+use trommel_scan::{Carry, Seeking, Sought, Trace, is_space};
 
 use super::{Cursor, Expect, Token};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
@@ -13,8 +13,8 @@ impl Cursor<'_> {
     /// Inside of a container: goes to the next member of the name that is looked for, in it or in any container below; or
     /// leaves containers until only `floor` are open. A value that was not looked at is gone through.
     ///
-    /// What is passed is not checked but for its brackets, each kind of them, and the ends of strings: a stricter cursor
-    /// must go by tokens. Costs masks.
+    /// What is passed is not checked but for the ends of strings, and its brackets: where a container is left, as many of each
+    /// kind must have been closed as were opened. A stricter cursor must go by tokens. Costs masks.
     pub fn seek_name(&mut self, seek: &mut Seek, floor: u32) -> Result<SeekStep> {
         match self.expect {
             Expect::First | Expect::Next | Expect::Value if self.stack.depth() > floor => {}
@@ -27,9 +27,9 @@ impl Cursor<'_> {
         loop {
             match self.pass_to_name(seek, floor)? {
                 Sought::Found { open, close, colon, escaped } => {
+                    self.is_in_object(seek, colon)?;
+                    (self.start, self.at) = (open, open);
                     self.expect = Expect::Value;
-                    self.start = open;
-                    self.at = open;
                     if escaped || (close - open) as u64 > self.limits.token_bytes {
                         self.read_name()?;
                         return Ok(SeekStep::Member);
@@ -38,21 +38,28 @@ impl Cursor<'_> {
                     self.token = Token::Name { escaped: false };
                     return Ok(SeekStep::Member);
                 }
+                Sought::Left(index) if seek.surplus != 0 => {
+                    return self.fail(Syntax::MismatchedBracket, index);
+                }
                 Sought::Left(index) => {
                     self.pass_end(index);
                     return Ok(SeekStep::Left);
                 }
+                // Where others would begin, all before has to be right.
+                Sought::Between(index) if seek.surplus != 0 => self.pass_end(index),
                 Sought::Between(index) => {
                     self.pass_end(index);
                     return Ok(SeekStep::Between);
                 }
                 Sought::Edge { open, close } => {
                     if self.is_name_at_edge(open, close)? {
+                        self.is_in_object(seek, self.at)?;
+                        self.at = self.start;
+                        self.expect = Expect::Value;
                         self.read_name()?;
                         return Ok(SeekStep::Member);
                     }
                 }
-                Sought::Mismatched(index) => return self.fail(Syntax::MismatchedBracket, index),
                 Sought::TooDeep(index) => {
                     let most = self.limits.depth as usize;
                     if seek.opened.len() >= most {
@@ -85,9 +92,13 @@ impl Cursor<'_> {
             let most = seek.opened.len().min(self.limits.depth as usize);
             let mut state = Seeking {
                 needle: &seek.needle,
-                stack: &mut self.stack,
-                opened: seek.opened.get_mut(..most).unwrap_or_default(),
-                lowest: &mut seek.lowest,
+                trace: Trace {
+                    stack: &mut self.stack,
+                    opened: seek.opened.get_mut(..most).unwrap_or_default(),
+                    lowest: &mut seek.lowest,
+                    surplus: &mut seek.surplus,
+                    passed: &mut seek.passed,
+                },
                 floor,
                 turn,
                 // A bracket before it ends at it.
@@ -116,8 +127,17 @@ impl Cursor<'_> {
         }
     }
 
+    /// A member, the colon behind whose name stands here, is in an object.
+    fn is_in_object(&mut self, seek: &Seek, colon: usize) -> Result<()> {
+        if self.stack.in_object() {
+            return Ok(());
+        }
+        let wrong = if seek.surplus == 0 { Syntax::ExpectedCommaOrEnd } else { Syntax::MismatchedBracket };
+        self.fail(wrong, colon)
+    }
+
     /// Whether a string that says the name, and ends where the window did, is a member's name. If so, the cursor stands
-    /// before it, else behind.
+    /// at the colon behind it.
     #[cold]
     fn is_name_at_edge(&mut self, open: usize, close: usize) -> Result<bool> {
         self.start = open;
@@ -131,8 +151,6 @@ impl Cursor<'_> {
                 None => return self.fail(Syntax::UnexpectedEnd, self.at),
             }
         }
-        self.at = self.start;
-        self.expect = Expect::Value;
         Ok(true)
     }
 }

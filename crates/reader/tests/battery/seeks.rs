@@ -160,8 +160,14 @@ fn refusal(bytes: &[u8], config: &Config, size: Option<usize>) -> (ErrorKind, u6
 fn brackets_and_ends_are_checked() {
     let deep = "[".repeat(300);
     for (text, syntax, offset) in [
-        (r#"{"b":[1}"#, Syntax::MismatchedBracket, 7),
-        (r#"{"b":[{]}]}"#, Syntax::MismatchedBracket, 7),
+        (r#"{"b":[1}}"#, Syntax::MismatchedBracket, 8),
+        (r#"{"b":[1}"#, Syntax::UnexpectedEnd, 8),
+        (r#"{"b":[[1}]}"#, Syntax::MismatchedBracket, 10),
+        (r#"{"b":[{"x":1],"c":{"a":1}}]}"#, Syntax::MismatchedBracket, 26),
+        (r#"{"b":[1},"c":{"a":1},"a":[2],"d":3}"#, Syntax::MismatchedBracket, 34),
+        (r#"{"b":["a" :1]}"#, Syntax::ExpectedCommaOrEnd, 10),
+        (r#"{"b":[{"x":["c","a":1]}]}"#, Syntax::ExpectedCommaOrEnd, 19),
+        (r#"{"b":[{"x":1],"a":1}]}"#, Syntax::MismatchedBracket, 17),
         (r#"{"b":["#, Syntax::UnexpectedEnd, 6),
         (r#"{"b":"a"#, Syntax::UnterminatedString, 7),
         (r#"{"b":"\"#, Syntax::UnterminatedString, 7),

@@ -5,6 +5,7 @@
 )]
 
 use super::Masks;
+use crate::blocks::add;
 
 /// What is due at the first byte that is no white space: one bit each, and one of them at most.
 #[derive(Clone, Copy, Default)]
@@ -83,7 +84,7 @@ impl Due {
         bad |= later_names & !openings;
         names |= later_names & openings;
         bad |= next::<BLANKS>(colon | comma & !in_object, blank, &mut self.value) & !values;
-        let (sum, over) = super::add(inside, names, self.in_name);
+        let (sum, over) = add(inside, names, self.in_name);
         self.in_name = u64::from(over);
         let names_end = sum & masks.closings();
         bad |= next::<BLANKS>(names_end, blank, &mut self.colon) & !colon;

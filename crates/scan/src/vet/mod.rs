@@ -18,7 +18,7 @@ mod scalars;
 mod tape;
 
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{escaped, padded};
+use crate::blocks::{add, escaped, padded};
 use crate::escapes::Surrogates;
 use crate::stack::Stack;
 use brackets::Brackets;
@@ -264,12 +264,4 @@ impl Carry {
         self.ended_escaped = closings >> 63;
         behind
     }
-}
-
-/// A sum of three, of which the last is 0 or 1, and whether it is more than 64 bits have room for.
-#[inline(always)]
-const fn add(a: u64, b: u64, carry: u64) -> (u64, bool) {
-    let (sum, over) = a.overflowing_add(b);
-    let (sum, more) = sum.overflowing_add(carry);
-    (sum, over | more)
 }
