@@ -350,6 +350,16 @@ impl Select {
         }
     }
 
+    /// The first index it can select, `u64::MAX` when there is none.
+    pub(crate) fn start(&self, length: u64) -> u64 {
+        match self {
+            Self::Name(_) => u64::MAX,
+            Self::Index(wanted) => at(*wanted, length).unwrap_or(u64::MAX),
+            Self::Slice(slice) => slice_bounds(*slice, length).map_or(u64::MAX, |(lower, _)| lower),
+            Self::All | Self::Filter(_) => 0,
+        }
+    }
+
     /// One past the last index it can select, `u64::MAX` when there is none.
     pub(crate) fn end(&self, length: u64) -> u64 {
         match self {

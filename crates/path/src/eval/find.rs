@@ -60,16 +60,12 @@ fn to_member(name: &str, cursor: &mut Cursor<'_>) -> Result<bool> {
 
 fn to_element(index: i64, cursor: &mut Cursor<'_>) -> Result<bool> {
     cursor.begin_value()?;
-    let wanted = if index < 0 {
-        let length = crate::matcher::remaining_elements(cursor)?;
-        match length.checked_sub(index.unsigned_abs()) {
-            Some(wanted) => wanted,
-            None => return Ok(false),
-        }
-    } else {
-        index.unsigned_abs()
-    };
-    let mut at = 0;
+    let (mut at, mut wanted) = (0, index.unsigned_abs());
+    if index < 0 {
+        let first = |length: u64| length.checked_sub(wanted).unwrap_or(length);
+        let (length, before) = crate::matcher::count_elements(cursor, first)?;
+        (at, wanted) = (before, first(length));
+    }
     while cursor.next_element()? {
         if at == wanted {
             return Ok(true);

@@ -17,6 +17,7 @@
 //! | `scratch` | the memory of all that |
 
 mod apart;
+mod counted;
 mod descent;
 mod region;
 mod scratch;
@@ -31,10 +32,10 @@ use crate::eval::{Operand, answer_absolutes};
 use crate::location::Location;
 use crate::plan::{Order, Plan, QueryId};
 pub use apart::Apart;
+pub(crate) use counted::count_elements;
 pub use scratch::Scratch;
 use scratch::{Due, Region};
 use trail::Stage;
-pub(crate) use walk::remaining_elements;
 
 /// One step of a matcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! From child to child of a container, and out of it.
 
-use trommel_reader::{Cursor, Event, Kind, Result};
+use trommel_reader::{Event, Kind, Result};
 
-use super::scratch::Frame;
+use super::counted::count_elements;
+use super::scratch::{Active, Frame};
 use super::{Matcher, Phase};
 
 /// What came of looking for the next child that matters.
@@ -19,29 +20,16 @@ pub(super) enum Walked {
     Decided,
 }
 
-/// Elements of the array that the cursor has just entered; the cursor stays.
-pub(crate) fn remaining_elements(cursor: &mut Cursor<'_>) -> Result<u64> {
-    let mark = cursor.hold();
-    let mut count = 0;
-    while cursor.next_element()? {
-        cursor.skip_value()?;
-        count += 1;
-    }
-    cursor.rewind(&mark);
-    cursor.release();
-    Ok(count)
-}
-
 impl Matcher<'_, '_> {
     /// A frame for the container that was just begun.
     pub(super) fn push_frame(&mut self, object: bool) -> Result<()> {
         let needs_length = |active| self.plan.segment_of(active).is_some_and(|segment| segment.needs_length);
         let counted = !object && self.scratch.next.iter().any(|active| needs_length(active.state));
-        let length = if counted { remaining_elements(self.cursor)? } else { 0 };
+        let (length, index) = if counted { self.count_elements()? } else { (0, 0) };
         let mut frame = Frame {
             start: self.start,
             object,
-            index: 0,
+            index,
             length,
             active: self.scratch.active.len(),
             found: self.scratch.found.len(),
@@ -53,6 +41,22 @@ impl Matcher<'_, '_> {
         self.scratch.adopt(self.plan, &mut frame);
         self.scratch.frames.push(frame);
         Ok(())
+    }
+
+    /// The length of the array that was just entered, and the element before which the cursor is: none before it matters to
+    /// the states that it is to have.
+    fn count_elements(&mut self) -> Result<(u64, u64)> {
+        let first_of = |active: &Active, length| {
+            let segment = self.plan.segment_of(active.state)?;
+            let first = segment.selectors.iter().map(|select| select.start(length)).min();
+            if segment.descendant { Some(0) } else { first }
+        };
+        let (states, heard) = (&self.scratch.next, self.listening > 0);
+        let first = |length| {
+            let first = states.iter().filter_map(|active| first_of(active, length)).min();
+            first.filter(|_| !heard).unwrap_or(0)
+        };
+        count_elements(self.cursor, first)
     }
 
     /// To the next child of the innermost frame that matters, or out of the frame.

@@ -187,3 +187,31 @@ fn indices_and_slices_from_the_end() {
         assert_eq!(run(&plan(&[&text]), &mut cursor).unwrap()[0], wanted, "{text}");
     }
 }
+
+/// Of long arrays the last elements are gone to, near the end and far from it, whatever else is asked.
+#[test]
+fn the_end_of_long_arrays() {
+    for length in [0, 1, 14, 15, 16, 17, 18, 40, 100] {
+        let elements: Vec<String> = (0..length).map(|number| format!("{{\"a\":[{number},[]]}}")).collect();
+        let document = format!("[[{}],7]", elements.join(" , "));
+        let tree = naive::parse(document.as_bytes()).unwrap();
+        for last in [1, 2, 14, 15, 16, 17, 39, 41] {
+            for text in [
+                format!("$[0][-{last}]"),
+                format!("$[0][-{last}].a[-1:]"),
+                format!("$[0][-{last}:]"),
+                format!("$[0][-{last}::-2]"),
+                format!("$[0][-1, -{last}, 3]"),
+                format!("$..[-{last}]"),
+                format!("$[0][-{last}, ?@.a[-1]]"),
+                format!("$[?@[-{last}].a[-2] == {}]", length - last),
+            ] {
+                let wanted = expected(&tree, &query(&text), Order::Rfc, trommel_path::Duplicates::First);
+                let mut cursor =
+                    stream(Chunks::new(document.as_bytes(), &[7]), Framing::Single, Validation::Structural);
+                let found = run(&plan(&[&text, "$[1]"]), &mut cursor).unwrap();
+                assert_eq!((&found[0], found[1].len()), (&wanted, 1), "{text} of {length}");
+            }
+        }
+    }
+}

@@ -315,16 +315,22 @@ impl<'a> Cursor<'a> {
     /// [`Limits::held_bytes`]; beyond it goes to an unlinked temporary file, up to [`Limits::spool_bytes`]. While there is
     /// a hold no string is [cut](Text::is_cut).
     pub fn hold(&mut self) -> Mark {
-        let mark = Mark {
+        let mark = self.mark();
+        self.holds.push(mark.start);
+        mark
+    }
+
+    /// The place where the cursor stands, to [`rewind`](Self::rewind) to while a hold lasts that was made before. Costs nothing
+    /// to speak of.
+    pub fn mark(&self) -> Mark {
+        Mark {
             offset: self.offset(),
             start: self.absolute(self.start.min(self.at)),
             end: self.absolute(self.end.min(self.at)),
             token: self.token,
             expect: self.expect,
             depth: self.stack.depth(),
-        };
-        self.holds.push(mark.start);
-        mark
+        }
     }
 
     /// Ends the innermost hold.

@@ -1,0 +1,124 @@
+//! What is open, found out from brackets that were only counted.
+#![expect(
+    clippy::inline_always,
+    reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
+)]
+
+use crate::stack::Stack;
+
+/// Blocks whose brackets are written down at most.
+const MOST: usize = 128;
+
+/// The brackets of a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Brackets {
+    pub(crate) open: u64,
+    pub(crate) close: u64,
+    /// Which are braces, if they are brackets.
+    pub(crate) curly: u64,
+}
+
+impl Brackets {
+    #[inline(always)]
+    pub(crate) const fn only(self, bits: u64) -> Self {
+        Self { open: self.open & bits, close: self.close & bits, curly: self.curly }
+    }
+}
+
+/// The brackets of some blocks, each with the absolute offset of its first byte.
+#[derive(Clone, Debug, Default)]
+pub struct Passed {
+    blocks: Vec<(u64, Brackets)>,
+}
+
+/// The open containers, as they were, and the brackets that were passed since.
+pub struct Trace<'s> {
+    /// The kinds of the open containers.
+    pub stack: &'s mut Stack,
+    /// Absolute offsets where they begin, outermost first; as many as may be open.
+    pub opened: &'s mut [u64],
+    /// The fewest containers that were open at once.
+    pub lowest: &'s mut u32,
+    /// Objects opened less objects closed, those that are open aside: anything but 0 where a bracket closes one of another kind.
+    pub surplus: &'s mut i64,
+    /// What was passed.
+    pub passed: &'s mut Passed,
+}
+
+/// What is counted of brackets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Count {
+    pub(crate) depth: u32,
+    /// Objects opened less objects closed.
+    objects: i64,
+}
+
+impl Count {
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, Brackets { open, close, curly }: Brackets) {
+        self.depth = self.depth + open.count_ones() - close.count_ones();
+        self.objects += i64::from((open & curly).count_ones()) - i64::from((close & curly).count_ones());
+    }
+}
+
+impl Trace<'_> {
+    #[inline(always)]
+    pub(crate) fn begin(&self) -> Count {
+        Count { depth: self.stack.depth(), objects: *self.surplus + i64::from(self.stack.objects()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn end(&mut self, count: Count) {
+        self.settle(count.depth);
+        *self.surplus = count.objects - i64::from(self.stack.objects());
+    }
+
+    /// How many containers may be open.
+    #[inline(always)]
+    pub(crate) const fn room(&self) -> u32 {
+        self.opened.len() as u32
+    }
+
+    /// Writes brackets down that were counted.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, at: u64, brackets: Brackets, depth: u32) {
+        self.passed.blocks.push((at, brackets));
+        if self.passed.blocks.len() >= MOST {
+            self.settle(depth);
+        }
+    }
+
+    /// Finds the brackets that opened what is open now, from the last one back.
+    #[inline(always)]
+    fn settle(&mut self, depth: u32) {
+        // What all brackets together have opened deepest, and closed of what comes before.
+        let (mut level, mut closed) = (depth, 0);
+        for &(at, Brackets { open, close, curly }) in self.passed.blocks.iter().rev() {
+            let opens = open.count_ones();
+            if opens <= closed {
+                // All that were opened here have been closed.
+                closed = closed - opens + close.count_ones();
+                continue;
+            }
+            let mut left = open | close;
+            while left != 0 {
+                let bit = left.ilog2();
+                left ^= 1 << bit;
+                if open >> bit & 1 == 0 {
+                    closed += 1;
+                } else if closed > 0 {
+                    closed -= 1;
+                } else {
+                    self.stack.put(level, curly >> bit & 1 == 1);
+                    level -= 1;
+                    if let Some(opened) = self.opened.get_mut(level as usize) {
+                        *opened = at + u64::from(bit);
+                    }
+                }
+            }
+        }
+        self.passed.blocks.clear();
+        self.stack.set_depth(depth);
+        *self.lowest = level.min(*self.lowest);
+    }
+}
