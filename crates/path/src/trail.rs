@@ -5,6 +5,7 @@
 //! A path may end with `..name`: below its place in the tree members of that name are looked for, at whatever depth.
 
 use trommel_query::Slice;
+use trommel_reader::Names;
 
 use crate::plan::{Duplicates, QueryId, Select, State};
 
@@ -26,6 +27,8 @@ pub(crate) struct Node {
     pub(crate) queries: Vec<QueryId>,
     /// Members that lead on, by name.
     pub(crate) names: Vec<(Box<str>, u32)>,
+    /// The same names, for looking for them.
+    pub(crate) named: Names,
     /// Elements that lead on, by index, ascending.
     pub(crate) indices: Vec<(u64, u32)>,
     /// Where every member leads.
@@ -58,6 +61,9 @@ impl Trails {
                     _ => trails.child(at, select)?,
                 };
             }
+        }
+        for node in &mut trails.nodes {
+            node.named = Names::new(node.names.iter().map(|(name, _)| name.as_ref()));
         }
         Some(trails).filter(Self::is_plain)
     }

@@ -12,7 +12,8 @@ pub enum Validation {
     #[default]
     Strict,
     /// In what is skipped, strings end and brackets balance per kind: truncation, a missing or surplus bracket and an
-    /// open string are found; wrong literals, commas, escapes, UTF-8 and interleaved brackets (`[{]}`) are not.
+    /// open string are found; wrong literals, commas, escapes, UTF-8 and interleaved brackets (`[{]}`) are not. Where members
+    /// are sought by name, the others are skipped with their names and commas.
     Structural,
 }
 

@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | [`skip`](Kernels::skip) | goes past a container, counting brackets outside of strings |
 //! | [`tally`](Kernels::tally) | the same, counting what is passed by type |
+//! | [`members`](Kernels::members) | goes to the next member of an object that has one of a few names |
 //! | [`seek`](Kernels::seek) | goes to the next member of a name, at any depth |
 //! | [`vet`](Kernels::vet) | goes as far as all is right by every rule of RFC 8259 |
 //! | [`index`](Kernels::index), [`names`](Kernels::names) | the same, and say where tokens are, or names and brackets |
@@ -31,6 +32,7 @@ mod backend;
 mod blocks;
 mod compact;
 mod escapes;
+mod members;
 mod runs;
 mod seek;
 mod skip;
@@ -43,6 +45,7 @@ pub use backend::{Backend, Kernels};
 pub use blocks::is_space;
 pub use compact::compact;
 pub use escapes::{count_chars, decode_escape, eq_escaped, hex4};
+pub use members::{Named, Names, Naming};
 pub use runs::Plain;
 pub use seek::{Carry, Needle, Seeking, Sought};
 pub use skip::{Skip, Skipped};

@@ -35,40 +35,29 @@ impl Needle {
         &self.name
     }
 
+    /// The byte before the closing quote, when the name can be spelt without escapes.
+    pub(crate) const fn last(&self) -> Option<u8> {
+        self.last
+    }
+
     /// Bytes of its longest spelling, every byte as `\u0000`, with its quotes.
     pub fn reach(&self) -> usize {
         6 * self.name.len() + 2
     }
 
-    /// The opening quote of a string without escapes whose closing quote is at index `end`, if it says the name.
+    /// Whether a string says the name, of which these bytes stand between its quotes, some of them escapes or none.
     #[inline(always)]
-    fn opening(&self, bytes: &[u8], end: usize) -> Option<usize> {
-        let open = end.checked_sub(self.name.len() + 1)?;
-        let (quote, name) = bytes.get(open..end)?.split_first()?;
-        // After a backslash this is no opening quote.
-        let opens = *quote == b'"' && (open == 0 || bytes.get(open - 1) != Some(&b'\\'));
-        (opens && name == self.name.as_bytes()).then_some(open)
+    pub(crate) fn is_spelt(&self, raw: &[u8], escaped: bool) -> bool {
+        if escaped {
+            self.is_spelt_with_escapes(raw)
+        } else {
+            raw == self.name.as_bytes() && self.last.is_some()
+        }
     }
 
-    /// The same of a string in which there are escapes.
     #[cold]
-    fn escaped_opening(&self, bytes: &[u8], end: usize) -> Option<usize> {
-        let lowest = end.saturating_sub(self.reach());
-        let mut open = end;
-        loop {
-            open = memchr::memrchr(b'"', bytes.get(lowest..open)?)? + lowest;
-            // No spelling is shorter than the name.
-            if open > 0 && bytes.get(open - 1) != Some(&b'\\') && end - open <= self.name.len() {
-                return None;
-            }
-            let backslashes =
-                bytes.get(lowest..open)?.iter().rev().take_while(|&&byte| byte == b'\\').count();
-            if backslashes.is_multiple_of(2) {
-                break;
-            }
-        }
-        let raw = bytes.get(open + 1..end)?;
-        eq_escaped(raw, self.name.as_bytes()).then_some(open)
+    fn is_spelt_with_escapes(&self, raw: &[u8]) -> bool {
+        raw.len() <= self.reach() && eq_escaped(raw, self.name.as_bytes())
     }
 }
 
@@ -102,6 +91,8 @@ pub struct Carry {
     behind_last: u64,
     /// 1 while in a string in which there was a backslash.
     backslash: u64,
+    /// Absolute offset of the last opening quote.
+    opened: u64,
 }
 
 /// How a search went; indices into the window.
@@ -177,16 +168,22 @@ fn seek_block<L: Lanes>(
 ) -> Option<Sought> {
     let (inside, quotes) = strings(lanes, place.length, &mut carry.in_string, &mut carry.escaped);
     let (plain, escaped) = names(lanes, place.length, (inside, quotes & !inside), carry, state.needle);
+    let openings = quotes & inside;
     let folded = lanes.with_bit5();
     let mut open = folded.eq(b'{') & !inside;
     let mut close = folded.eq(b'}') & !inside;
     let mut found = None;
     if plain | escaped != 0 {
-        found = judge(place, plain | escaped, escaped, state.needle);
+        // What was opened before the window cannot be seen, and is too long.
+        let before = carry.opened.checked_sub(state.base).map(|open| open as usize);
+        found = judge(place, Strings { closings: plain | escaped, escaped, openings, before }, state.needle);
         if let Some((bit, _)) = found {
             let before = (1 << bit) - 1;
             (open, close) = (open & before, close & before);
         }
+    }
+    if openings != 0 {
+        carry.opened = state.base + (place.at + openings.ilog2() as usize) as u64;
     }
     if open | close != 0 {
         let brackets = Brackets { open, close, curly: lanes.bit5() };
@@ -222,19 +219,31 @@ fn names<L: Lanes>(
     (plain, sum & ends)
 }
 
+/// Strings that end in a block.
+#[derive(Clone, Copy)]
+struct Strings {
+    closings: u64,
+    /// Those of strings with escapes.
+    escaped: u64,
+    /// Where strings begin in the block, and the index where the one did that began last before it.
+    openings: u64,
+    before: Option<usize>,
+}
+
 /// The first of some strings of a block that is a member's name, or may be one; with the bit of its closing quote.
-fn judge(place: Place<'_>, mut candidates: u64, escaped: u64, needle: &Needle) -> Option<(u32, Sought)> {
-    while candidates != 0 {
-        let bit = candidates.trailing_zeros();
-        candidates &= candidates - 1;
-        let close = place.at + bit as usize;
-        let escaped = escaped >> bit & 1 == 1;
-        let opening = if escaped {
-            needle.escaped_opening(place.bytes, close)
-        } else {
-            needle.opening(place.bytes, close)
-        };
-        let Some(open) = opening else { continue };
+fn judge(place: Place<'_>, strings: Strings, needle: &Needle) -> Option<(u32, Sought)> {
+    let mut left = strings.closings;
+    while left != 0 {
+        let bit = left.trailing_zeros();
+        let one = left & left.wrapping_neg();
+        left ^= one;
+        let (close, escaped) = (place.at + bit as usize, strings.escaped & one != 0);
+        let opened = strings.openings & (one - 1);
+        let open = if opened == 0 { strings.before } else { Some(place.at + opened.ilog2() as usize) };
+        let Some(open) = open else { continue };
+        if !place.bytes.get(open + 1..close).is_some_and(|raw| needle.is_spelt(raw, escaped)) {
+            continue;
+        }
         let behind = place.bytes.get(close + 1..).unwrap_or_default();
         match behind.iter().position(|&byte| !is_space(byte)) {
             Some(space) if behind.get(space) == Some(&b':') => {

@@ -211,21 +211,17 @@ impl Matcher<'_, '_> {
                 self.cursor.leave()?;
                 return Ok(Some(self.close_level(&level)));
             }
-            let more = if level.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
-            if !more {
+            let next = if level.object {
+                member(self.cursor, node, &mut level.found, duplicates)?
+            } else {
+                element(self.cursor, node, &mut level.index)?
+            };
+            if next == Next::End {
                 let level = *level;
                 self.scratch.levels.pop();
                 return Ok(Some(self.close_level(&level)));
             }
-            let child = if level.object {
-                member(self.cursor, node, &mut level.found, duplicates)
-            } else {
-                level.index += 1;
-                let by_index = |at: usize| node.indices.get(at).map(|(_, child)| *child);
-                let index = || node.indices.binary_search_by_key(&(level.index - 1), |(index, _)| *index);
-                node.elements.or_else(|| index().ok().and_then(by_index))
-            };
-            if let Some(child) = child {
+            if let Next::Child(child) = next {
                 let (object, index) = (level.object, level.index);
                 self.note_location(object, around, index);
                 return Ok(Some(Stage::Value { node: child }));
@@ -252,15 +248,41 @@ impl Matcher<'_, '_> {
     }
 }
 
-/// Where the member leads whose name was just read.
-fn member(cursor: &Cursor<'_>, node: &Node, found: &mut u64, duplicates: Duplicates) -> Option<u32> {
-    if node.members.is_some() {
-        return node.members;
+/// What was gone to in a container.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// A child that leads on, to a node.
+    Child(u32),
+    /// Another child.
+    Other,
+    End,
+}
+
+impl Next {
+    fn of(node: Option<u32>) -> Self {
+        node.map_or(Self::Other, Self::Child)
     }
-    let name = cursor.name()?;
-    let number = node.names.iter().position(|(wanted, _)| name.eq_str(wanted))?;
-    let seen = *found >> number & 1 == 1;
+}
+
+/// Goes to the next member that leads on, or at least to the next.
+fn member(cursor: &mut Cursor<'_>, node: &Node, found: &mut u64, duplicates: Duplicates) -> Result<Next> {
+    if node.members.is_some() {
+        return Ok(if cursor.next_member()? { Next::of(node.members) } else { Next::End });
+    }
+    let Some(number) = cursor.next_named(&node.named)? else { return Ok(Next::End) };
+    let again = *found >> number & 1 == 1 && duplicates == Duplicates::First;
     *found |= 1 << number;
-    let again = seen && duplicates == Duplicates::First;
-    node.names.get(number).map(|(_, child)| *child).filter(|_| !again)
+    let child = node.names.get(number).map(|(_, child)| *child);
+    Ok(Next::of(child.filter(|_| !again)))
+}
+
+/// Goes to the next element.
+fn element(cursor: &mut Cursor<'_>, node: &Node, next: &mut u64) -> Result<Next> {
+    if !cursor.next_element()? {
+        return Ok(Next::End);
+    }
+    let index = *next;
+    *next += 1;
+    let known = || node.indices.binary_search_by_key(&index, |(index, _)| *index).ok();
+    Ok(Next::of(node.elements.or_else(|| node.indices.get(known()?).map(|(_, child)| *child))))
 }

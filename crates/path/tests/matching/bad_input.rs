@@ -9,10 +9,17 @@ use trommel_testkit::naive;
 
 use crate::support::{feedings, plan, query, record, run, stream, wants_all};
 
+/// What no query names is skipped, and only a strict cursor looks at it.
+const SKIPPED: [(&str, u64, Syntax); 3] = [
+    (r#"{"b":tru,"a":1}"#, 5, Syntax::Literal),
+    (r#"{"b":1 "c":1,"a":1}"#, 7, Syntax::ExpectedCommaOrEnd),
+    (r#"{"b" 1,"a":1}"#, 5, Syntax::ExpectedColon),
+];
+
 const SYNTAX: [(&str, &str, u64, Syntax); 14] = [
-    ("$.a", r#"{"b":tru,"a":1}"#, 5, Syntax::Literal),
-    ("$.a", r#"{"b":1 "a":1}"#, 7, Syntax::ExpectedCommaOrEnd),
-    ("$.a", r#"{"b" 1,"a":1}"#, 5, Syntax::ExpectedColon),
+    ("$.*", r#"{"b":tru,"a":1}"#, 5, Syntax::Literal),
+    ("$.*", r#"{"b":1 "a":1}"#, 7, Syntax::ExpectedCommaOrEnd),
+    ("$.*", r#"{"b" 1,"a":1}"#, 5, Syntax::ExpectedColon),
     ("$.a", r#"{"a":01}"#, 6, Syntax::Number),
     ("$.a", r#"{"b":1"#, 6, Syntax::UnexpectedEnd),
     ("$[1]", "[0,]", 3, Syntax::TrailingComma),
@@ -42,6 +49,24 @@ fn errors_stand_where_the_fault_is() {
                 );
             });
         }
+    }
+}
+
+#[test]
+fn errors_in_what_is_skipped_are_found_strictly() {
+    let plan = plan(&["$.a"]);
+    for (document, offset, syntax) in SKIPPED {
+        feedings(document.as_bytes(), Validation::Strict, |how, cursor| {
+            let error = run(&plan, cursor).expect_err(document);
+            assert_eq!(
+                (error.kind(), error.offset()),
+                (ErrorKind::Syntax(syntax), offset),
+                "{document}, {how}"
+            );
+        });
+        feedings(document.as_bytes(), Validation::Structural, |how, cursor| {
+            assert_eq!(run(&plan, cursor).unwrap()[0].len(), 1, "{document}, {how}");
+        });
     }
 }
 

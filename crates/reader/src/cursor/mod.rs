@@ -8,6 +8,7 @@
 
 mod ahead;
 mod apart;
+mod named;
 mod quick;
 mod records;
 mod seek;

@@ -197,7 +197,7 @@ impl Cursor<'_> {
 
     /// Past the bracket that closes the innermost container, in which there is no further child.
     #[inline]
-    fn close(&mut self) -> bool {
+    pub(super) fn close(&mut self) -> bool {
         self.at += 1;
         self.end = self.at;
         self.stack.pop();

@@ -10,6 +10,7 @@ mod framings;
 mod holds;
 mod hostile;
 mod monitors;
+mod named;
 mod numbers;
 mod offsets;
 mod oracles;

@@ -143,6 +143,16 @@ fn of_every_spelling_and_place() {
     }
 }
 
+/// A quote behind many backslashes is part of a string, however many of them are near.
+#[test]
+fn backslashes_in_front_of_a_name() {
+    for backslashes in (1..80).step_by(2) {
+        let text = format!(r#"{{"x{}"a":1,"y":{{"b":2}}}}"#, "\\".repeat(backslashes));
+        assert_eq!(compare(text.as_bytes(), Framing::Single, "a", &[1, 7]), 0, "{text}");
+        assert_eq!(compare(text.as_bytes(), Framing::Single, "b", &[1, 7]), 1, "{text}");
+    }
+}
+
 /// What is found wrong, and where; the same however the bytes come.
 fn refusal(bytes: &[u8], config: &Config, size: Option<usize>) -> (ErrorKind, u64) {
     let error = match size {

@@ -1,5 +1,6 @@
 //! The entry points of a backend, each compiled with the backend's instructions.
 
+use crate::members::{Named, Naming};
 use crate::runs::Plain;
 use crate::seek::{Seeking, Sought};
 use crate::skip::{Skip, Skipped};
@@ -13,6 +14,8 @@ pub struct Kernels {
     pub skip: fn(&[u8], usize, &mut Skip) -> Skipped,
     /// The same, counting what is passed.
     pub tally: fn(&[u8], usize, &mut Tallying) -> Skipped,
+    /// To the next member of an object with one of a few names, or to its end.
+    pub members: fn(&[u8], usize, &mut Naming<'_>) -> Named,
     /// To the next member of a name, or past a bracket.
     pub seek: fn(&[u8], usize, &mut Seeking<'_>) -> Sought,
     /// As far as all is right, or past a bracket.
@@ -48,6 +51,14 @@ macro_rules! instantiate {
                 state: &mut $crate::tally::Tallying,
             ) -> $crate::skip::Skipped {
                 $crate::tally::tally::<$lanes>($proof(()), bytes, from, state)
+            }
+            #[target_feature(enable = $features)]
+            fn members(
+                bytes: &[u8],
+                from: usize,
+                state: &mut $crate::members::Naming<'_>,
+            ) -> $crate::members::Named {
+                $crate::members::members::<$lanes>($proof(()), bytes, from, state)
             }
             #[target_feature(enable = $features)]
             fn seek(
@@ -105,6 +116,8 @@ macro_rules! instantiate {
                 // SAFETY: as above.
                 tally: |bytes, from, state| unsafe { tally(bytes, from, state) },
                 // SAFETY: as above.
+                members: |bytes, from, state| unsafe { members(bytes, from, state) },
+                // SAFETY: as above.
                 seek: |bytes, from, state| unsafe { seek(bytes, from, state) },
                 // SAFETY: as above.
                 vet: |bytes, from, state| unsafe { vet(bytes, from, state) },
@@ -129,6 +142,7 @@ macro_rules! instantiate {
         pub(super) static KERNELS: $crate::backend::Kernels = $crate::backend::Kernels {
             skip: |bytes, from, state| $crate::skip::skip::<$lanes>((), bytes, from, state),
             tally: |bytes, from, state| $crate::tally::tally::<$lanes>((), bytes, from, state),
+            members: |bytes, from, state| $crate::members::members::<$lanes>((), bytes, from, state),
             seek: |bytes, from, state| $crate::seek::seek::<$lanes>((), bytes, from, state),
             vet: |bytes, from, state| {
                 $crate::vet::vet::<$lanes, _>((), bytes, from, state, &mut $crate::vet::Nowhere)
