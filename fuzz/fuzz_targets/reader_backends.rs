@@ -3,7 +3,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use trommel_fuzz::{ends, framing, skips, tokens, trace};
-use trommel_reader::{Backend, Config, Cursor, Error, Event, Seek, SeekStep, Tally, Validation, View};
+use trommel_reader::{
+    Backend, Config, Cursor, Error, Event, Kind, Names, Seek, SeekStep, Tally, Validation, View,
+};
 
 fuzz_target!(|input: &[u8]| {
     let Some((&choice, bytes)) = input.split_first() else { return };
@@ -14,14 +16,20 @@ fuzz_target!(|input: &[u8]| {
         assert!(strict.is_none() || strict == found, "{backend:?}: {strict:?} {found:?}");
     }
     // A search finds the same, and the same wrong, whatever the bytes.
-    let mut expected = None;
-    for backend in Backend::available() {
-        let mut found = Vec::new();
-        let config = Config::new().backend(backend).validation(Validation::Structural);
-        let error = search(choice, bytes, config, &mut found).err().map(|error| error.to_string());
-        let found = (found, error);
-        let expected = expected.get_or_insert_with(|| found.clone());
-        assert_eq!(*expected, found, "{backend:?}");
+    for search in [seek, members] {
+        let mut expected = None;
+        for backend in Backend::available() {
+            let config = Config::new().backend(backend).validation(Validation::Structural).window(64);
+            let slice = Cursor::from_view(View::new(bytes), framing(choice), &config);
+            let stream = Cursor::from_reader(bytes, framing(choice), &config);
+            for (how, cursor) in [("slice", slice), ("stream", stream)] {
+                let mut found = Vec::new();
+                let error = search(choice, cursor, &mut found).err();
+                let found = (found, error.map(|error| (error.kind(), error.offset())));
+                let expected = expected.get_or_insert_with(|| found.clone());
+                assert_eq!(*expected, found, "{backend:?} {how}");
+            }
+        }
     }
     // What masks have judged is what tokens are, and what is wrong is found where it stands.
     let strict = |backend| Config::new().backend(backend).validation(Validation::Strict);
@@ -44,14 +52,29 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// Where the members of a short name stand.
-fn search(choice: u8, bytes: &[u8], config: Config, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
-    let mut cursor = Cursor::from_view(View::new(bytes), framing(choice), &config);
-    let mut seek = Seek::new(["a", "", "id", "\"", "\u{e9}"][usize::from(choice) % 5]);
+const NAMES: [&str; 5] = ["a", "", "id", "\"", "\u{e9}"];
+
+/// Where the members of a short name stand, at whatever depth.
+fn seek(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
+    let mut seek = Seek::new(NAMES[usize::from(choice) % NAMES.len()]);
     while cursor.next_record()? {
         if let Event::Begin(_) = cursor.begin_value()? {
+            seek.begin(1, cursor.span().start);
             while cursor.seek_name(&mut seek, 0)? == SeekStep::Member {
                 found.push((cursor.depth(), seek.start_of(cursor.depth()), cursor.offset()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Which members of records have some names, and where their values stand.
+fn members(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
+    let names = Names::new(NAMES.into_iter().skip(usize::from(choice) % NAMES.len()));
+    while cursor.next_record()? {
+        if let Event::Begin(Kind::Object) = cursor.begin_value()? {
+            while let Some(number) = cursor.next_named(&names)? {
+                found.push((number as u32, cursor.span().start, cursor.offset()));
             }
         }
     }

@@ -188,8 +188,8 @@
 //! # Validation
 //!
 //! What a cursor *visits* is always checked in full, and what is returned once is right: a name, a scalar, a bracket. For what
-//! it *skips* ([`skip_value`](Cursor::skip_value), [`leave`](Cursor::leave), and values that no move looked at),
-//! [`Config::validation`] chooses:
+//! it *skips* ([`skip_value`](Cursor::skip_value), [`leave`](Cursor::leave), values that no move looked at, and what
+//! [`next_named`](Cursor::next_named) and [`seek_name`](Cursor::seek_name) do not look for), [`Config::validation`] chooses:
 //!
 //! | found in what is skipped | [`Strict`](Validation::Strict) | [`Structural`](Validation::Structural) |
 //! | --- | --- | --- |

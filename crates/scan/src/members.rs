@@ -46,9 +46,9 @@ impl Names {
         self.last.get(usize::from(byte / 64)).is_some_and(|word| word >> (byte % 64) & 1 == 1)
     }
 
-    /// The number of the name that a string says.
+    /// The number of the name that a string says, of which these bytes stand between its quotes, some of them escapes or none.
     #[inline(always)]
-    fn number_of(&self, raw: &[u8], escaped: bool) -> Option<usize> {
+    pub fn number_of(&self, raw: &[u8], escaped: bool) -> Option<usize> {
         // The last byte of the empty name is its opening quote.
         let last = raw.last().copied().unwrap_or(b'"');
         if !escaped && !self.may_end_with(last) {

@@ -23,6 +23,13 @@ impl Cursor<'_> {
             Expect::First | Expect::Next | Expect::Value if self.stack.in_object() => {}
             _ => return self.failure(),
         }
+        // Often it is the next member, whose name is then found without masks.
+        if self.expect != Expect::Value && self.quick_member() {
+            let name = self.source.window().get(self.start + 1..self.end - 1);
+            if let Some(number) = name.and_then(|name| names.number_of(name, false)) {
+                return Ok(Some(number));
+            }
+        }
         self.token = Token::None;
         let mut state = Naming::new(names, u64::from(self.limits.depth - self.stack.depth()));
         loop {

@@ -21,7 +21,7 @@ fn members(
     mut next: impl FnMut(&mut Cursor<'_>) -> trommel_reader::Result<Option<usize>>,
 ) -> Found {
     let (mut found, mut open) = (Vec::new(), Vec::new());
-    let mut enter = |cursor: &mut Cursor<'_>, open: &mut Vec<Kind>| {
+    let enter = |cursor: &mut Cursor<'_>, open: &mut Vec<Kind>| {
         if let Event::Begin(kind) = cursor.begin_value()? {
             open.push(kind);
         }
