@@ -15,7 +15,7 @@ use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
 use crate::extract::Outbox;
-use crate::measure::Measure;
+use crate::measure::{Measure, Stats};
 use crate::parallel::{Kept, release};
 use crate::report::Coverage;
 use crate::run::Run;
@@ -66,7 +66,9 @@ impl<'a> Divide<'a> {
     ) -> Result<Option<Self>, Error> {
         let Analysis { measures, options } = analysis;
         let apart = |measure: &Measure| !measure.is_limited() && !matches!(measure, Measure::Stats(_));
-        let describes = matches!(measures.as_slice(), [Measure::Stats(stats)] if stats.queries.is_empty());
+        // Figures of values that begin anew with each stretch cost more than is won.
+        let divides = |stats: &Stats| stats.queries.is_empty() && !stats.values;
+        let describes = matches!(measures.as_slice(), [Measure::Stats(stats)] if divides(stats));
         let fails = !matches!(options.on_bad_record, OnBadRecord::Skip { .. });
         let Some(view) = document.view().filter(|view| view.bytes().len() as u64 > 4 * STRETCH) else {
             return Ok(None);

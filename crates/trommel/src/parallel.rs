@@ -25,6 +25,9 @@ use crate::threads::Threads;
 /// Bytes of a part that is counted or described: large enough that starting and merging one costs nothing.
 const PART: usize = 4 << 20;
 
+/// Bytes of a part whose values are described: those figures cost most while there are few of them.
+const PART_OF_FIGURES: usize = 16 << 20;
+
 /// Bytes of a part whose values are handed out or drawn from, few enough that what it found fits in memory.
 const PART_OF_VALUES: usize = 512 << 10;
 
@@ -172,7 +175,9 @@ impl Analysis {
     ) -> Result<Option<Report>, Error> {
         let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);
         let finds = asks(|asked| matches!(asked, Measure::Extract(_) | Measure::Sample(_)));
-        let part = if finds { PART_OF_VALUES } else { PART };
+        let figures = asks(|asked| matches!(asked, Measure::Stats(stats) if stats.values));
+        let part = if figures { PART_OF_FIGURES } else { PART };
+        let part = if finds { PART_OF_VALUES } else { part };
         let lines = document.current_framing() == Framing::Lines;
         // Descriptions are merged by one thread, too: what is folded for want of memory may depend on the parts.
         let cut = Threads::count(&self.options) > 1 || asks(|asked| matches!(asked, Measure::Stats(_)));

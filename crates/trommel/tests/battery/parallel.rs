@@ -3,7 +3,7 @@
 use trommel::path::{Order, Query};
 use trommel::reader::{Framing, Limits};
 use trommel::{
-    Analysis, Count, CountAs, Document, Error, Extract, Measure, OnBadRecord, Report, Sample, Strategy,
+    Analysis, Count, CountAs, Document, Error, Extract, Measure, OnBadRecord, Report, Sample, Stats, Strategy,
 };
 use trommel_testkit::generate::Random;
 
@@ -121,6 +121,18 @@ fn samples_are_the_same_for_any_number_of_threads() {
 }
 
 /// Damages stand among the values as the records do, with the lines and columns of the whole.
+#[test]
+fn figures_of_values_are_the_same_for_any_number_of_threads() {
+    let text = "word ".repeat(400);
+    let text = lines(35 << 20, |number, random| {
+        Some(format!(r#"{{"id":{number},"ratio":{}.5,"text":"{text}{}"}}"#, number % 70, random.below(90)))
+    });
+    let mut stats = Stats::new();
+    stats.values = true;
+    let seen = same(&Analysis::new().ask(Measure::Stats(stats)), &text);
+    assert!(seen.end.unwrap().contains("$.ratio"));
+}
+
 #[test]
 fn damages_are_the_same_for_any_number_of_threads() {
     let text = lines(3 << 20, |_, random| random.chance(2).then(|| "{\"tags\": [1, 2, }".to_owned()));
