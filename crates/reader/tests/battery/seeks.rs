@@ -123,23 +123,29 @@ fn of_random_documents() {
     assert!(found > 1_000, "{found}");
 }
 
-/// Names in every spelling, at every place around the edge of a block, among strings that look like them.
-#[test]
-fn of_every_spelling_and_place() {
-    for (name, spellings) in [
-        ("login", &[r"login", r"log\u0069n", r"\u006c\u006f\u0067\u0069\u006e"][..]),
+/// Names, each in several spellings, and a number of spaces each.
+pub(super) fn spellings() -> impl Iterator<Item = (&'static str, &'static str, usize)> {
+    let names = [
+        ("login", &["login", r"log\u0069n", r"\u006c\u006f\u0067\u0069\u006e"][..]),
         ("n", &["n", r"\u006e"]),
         ("a\"b\\", &[r#"a\"b\\"#, r"a\u0022b\u005c"]),
         ("", &[""]),
         ("é\n", &[r"é\n", r"\u00e9\u000a"]),
-    ] {
-        for (spelling, pad) in spellings.iter().flat_map(|spelling| (0..70).map(move |pad| (spelling, pad))) {
-            let space = " ".repeat(pad);
-            let text = format!(
-                r#"{{"x\"{spelling}":1,"{spelling}x":[2,"{spelling}"],"y{spelling}":{{"\\":"{spelling}"}},{space}"{spelling}"{space}:{{"a\\":"\\\"{spelling}","{spelling}":[{{"{spelling}" :3}}]}},"z":"{spelling}"}}"#
-            );
-            assert!(compare(text.as_bytes(), Framing::Single, name, &[1, 64]) >= 3, "{text}");
-        }
+    ];
+    let spelt =
+        names.into_iter().flat_map(|(name, spellings)| spellings.iter().map(move |spelt| (name, *spelt)));
+    spelt.flat_map(|(name, spelling)| (0..70).map(move |pad| (name, spelling, pad)))
+}
+
+/// Names in every spelling, at every place around the edge of a block, among strings that look like them.
+#[test]
+fn of_every_spelling_and_place() {
+    for (name, spelling, pad) in spellings() {
+        let space = " ".repeat(pad);
+        let text = format!(
+            r#"{{"x\"{spelling}":1,"{spelling}x":[2,"{spelling}"],"y{spelling}":{{"\\":"{spelling}"}},{space}"{spelling}"{space}:{{"a\\":"\\\"{spelling}","{spelling}":[{{"{spelling}" :3}}]}},"z":"{spelling}"}}"#
+        );
+        assert!(compare(text.as_bytes(), Framing::Single, name, &[1, 64]) >= 3, "{text}");
     }
 }
 
