@@ -6,7 +6,7 @@
 
 use std::io::Read;
 
-use trommel_reader::{Config, Cursor, Event, Framing, Limits, Payload, Scalar, Validation};
+use trommel_reader::{Config, Cursor, Event, Framing, Limits, Names, Payload, Scalar, Validation};
 use trommel_testkit::alloc::{CountingAllocator, Usage};
 use trommel_testkit::effort::cases;
 use trommel_testkit::repeat::Repeat;
@@ -134,6 +134,21 @@ fn refusals_take_nothing() {
     assert!(error.is_limit() && usage.peak < 112 << 10, "{usage:?}");
 }
 
+/// White space behind a string that is no name that is looked for is let go, however much of it there is.
+fn white_space_takes_nothing() {
+    let space = " ".repeat(4 << 20);
+    let text = format!(r#"{{"x":"y"{space},"z"{space}:1{space},"a":2}}"#);
+    let names = Names::new(["a", "b"]);
+    let config = Config::new().validation(Validation::Structural);
+    let (found, usage) = ALLOCATOR.measure(|| {
+        let mut cursor = Cursor::from_reader(text.as_bytes(), Framing::Single, &config);
+        cursor.begin_value().unwrap();
+        (cursor.next_named(&names).unwrap(), cursor.offset())
+    });
+    assert_eq!(found, (Some(0), text.len() as u64 - 2));
+    assert!(usage.peak < 112 << 10, "{usage:?}");
+}
+
 /// A large record that is held goes to the file; memory stays at its limit.
 fn holds_take_their_limit() {
     let mut limits = Limits::default();
@@ -158,5 +173,6 @@ fn memory() {
     slices_take_nothing();
     long_strings_take_the_limit();
     refusals_take_nothing();
+    white_space_takes_nothing();
     holds_take_their_limit();
 }

@@ -85,10 +85,20 @@ impl<'n> Naming<'n> {
         let index = |offset: Option<u64>| offset?.checked_sub(self.base).map(|index| index as usize);
         let Some(open) = index(self.opened).filter(|_| self.skip.depth == 0) else { return all };
         let end = if self.skip.in_string() { Some(all) } else { index(self.closed) };
-        let behind = |end: usize| window.get(end + 1..).unwrap_or_default();
         // Within values not all quotes are noted.
         let is_short = |end: usize| end.checked_sub(open).is_some_and(|length| length <= self.names.reach);
-        let may_be_name = |end: &usize| is_short(*end) && behind(*end).iter().all(|&byte| is_space(byte));
+        let escaped = self.backslash.is_some_and(|backslash| backslash > self.base + open as u64);
+        let says_name = |end: usize| {
+            let raw = window.get(open + 1..end);
+            raw.is_some_and(|raw| self.names.number_of(raw, escaped).is_some())
+        };
+        let behind = |end: usize| window.get(end + 1..).unwrap_or_default();
+        // White space behind a string is kept only where the string is a name that is looked for.
+        let may_be_name = |end: &usize| {
+            is_short(*end)
+                && (self.skip.in_string()
+                    || says_name(*end) && behind(*end).iter().all(|&byte| is_space(byte)))
+        };
         end.filter(may_be_name).map_or(all, |_| open)
     }
 }
