@@ -1,8 +1,7 @@
 //! One peer's answer to a task as a whole program, for `goals`: `peer ENGINE TASK FILE` prints it.
 //!
-//! The file is mapped. An engine that uses its input up is given a copy. `peer ceiling read FILE` and the like do what no
-//! engine can do without: `read` adds all words up, `search` looks for text that is not there, `brackets` goes past the
-//! document by trommel's masks.
+//! The file is mapped. An engine that uses its input up is given a copy. `peer ceiling reading FILE` and the like do what no
+//! engine can do without.
 
 #![expect(
     clippy::print_stdout,
@@ -13,8 +12,8 @@
 #[path = "../peers/mod.rs"]
 mod peers;
 
-use trommel::reader::{Config, Cursor, Input, MapPolicy, Validation};
-use trommel_benches::{Run, Task};
+use trommel::reader::{Framing, Input, MapPolicy};
+use trommel_benches::{Run, Task, ceilings};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,18 +35,7 @@ fn answer(engine: &str, task: &str, bytes: &[u8]) -> u64 {
     }
 }
 
-fn ceiling(what: &str, bytes: &[u8]) -> u64 {
-    match what {
-        "read" => {
-            let sum = |sum: u64, word: &[u8; 8]| sum.wrapping_add(u64::from_ne_bytes(*word));
-            std::hint::black_box(bytes.as_chunks::<8>().0.iter().fold(0, sum));
-            1
-        }
-        "search" => u64::from(memchr::memmem::find(bytes, b"\"no such member\"").is_none()),
-        "brackets" => {
-            let config = Config::new().validation(Validation::Structural);
-            u64::from(!Cursor::new(bytes, &config).skip_value().unwrap().is_empty())
-        }
-        what => panic!("there is no ceiling called {what}"),
-    }
+fn ceiling(name: &str, bytes: &[u8]) -> u64 {
+    let ceiling = ceilings::named(name).unwrap();
+    u64::from(ceiling(bytes, Framing::Single))
 }

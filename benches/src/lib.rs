@@ -10,6 +10,7 @@
 //! | `peak` | the most memory held at once, for some of them |
 //! | program `processes` | the same questions put to whole programs, on a large file |
 //! | program `goals` | whole runs of trommel beside the best peer and the machine's ceilings, on one core and on two |
+//! | program `pipes` | whole runs at the end of a pipe, beside `cat` there and beside the same file opened |
 //! | program `corpus` | nothing: it writes the large files |
 //! | example `peer` | nothing: one peer's answer as a whole program |
 //! | program `table` | what `speed` has measured, as tables |
@@ -39,10 +40,13 @@
     reason = "measurements, never published: a panic is how they say that an answer is wrong"
 )]
 
+pub mod ceilings;
 pub mod corpus;
 pub mod engine;
+pub mod goals;
 mod inputs;
 pub mod programs;
+pub mod speeds;
 mod tasks;
 
 pub use inputs::{BYTES, Input};

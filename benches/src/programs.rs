@@ -33,6 +33,11 @@ impl Arguments {
     }
 }
 
+/// The path of a program that was built along with this one.
+pub fn beside(name: &str) -> io::Result<String> {
+    Ok(std::env::current_exe()?.with_file_name(name).display().to_string())
+}
+
 /// What a program must print.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

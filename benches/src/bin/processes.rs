@@ -11,7 +11,7 @@ use std::error::Error;
 
 use serde::Deserialize;
 use trommel_benches::corpus::{self, Names};
-use trommel_benches::programs::{Answer, Arguments, Cost, run};
+use trommel_benches::programs::{Answer, Arguments, Cost, beside, run};
 
 /// A question put to a program.
 #[derive(Deserialize)]
@@ -35,8 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let definitions: Definitions = toml::from_str(include_str!("../../definitions/processes.toml"))?;
     let mut names = corpus::make(&folder, bytes)?;
     names.insert("{simdjson}".into(), folder.join("simdjson").display().to_string());
-    names
-        .insert("{trommel}".into(), std::env::current_exe()?.with_file_name("trommel").display().to_string());
+    names.insert("{trommel}".into(), beside("trommel")?);
     let costs = take_turns(&definitions.question, &names, runs)?;
     println!("| task | program | s | s of processor | peak MB |\n| --- | --- | ---: | ---: | ---: |");
     for (Question { task, engine, .. }, costs) in definitions.question.iter().zip(costs) {
