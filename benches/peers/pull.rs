@@ -19,6 +19,7 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
         }
         "path/one" | "path/pretty" => column(ids),
         "path/length" => column(length),
+        "path/last-key" => column(source),
         "facade/check" => column(|mut reader| {
             reader.skip_value().unwrap();
             reader.consume_trailing_whitespace().unwrap();
@@ -63,6 +64,13 @@ fn length(mut reader: Reader<'_>) -> u64 {
         reader.skip_value().unwrap();
         found += 1;
     }
+    reader.skip_to_top_level().unwrap();
+    found
+}
+
+fn source(mut reader: Reader<'_>) -> u64 {
+    reader.seek_to(&json_path!["meta", "source"]).unwrap();
+    let found = u64::from(!black_box(reader.next_str().unwrap()).is_empty());
     reader.skip_to_top_level().unwrap();
     found
 }

@@ -14,7 +14,7 @@ use trommel_benches::{Column, Input, Task};
 
 pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
     let mut columns = Vec::new();
-    if task.stage() == "path" {
+    if task.stage() == "path" || task.name == "facade/descendants" {
         columns.extend(rsonpath(task, bytes));
         columns.push(over_tree(task, bytes));
     }

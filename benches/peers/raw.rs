@@ -25,6 +25,18 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
             u64::from(!black_box(source).as_raw_str().is_empty())
         }),
         "lines/extract" => lazy(|bytes| super::lines(bytes).map(id).sum()),
+        "lines/count" => vec![
+            Column::reads("serde_json raw", move || {
+                let lines = serde_json::Deserializer::from_slice(bytes).into_iter::<&RawValue>();
+                lines.map(|line| u64::from(!black_box(line.unwrap()).get().is_empty())).sum()
+            }),
+            Column::reads("sonic-rs lazy", move || {
+                let value = |line| sonic_rs::from_slice::<LazyValue<'_>>(line).unwrap();
+                super::lines(bytes)
+                    .map(|line| u64::from(!black_box(value(line)).as_raw_str().is_empty()))
+                    .sum()
+            }),
+        ],
         "facade/sample" => vec![
             Column::reads("serde_json raw", move || {
                 let document: Document<'_> = serde_json::from_slice(bytes).unwrap();

@@ -1,14 +1,17 @@
-//! Bytes a second for every task, trommel's columns beside its peers'.
+//! Bytes a second for every task, trommel's columns beside its peers' and beside the ceilings of the machine.
 //!
 //! `cargo bench -p trommel-benches --bench speed -- path/` measures what begins so; without `--bench`, as a test, every column
 //! runs once. Either way a wrong answer is a panic that names the task and the column.
 
 #![expect(clippy::unwrap_used, reason = "measurements: a panic is how they say that something is wrong")]
 
+mod ceilings;
+mod documents;
 #[path = "../peers/mod.rs"]
 mod peers;
 mod sampler;
 
+use std::iter;
 use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkGroup, Criterion, SamplingMode, Throughput, measurement::WallTime};
@@ -24,18 +27,22 @@ fn main() {
         .nresamples(1000)
         .without_plots()
         .configure_from_args();
+    ceilings::bench(&mut criterion);
     for task in Task::all() {
-        compare(&mut criterion, task);
+        compare(&mut criterion, &task.name, task, task.input.bytes());
     }
+    documents::bench(&mut criterion);
     sampler::bench(&mut criterion);
     criterion.final_summary();
 }
 
-fn compare(criterion: &mut Criterion, task: &Task) {
-    let bytes = task.input.bytes();
-    let mut group = criterion.benchmark_group(&task.name);
+/// Measures all columns of a task about these bytes in a group, brackets first: what is told as a part of them was measured
+/// within seconds of them.
+fn compare(criterion: &mut Criterion, name: &str, task: &Task, bytes: &[u8]) {
+    let mut group = criterion.benchmark_group(name);
     group.sampling_mode(SamplingMode::Flat).throughput(Throughput::Bytes(bytes.len() as u64));
-    for column in engine::columns(task, bytes).into_iter().chain(peers::columns(task, bytes)) {
+    let columns = engine::columns(task, bytes).into_iter().chain(peers::columns(task, bytes));
+    for column in iter::once(ceilings::brackets(task, bytes)).chain(columns) {
         measure(&mut group, task, bytes, column);
     }
     group.finish();

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
+use trommel::reader::Framing;
 use trommel_testkit::events::{self, Arrangement};
 use trommel_testkit::generate::Random;
 
@@ -35,6 +36,11 @@ impl Input {
         let place = Self::ALL.iter().position(|&input| input == self);
         let made = place.and_then(|place| MADE.get(place)).expect("the list of inputs is complete");
         made.get_or_init(|| self.make(BYTES))
+    }
+
+    /// How its records are divided.
+    pub fn framing(self) -> Framing {
+        if self == Self::Lines { Framing::Lines } else { Framing::Single }
     }
 
     /// The input with so many bytes at least.

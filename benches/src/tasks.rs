@@ -50,9 +50,4 @@ impl Task {
     pub fn stage(&self) -> &str {
         self.name.split_once('/').map_or(self.name.as_str(), |(stage, _)| stage)
     }
-
-    /// The only query.
-    pub fn query(&self) -> &str {
-        self.queries.first().expect("the task has a query")
-    }
 }

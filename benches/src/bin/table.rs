@@ -1,28 +1,54 @@
-//! What `speed` has measured, as Markdown: `table [FOLDER]`, the folder being criterion's, `target/criterion` unless said
-//! otherwise.
+//! What `speed` has measured, as Markdown: `table [--write] [FOLDER]`, the folder being criterion's, `target/criterion` unless
+//! said otherwise. With `--write` it goes into `benches/README.md`, between two marks, else to the terminal.
 //!
-//! For each task trommel's columns in GB/s, then each peer by how many times as long it takes. Peers that validate are
-//! compared with trommel's strict column. Those that do not are compared with its structural one, where there is one, and
-//! marked with `*`. Medians; numbers of one run on one machine can be compared with each other and with no others.
+//! First the ceilings of the machine. Then for each task trommel's columns in GB/s; of one of them, that of a whole analysis on
+//! one thread if there is one, which part it is of the speed at which the brackets of the same input are passed, and how many
+//! times as fast as the best peer's; and each peer by how many times as long it takes. There, peers that validate are compared
+//! with trommel's strict column. Those that do not are compared with its structural one, where there is one, and marked
+//! with `*`. Medians, with the bounds that criterion gives them.
+//!
+//! Figures of different runs cannot be compared, so what was measured before the ceilings is left out.
 
-#![expect(clippy::print_stdout, reason = "a program for a terminal")]
+#![expect(clippy::print_stderr, clippy::print_stdout, reason = "a program for a terminal")]
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::Deserialize;
 use trommel_benches::Task;
-use trommel_benches::engine::{STRICT, STRUCTURAL};
+use trommel_benches::ceilings::{BRACKETS, GROUP};
+use trommel_benches::engine::{ANALYSIS, STRICT, STRUCTURAL};
+use trommel_benches::speeds::Spread;
 
 /// Peers that pass over what they do not want without checking it.
 const UNCHECKED: &[&str] = &["rsonpath"];
 
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+const BEGIN: &str = "<!-- measured by speed -->\n";
+const END: &str = "<!-- end of what speed measured -->\n";
+
+const HEAD: &str = "\
+| task | trommel's columns, GB/s | of brackets | times the best peer | peers, time as a multiple of trommel's |
+| --- | --- | ---: | --- | --- |
+";
+
+/// The part of criterion's files that is needed here.
 #[derive(Deserialize)]
 struct Benchmark {
     group_id: String,
     function_id: String,
+    throughput: Throughput,
+}
+
+#[derive(Deserialize)]
+enum Throughput {
+    Bytes(f64),
+    /// Of the sampler, which has no bytes.
+    Elements(f64),
 }
 
 #[derive(Deserialize)]
@@ -32,38 +58,68 @@ struct Estimates {
 
 #[derive(Deserialize)]
 struct Estimate {
+    confidence_interval: Interval,
     point_estimate: f64,
 }
 
-/// Nanoseconds by column.
-type Columns = BTreeMap<String, f64>;
+#[derive(Deserialize)]
+struct Interval {
+    lower_bound: f64,
+    upper_bound: f64,
+}
+
+/// What was measured of a task.
+struct Group {
+    /// GB/s by column.
+    columns: BTreeMap<String, Spread>,
+    /// When the first column was.
+    at: SystemTime,
+}
+
+type Groups = BTreeMap<String, Group>;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args().nth(1).unwrap_or_else(|| "target/criterion".to_owned());
-    let tasks = read(Path::new(&folder))?;
-    println!(
-        "| task | trommel's columns, GB/s | peers, time as a multiple of trommel's |\n| --- | --- | --- |"
-    );
-    for task in Task::all() {
-        if let Some(columns) = tasks.get(&task.name) {
-            println!("| {} | {} | {} |", task.name, own(task, columns), peers(columns));
-        }
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let asked = arguments.len();
+    arguments.retain(|argument| argument != "--write");
+    let write = arguments.len() < asked;
+    let folder = arguments.pop().unwrap_or_else(|| "target/criterion".to_owned());
+    let table = table(&of_one_run(read(Path::new(&folder))?)?)?;
+    if write {
+        let readme = fs::read_to_string(README)?;
+        fs::write(README, with_table(&readme, &table)?)?;
+    } else {
+        print!("{table}");
     }
     Ok(())
 }
 
-fn read(folder: &Path) -> Result<BTreeMap<String, Columns>, Box<dyn Error>> {
-    let mut tasks = BTreeMap::<String, Columns>::new();
-    let groups = entries(folder)?.into_iter().map(|group| entries(&group)).collect::<Result<Vec<_>, _>>()?;
-    for measured in groups.iter().flatten().map(|column| column.join("new")).filter(|folder| folder.is_dir())
+/// The document with the table between its marks.
+fn with_table(readme: &str, table: &str) -> Result<String, String> {
+    let missing = || format!("{README} lacks the lines {} and {}", BEGIN.trim_end(), END.trim_end());
+    let (before, rest) = readme.split_once(BEGIN).ok_or_else(missing)?;
+    let (_, after) = rest.split_once(END).ok_or_else(missing)?;
+    Ok(format!("{before}{BEGIN}\n{table}\n{END}{after}"))
+}
+
+fn read(folder: &Path) -> Result<Groups, Box<dyn Error>> {
+    let mut groups = Groups::new();
+    let folders = entries(folder)?.into_iter().map(|group| entries(&group)).collect::<Result<Vec<_>, _>>()?;
+    for measured in folders.iter().flatten().map(|column| column.join("new")).filter(|folder| folder.is_dir())
     {
-        let file = |name| fs::read_to_string(measured.join(name));
-        let benchmark: Benchmark = serde_json::from_str(&file("benchmark.json")?)?;
-        let estimates: Estimates = serde_json::from_str(&file("estimates.json")?)?;
-        let columns = tasks.entry(benchmark.group_id).or_default();
-        columns.insert(benchmark.function_id, estimates.median.point_estimate);
+        let estimates = measured.join("estimates.json");
+        let at = fs::metadata(&estimates)?.modified()?;
+        let benchmark: Benchmark = serde_json::from_slice(&fs::read(measured.join("benchmark.json"))?)?;
+        let Estimates { median } = serde_json::from_slice(&fs::read(estimates)?)?;
+        let (Throughput::Bytes(size) | Throughput::Elements(size)) = benchmark.throughput;
+        let Interval { lower_bound, upper_bound } = median.confidence_interval;
+        let times = [lower_bound, median.point_estimate, upper_bound];
+        let group =
+            groups.entry(benchmark.group_id).or_insert_with(|| Group { columns: BTreeMap::new(), at });
+        group.at = group.at.min(at);
+        group.columns.insert(benchmark.function_id, Spread::new(times.map(|nanoseconds| size / nanoseconds)));
     }
-    Ok(tasks)
+    Ok(groups)
 }
 
 /// Folders in a folder.
@@ -72,32 +128,88 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
 }
 
+/// The groups that were measured after the ceilings.
+fn of_one_run(mut groups: Groups) -> Result<Groups, String> {
+    let ceilings = groups
+        .get(GROUP)
+        .ok_or("no ceilings were measured: run `speed` without a filter, or with one like 'ceilings|path/'")?
+        .at;
+    groups.retain(|name, group| {
+        let keep = group.at >= ceilings;
+        if !keep {
+            eprintln!("{name}: measured before the ceilings, so in another run; left out");
+        }
+        keep
+    });
+    Ok(groups)
+}
+
+fn table(groups: &Groups) -> Result<String, std::fmt::Error> {
+    let mut text = String::from("Ceilings of the machine in the same run, GB/s: ");
+    let ceilings = groups.get(GROUP).into_iter().flat_map(|group| &group.columns);
+    let ceilings: Vec<_> = ceilings.map(|(name, speed)| format!("{name} {speed}")).collect();
+    writeln!(text, "{}.\n", ceilings.join(", "))?;
+    text.push_str(HEAD);
+    let tasks = Task::all().iter().map(|task| task.name.as_str());
+    let documents = groups.keys().map(String::as_str).filter(|name| name.starts_with("documents/"));
+    for name in tasks.chain(documents) {
+        let Some(Group { columns, .. }) = groups.get(name) else { continue };
+        let (own, peers) = (own(columns), peers(columns));
+        writeln!(text, "| {name} | {own} | {} | {} | {peers} |", of_brackets(columns), best(columns))?;
+    }
+    Ok(text)
+}
+
+type Columns = BTreeMap<String, Spread>;
+
 /// Columns that `engine` makes: trommel's, and the backends.
 fn is_own(column: &str) -> bool {
     column.starts_with(STRICT) || ["scalar", "sse2", "avx2"].contains(&column)
 }
 
-fn own(task: &Task, columns: &Columns) -> String {
-    let bytes = task.input.bytes().len() as f64;
-    let own = columns.iter().filter(|(name, _)| is_own(name));
-    let cell = |(name, time): (&String, &f64)| {
-        let name =
-            name.strip_prefix(STRICT).map_or(name.as_str(), |rest| rest.trim_start_matches([',', ' ']));
+fn is_peer(column: &str) -> bool {
+    !is_own(column) && column != BRACKETS
+}
+
+fn own(columns: &Columns) -> String {
+    let cell = |(name, speed): (&String, &Spread)| {
+        let name = name.strip_prefix(STRICT).map_or(name.as_str(), str::trim_start);
         let name = if name.is_empty() { "strict" } else { name };
-        format!("{name} {:.2}", bytes / time)
+        format!("{name} {:.2}", speed.median())
     };
-    own.map(cell).collect::<Vec<_>>().join(", ")
+    columns.iter().filter(|(name, _)| is_own(name)).map(cell).collect::<Vec<_>>().join(", ")
+}
+
+/// What stands for trommel beside the ceiling and the best peer.
+fn chief(columns: &Columns) -> Option<&Spread> {
+    [ANALYSIS, STRUCTURAL, STRICT].iter().find_map(|name| columns.get(*name))
+}
+
+const NOTHING: &str = "–";
+
+fn of_brackets(columns: &Columns) -> String {
+    let part = chief(columns).zip(columns.get(BRACKETS)).map(|(chief, brackets)| chief.over(brackets));
+    part.map_or_else(|| NOTHING.to_owned(), |part| format!("{part:.2}"))
+}
+
+fn best(columns: &Columns) -> String {
+    let peers = columns.iter().filter(|(name, _)| is_peer(name));
+    let best = peers.max_by(|a, b| a.1.median().total_cmp(&b.1.median()));
+    let times =
+        chief(columns).zip(best).map(|(chief, (name, best))| format!("{} × {name}", chief.over(best)));
+    times.unwrap_or_else(|| NOTHING.to_owned())
 }
 
 fn peers(columns: &Columns) -> String {
     let strict = columns.get(STRICT);
     let structural = columns.get(STRUCTURAL).or(strict);
-    let mut peers: Vec<_> = columns.iter().filter(|(name, _)| !is_own(name)).collect();
-    peers.sort_by(|a, b| a.1.total_cmp(b.1));
-    let cell = |(name, time): (&String, &f64)| {
+    let mut peers: Vec<_> = columns.iter().filter(|(name, _)| is_peer(name)).collect();
+    peers.sort_by(|a, b| b.1.median().total_cmp(&a.1.median()));
+    let cell = |(name, speed): (&String, &Spread)| {
         let unchecked = UNCHECKED.contains(&name.as_str());
         let trommel = if unchecked { structural } else { strict }?;
-        Some(format!("{name}{} {:.2}", if unchecked { "*" } else { "" }, time / trommel))
+        let times = trommel.median() / speed.median();
+        Some(format!("{name}{} {times:.2}", if unchecked { "*" } else { "" }))
     };
     peers.into_iter().filter_map(cell).collect::<Vec<_>>().join(", ")
 }

@@ -5,28 +5,34 @@ use std::io::Cursor;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use trommel::path::Order;
 use trommel::reader::{Framing, Validation};
 use trommel::{Analysis, Answer, Document, Found, Measure, Report, Sample, Stats};
 
-use crate::engine::{STRICT, STRUCTURAL};
+use crate::engine::{ANALYSIS, STRICT, STRUCTURAL};
 use crate::{Column, Input, Task};
 
+/// A task of whole analyses.
 pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
-    let lines = task.input == Input::Lines;
-    let framing = if lines { Framing::Lines } else { Framing::Auto };
-    let whole = Whole { task, framing, analysis: analysis(task) };
-    let strict = if lines { whole.with(|analysis| analysis.threads(1)) } else { whole.clone() };
-    let structural = strict.with(|analysis| analysis.validation(Validation::Structural));
-    let mut columns = vec![strict.over_bytes(STRICT, bytes)];
+    let strict = Whole::new(task, Validation::Strict);
+    let mut columns = vec![strict.on(1).over_bytes(STRICT, bytes)];
     if skips(task) {
-        columns.push(structural.over_bytes(STRUCTURAL, bytes));
+        columns.push(Whole::new(task, Validation::Structural).on(1).over_bytes(STRUCTURAL, bytes));
     }
-    if lines {
-        let two = whole.with(|analysis| analysis.threads(2));
-        columns.push(two.over_bytes("trommel, 2 threads", bytes));
-    }
-    columns.push(whole.over_stream("trommel stream", bytes));
+    columns.push(strict.on(2).over_bytes("trommel on 2 threads", bytes));
+    columns.push(strict.on(1).over_stream("trommel stream", bytes));
     columns
+}
+
+/// Whole analyses for a task of another stage, checked as the command line does it.
+pub(super) fn analyses<'a>(task: &'a Task, bytes: &'a [u8]) -> [Column<'a>; 3] {
+    let reads_all = matches!(task.name.as_str(), "stats/full" | "stats/schema" | "stats/values");
+    let whole = Whole::new(task, if reads_all { Validation::Strict } else { Validation::Structural });
+    [
+        whole.on(1).over_bytes(ANALYSIS, bytes),
+        whole.on(2).over_bytes("trommel analysis on 2 threads", bytes),
+        whole.on(1).over_stream("trommel analysis of a stream", bytes),
+    ]
 }
 
 /// Whether a task passes over something, so that it matters how that is checked.
@@ -36,24 +42,39 @@ fn skips(task: &Task) -> bool {
 
 /// What a task asks; the answers of several measures are added up.
 fn analysis(task: &Task) -> Analysis {
-    let query = || task.query().parse().expect("the query is in order");
-    let sample = || Sample::new(query(), NonZeroUsize::MIN.saturating_add(99));
-    let stats = |change: fn(&mut Stats)| {
-        let mut stats = Stats::new();
-        change(&mut stats);
-        Analysis::new().ask(Measure::Stats(stats))
+    let (stage, name) = task.name.split_once('/').unwrap_or_default();
+    let queries = || task.queries.iter().map(|query| query.parse().expect("the query is in order"));
+    let extracts = || queries().fold(Analysis::new(), Analysis::extract);
+    let counts = || queries().fold(Analysis::new(), Analysis::count);
+    let samples = |asked: Analysis| {
+        let hundred = NonZeroUsize::MIN.saturating_add(99);
+        queries().fold(asked, |asked, query| asked.sample(Sample::new(query, hundred)))
     };
-    match task.name.split_once('/').map_or("", |(_, name)| name) {
-        "extract" | "descendants" => Analysis::new().extract(query()),
-        "count" => Analysis::new().count(query()),
-        "sample" => Analysis::new().sample(sample()),
-        "stats" => stats(|_| {}),
-        "schema" => stats(|stats| stats.schema = true),
+    match (stage, name) {
+        ("path", _) if task.count => counts(),
+        ("path", _) => extracts().order(Order::Document),
+        (_, "descendants" | "extract") => extracts(),
+        (_, "count") => counts(),
+        (_, "sample") => samples(Analysis::new()),
+        (_, "mixed") => samples(queries().fold(extracts(), Analysis::count)).stats(),
+        _ => Analysis::new().ask(Measure::Stats(described(name))),
+    }
+}
+
+/// What is told about everything.
+fn described(name: &str) -> Stats {
+    let mut stats = Stats::new();
+    match name {
+        "stats" | "full" => {}
+        // What the command does for `--only structure,types`.
+        "types" | "numbers" => (stats.per_path, stats.duplicate_names) = (false, false),
+        "schema" => stats.schema = true,
+        "values" => stats.values = true,
         // What the command does: everything is read and checked, and nothing is looked at by path.
-        "check" => stats(|stats| (stats.per_path, stats.counts) = (false, false)),
-        "mixed" => Analysis::new().extract(query()).count(query()).sample(sample()).stats(),
+        "check" => (stats.per_path, stats.counts) = (false, false),
         name => panic!("no analysis is called {name}"),
     }
+    stats
 }
 
 /// An analysis of a whole input.
@@ -65,8 +86,13 @@ struct Whole<'a> {
 }
 
 impl<'a> Whole<'a> {
-    fn with(&self, change: impl FnOnce(Analysis) -> Analysis) -> Self {
-        Self { analysis: change(self.analysis.clone()), ..self.clone() }
+    fn new(task: &'a Task, validation: Validation) -> Self {
+        let framing = if task.input == Input::Lines { Framing::Lines } else { Framing::Auto };
+        Self { task, framing, analysis: analysis(task).validation(validation) }
+    }
+
+    fn on(&self, threads: usize) -> Self {
+        Self { analysis: self.analysis.clone().threads(threads), ..self.clone() }
     }
 
     fn over_bytes(self, name: &'static str, bytes: &[u8]) -> Column<'a> {

@@ -21,7 +21,7 @@ pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
 fn options(task: &str) -> ProfileOptions {
     let mut options = ProfileOptions::default();
     match task {
-        "stats/types" => options.per_path = false,
+        "stats/types" | "stats/numbers" => options.per_path = false,
         "stats/full" => {}
         "stats/schema" => options.schema = true,
         "stats/values" => options.values = true,

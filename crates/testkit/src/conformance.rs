@@ -13,6 +13,7 @@
 //! ```
 
 mod compliance;
+mod documents;
 mod fields;
 mod figures;
 mod paths;
@@ -20,6 +21,7 @@ mod schema;
 mod texts;
 
 pub use compliance::{Answer, Compliance, Question, canonical_paths, compliance, normalized_paths};
+pub use documents::{Document, documents};
 pub use figures::{Figures, figures};
 pub use paths::{Expected, Input, PathCase, Selection, path_cases, real_documents};
 pub use schema::{SchemaCase, schema_cases};

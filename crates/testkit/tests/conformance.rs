@@ -25,6 +25,8 @@ fn all_suites_are_whole() {
     assert_eq!(count(Verdict::Either), 35);
     assert!(count(Verdict::Accept) > 95 && count(Verdict::Refuse) > 188);
     assert_eq!(conformance::figures(&root).len(), 28);
+    let documents = conformance::documents(&root);
+    assert!(documents.len() == 13 && documents.iter().all(|document| parse(&document.bytes).is_ok()));
     let schemas = conformance::schema_cases(&root);
     assert_eq!(schemas.len(), 24);
     for case in schemas {

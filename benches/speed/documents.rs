@@ -1,0 +1,69 @@
+//! The same questions about documents that others made: those of the conformance suites, where these are at hand, each repeated
+//! as the elements of one array.
+//!
+//! Nothing about them is written down here. An answer is right if it is what `serde_json` finds.
+
+use criterion::Criterion;
+use trommel_benches::{BYTES, Column, Input, Run, Task};
+use trommel_testkit::conformance;
+
+use super::{compare, peers};
+
+/// Smaller ones are mostly beginnings and ends.
+const LEAST: usize = 500_000;
+
+/// What can be asked about any document: names of tasks that others answer too, the query if there is one, and whether its
+/// matches are only counted.
+const QUESTIONS: [(&str, Option<&str>, bool); 6] = [
+    ("reader/values", None, false),
+    ("stats/types", None, false),
+    ("facade/check", None, false),
+    ("path/elements", Some("$[*]"), true),
+    ("path/nested", Some("$[*].*"), false),
+    ("path/ids", Some("$..id"), false),
+];
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    let Some(root) = conformance::root() else { return };
+    let large = conformance::documents(&root).into_iter().filter(|document| document.bytes.len() >= LEAST);
+    for document in large {
+        let bytes = repeated(&document.bytes);
+        for question in QUESTIONS {
+            let task = task(question, &bytes);
+            compare(criterion, &format!("documents/{}/{}", document.name, task.name), &task, &bytes);
+        }
+    }
+}
+
+/// An array of a document as often as it takes to be as large as the other inputs.
+fn repeated(document: &[u8]) -> Vec<u8> {
+    let times = (BYTES as usize).div_ceil(document.len());
+    let mut bytes = vec![b'['];
+    bytes.extend_from_slice(&vec![document; times].join(&b','));
+    bytes.push(b']');
+    bytes
+}
+
+fn task((name, query, count): (&str, Option<&str>, bool), bytes: &[u8]) -> Task {
+    let queries = query.map(str::to_owned).into_iter().collect();
+    let mut task = Task {
+        name: name.to_owned(),
+        input: Input::Document,
+        queries,
+        count,
+        jq: None,
+        peak: false,
+        answer: 0,
+    };
+    task.answer = by_serde(&task, bytes);
+    task
+}
+
+fn by_serde(task: &Task, bytes: &[u8]) -> u64 {
+    let columns = peers::columns(task, bytes);
+    let column = columns.into_iter().find(|column| column.name.starts_with("serde_json"));
+    match column {
+        Some(Column { run: Run::Reads(mut run), .. }) => run(),
+        _ => panic!("serde_json has no column for {}", task.name),
+    }
+}
