@@ -16,11 +16,14 @@ mod measure;
 mod records;
 
 use std::error::Error;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use measure::{Feed, Peak};
 use records::Form;
+#[cfg(target_os = "linux")]
+use rustix::fs::{Advice, fadvise};
 
 use crate::Verdict;
 use crate::process::{cargo, must_run};
@@ -212,7 +215,19 @@ fn made(folder: &Path, form: Form, size: u64) -> Result<PathBuf, Box<dyn Error>>
         records::write(&partial, form, size).map_err(|error| format!("{}: {error}", partial.display()))?;
         fs::rename(&partial, &path)?;
     }
+    read_into_cache(&path)?;
     Ok(path)
+}
+
+/// Has a file lie in the page cache as reading puts it there. What was just written lies in smaller folios, of which a map shows
+/// less at a time: by some MiB, which would look like growth where only the larger file was read again since it was written.
+fn read_into_cache(path: &Path) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    file.sync_all()?;
+    #[cfg(target_os = "linux")]
+    fadvise(&file, 0, None, Advice::DontNeed)?;
+    io::copy(&mut file, &mut io::sink())?;
+    Ok(())
 }
 
 fn mebibytes(bytes: u64) -> String {
