@@ -289,7 +289,15 @@ impl<'a> Source<'a> {
             }
             meter = Meter::new(self.origin);
         }
-        meter.pass(self.loaded(), base, offset);
+        // In parts, so that a file is not in memory all at once.
+        while meter.offset() < offset {
+            let part = Span::new(meter.offset(), offset.min(meter.offset() + BEHIND));
+            meter.pass(self.loaded(), base, part.end);
+            self.forget(part);
+            if meter.offset() < part.end {
+                break;
+            }
+        }
         if !self.is_stream() {
             // The next error of this slice is further on: go on from here.
             self.meter = meter;

@@ -211,6 +211,22 @@ fn a_map_takes_no_memory() {
     }
 }
 
+/// R7: lines are counted without having all of the file in memory, for an error at its end.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_takes_no_memory() {
+    let _alone = MEASURING.lock();
+    let text = "[1,\n".repeat(8 << 20);
+    let (_folder, path) = file(text.as_bytes());
+    let input = Input::open(&path, MAPPED).unwrap();
+    let mut cursor = Cursor::from_input(&input, Framing::Single, &Config::new());
+    let before = resident_file_memory();
+    let place = cursor.place(text.len() as u64).unwrap();
+    assert_eq!((place.line, place.column), ((8 << 20) + 1, 1));
+    let now = resident_file_memory();
+    assert!(now < before + 8 * 1024, "{before} KiB, then {now} KiB");
+}
+
 /// R7: parts that are given back one after the other leave nothing between them, wherever they meet.
 #[cfg(target_os = "linux")]
 #[test]
