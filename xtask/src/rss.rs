@@ -148,6 +148,9 @@ fn ask_all(program: &Path, folder: &Path, form: Form, (small, size): (Option<u64
     fs::create_dir_all(folder)?;
     let base = small.map(|small| made(folder, form, small)).transpose()?;
     let full = made(folder, form, size)?;
+    for file in base.iter().chain([&full]) {
+        read_into_cache(program, file)?;
+    }
     println!("\n{:>9} {:>9} {:>9}  as       seconds  command", "1.0 GiB", gibibytes(size), "bound");
     let mut good = true;
     for question in QUESTIONS.iter().filter(|question| question.form == form) {
@@ -215,18 +218,18 @@ fn made(folder: &Path, form: Form, size: u64) -> Result<PathBuf, Box<dyn Error>>
         records::write(&partial, form, size).map_err(|error| format!("{}: {error}", partial.display()))?;
         fs::rename(&partial, &path)?;
     }
-    read_into_cache(&path)?;
     Ok(path)
 }
 
-/// Has a file lie in the page cache as reading puts it there. What was just written lies in smaller folios, of which a map shows
-/// less at a time: by some MiB, which would look like growth where only the larger file was read again since it was written.
-fn read_into_cache(path: &Path) -> io::Result<()> {
-    let mut file = File::open(path)?;
+/// Has a file lie in the page cache as reading it through a map puts it there. What was written, or read otherwise, lies in
+/// smaller folios, of which a map shows less at a time: by some MiB, which would look like growth where only the larger file was
+/// mapped when it had to be read from the disk.
+fn read_into_cache(program: &Path, path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
     file.sync_all()?;
     #[cfg(target_os = "linux")]
     fadvise(&file, 0, None, Advice::DontNeed)?;
-    io::copy(&mut file, &mut io::sink())?;
+    Feed::Mapped.measure(program, "stats FILE --only structure,types", path)?;
     Ok(())
 }
 
