@@ -16,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
         assert!(strict.is_none() || strict == found, "{backend:?}: {strict:?} {found:?}");
     }
     // A search finds the same, and the same wrong, whatever the bytes.
-    for search in [seek, members] {
+    for search in [seek, count, members] {
         let mut expected = None;
         for backend in Backend::available() {
             let config = Config::new().backend(backend).validation(Validation::Structural).window(64);
@@ -64,6 +64,23 @@ fn seek(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) ->
                 found.push((cursor.depth(), seek.start_of(cursor.depth()), cursor.offset()));
             }
         }
+    }
+    Ok(())
+}
+
+/// How many members of a short name, or objects that have one, there are in each record, and where it ends.
+fn count(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
+    let mut seek = Seek::new(NAMES[usize::from(choice) % NAMES.len()]);
+    seek.count_alone(choice >= 128);
+    while cursor.next_record()? {
+        let mut told = 0_u64;
+        if let Event::Begin(_) = cursor.begin_value()? {
+            seek.begin(1, cursor.span().start);
+            while cursor.seek_name(&mut seek, 0)? == SeekStep::Member {
+                told += u64::from(seek.note(cursor.depth()) || choice < 128);
+            }
+        }
+        found.push((0, told + seek.take_counted(), cursor.offset()));
     }
     Ok(())
 }

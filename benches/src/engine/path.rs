@@ -26,6 +26,7 @@ fn column<'a>(name: &'static str, task: &Task, bytes: &'a [u8], config: Config) 
     wants.bytes = vec![!task.count; queries.len()];
     wants.no_enter = vec![!task.count; queries.len()];
     wants.no_leave = vec![task.count; queries.len()];
+    wants.only_count = vec![task.count; queries.len()];
     let mut scratch = Scratch::new();
     Column::reads(name, move || {
         nodes(&plan, &mut scratch, &wants, Cursor::new(bytes, &config)).expect("the input is valid")

@@ -1,6 +1,6 @@
 //! What a search for the members of one name knows.
 
-use trommel_scan::{Needle, Passed, Stack};
+use trommel_scan::{Hits, Needle, Passed, Stack};
 
 /// Bytes in which an array shows that it is long, at first.
 const WATCHED: u64 = 64 << 10;
@@ -31,6 +31,9 @@ pub struct Seek {
     pub(crate) turn: u32,
     /// Not to stop there before this offset.
     pub(crate) until: u64,
+    pub(crate) hits: Hits,
+    /// Whether members are counted where nothing else is to be told of them.
+    pub(crate) counts: bool,
 }
 
 /// What a search has come to.
@@ -62,12 +65,15 @@ impl Seek {
             done: never,
             turn: 0,
             until: 0,
+            hits: Hits::default(),
+            counts: false,
         }
     }
 
     /// Begins anew, with a container that was entered by another move, and made so many open.
     pub fn begin(&mut self, depth: u32, start: u64) {
         self.surplus = 0;
+        self.hits.clear();
         self.entered(depth, start);
         self.mark(depth);
     }
@@ -75,6 +81,29 @@ impl Seek {
     /// The name.
     pub fn name(&self) -> &str {
         self.needle.name()
+    }
+
+    /// From now on members are [counted](Self::take_counted) instead of told of, wherever that takes no closer look: of each
+    /// object only the first, if they are `unique`.
+    pub fn count_alone(&mut self, unique: bool) {
+        (self.counts, self.hits.unique) = (true, unique);
+    }
+
+    /// How many members were counted since this was asked last.
+    pub fn take_counted(&mut self) -> u64 {
+        std::mem::take(&mut self.hits.counted)
+    }
+
+    /// Notes a member that was told of, in the object in which so many containers are open; `false` if it is not the first
+    /// there.
+    pub fn note(&mut self, depth: u32) -> bool {
+        let start = self.start_of(depth);
+        self.hits.note(depth, start)
+    }
+
+    /// Whether a member was found in the open object that is so many deep.
+    pub fn has_found(&self, depth: u32) -> bool {
+        self.hits.has_found(depth, self.start_of(depth))
     }
 
     /// Tells where the container begins that was entered by another move, and made so many open.

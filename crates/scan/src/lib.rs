@@ -14,7 +14,7 @@
 //! | [`skip`](Kernels::skip) | goes past a container, counting brackets outside of strings |
 //! | [`tally`](Kernels::tally) | the same, counting what is passed by type |
 //! | [`members`](Kernels::members) | goes to the next member of an object that has one of a few names |
-//! | [`seek`](Kernels::seek) | goes to the next member of a name, at any depth |
+//! | [`seek`](Kernels::seek) | goes to the next member of a name, at any depth, or counts them |
 //! | [`vet`](Kernels::vet) | goes as far as all is right by every rule of RFC 8259 |
 //! | [`index`](Kernels::index), [`names`](Kernels::names) | the same, and say where tokens are, or names and brackets |
 //! | [`plain`](Kernels::plain), [`ascii`](Kernels::ascii), [`space`](Kernels::space) | go to the end of what is all alike |
@@ -32,6 +32,7 @@ mod backend;
 mod blocks;
 mod compact;
 mod escapes;
+mod hits;
 mod members;
 mod runs;
 mod seek;
@@ -45,6 +46,7 @@ pub use backend::{Backend, Kernels};
 pub use blocks::is_space;
 pub use compact::compact;
 pub use escapes::{count_chars, decode_escape, eq_escaped, hex4};
+pub use hits::Hits;
 pub use members::{Named, Names, Naming};
 pub use runs::Plain;
 pub use seek::{Carry, Needle, Seeking, Sought};

@@ -11,6 +11,7 @@
 use crate::backend::{BLOCK, Lanes};
 use crate::blocks::{add, is_space, padded, strings};
 use crate::escapes::eq_escaped;
+use crate::hits::Hits;
 use crate::trace::{Brackets, Count, Trace};
 
 /// A name that is looked for.
@@ -78,6 +79,8 @@ pub struct Seeking<'s> {
     pub base: u64,
     /// What is known of the bytes before.
     pub carry: Carry,
+    /// What was found of the name, and need not be told.
+    pub hits: &'s mut Hits,
 }
 
 /// What is known of the bytes before a block.
@@ -176,7 +179,13 @@ fn seek_block<L: Lanes>(
     if plain | escaped != 0 {
         // What was opened before the window cannot be seen, and is too long.
         let before = carry.opened.checked_sub(state.base).map(|open| open as usize);
-        found = judge(place, Strings { closings: plain | escaped, escaped, openings, before }, state.needle);
+        let strings = Strings { closings: plain | escaped, escaped, openings, before };
+        found = if state.hits.counting {
+            let brackets = Brackets { open, close, curly: lanes.bit5() };
+            count_hits(place, strings, brackets, *count, state)
+        } else {
+            judge(place, strings, state.needle)
+        };
         if let Some((bit, _)) = found {
             let before = (1 << bit) - 1;
             (open, close) = (open & before, close & before);
@@ -254,6 +263,31 @@ fn judge(place: Place<'_>, strings: Strings, needle: &Needle) -> Option<(u32, So
         }
     }
     None
+}
+
+/// Counts the members of the name in a block, up to the first that is not plain, or behind a bracket where to stop.
+fn count_hits(
+    place: Place<'_>,
+    mut strings: Strings,
+    brackets: Brackets,
+    count: Count,
+    state: &mut Seeking<'_>,
+) -> Option<(u32, Sought)> {
+    loop {
+        let found = judge(place, strings, state.needle)?;
+        let (bit, Sought::Found { colon, escaped: false, .. }) = found else { return Some(found) };
+        let before = brackets.only((1 << bit) - 1);
+        let (opens, closes) = (before.open.count_ones(), before.close.count_ones());
+        if count.depth <= state.turn + closes || count.depth + opens > state.trace.room() {
+            return Some(found);
+        }
+        let depth = count.depth + opens - closes;
+        let innermost = state.trace.innermost(state.base + place.at as u64, before, depth);
+        if !state.hits.count(place.bytes, colon, depth, innermost) {
+            return Some(found);
+        }
+        strings.closings &= u64::MAX << bit << 1;
+    }
 }
 
 /// Past the brackets of a block, or to one of them.

@@ -28,7 +28,7 @@ impl Brackets {
 /// The brackets of some blocks, each with the absolute offset of its first byte.
 #[derive(Clone, Debug, Default)]
 pub struct Passed {
-    blocks: Vec<(u64, Brackets)>,
+    pub(crate) blocks: Vec<(u64, Brackets)>,
 }
 
 /// The open containers, as they were, and the brackets that were passed since.

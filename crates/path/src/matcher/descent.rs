@@ -5,10 +5,12 @@
 //! those of the containers in it, so that a match has to wait while an object is open around its own that has no member of
 //! the name yet.
 
+use std::ops::ControlFlow;
+
 use trommel_reader::{Kind, Result, Seek, SeekStep};
 
 use super::trail::{Level, Stage};
-use super::{Matcher, Scratch};
+use super::{Matcher, Phase, Scratch, Step};
 use crate::plan::{Duplicates, Order, Plan, QueryId};
 use crate::trail::Trails;
 
@@ -18,9 +20,6 @@ pub(super) struct Descent {
     seek: Option<Seek>,
     /// Containers open around the outermost one that is searched.
     floor: u32,
-    /// Objects in which a member of the name was found: how many containers are open in each, and where it begins. Those
-    /// deeper than the current place have ended, and so may others have.
-    found: Vec<(u32, u64)>,
     /// Whether matches of any query are wanted in the order of the RFC.
     sorts: bool,
     /// Of so many open containers none can put anything before what was found, as when that was last looked at.
@@ -31,6 +30,8 @@ pub(super) struct Descent {
     key: Option<[u64; 2]>,
     /// Whether it is in its final place.
     settled: bool,
+    /// How many nodes are to be told of that were only counted, and what comes next.
+    counted: (u64, Option<Stage>),
 }
 
 impl Descent {
@@ -49,20 +50,6 @@ impl Descent {
     fn begin(&mut self, depth: u32) {
         self.floor = depth - 1;
         self.clear = self.floor;
-        self.found.clear();
-    }
-
-    /// Notes a member of the name in the object in which so many containers are open; `false` if it is not the first.
-    fn note(&mut self, depth: u32) -> bool {
-        let object = (depth, self.start_of(depth));
-        while self.found.last().is_some_and(|last| last.0 > depth || last.0 == depth && *last != object) {
-            self.found.pop();
-        }
-        let is_first = self.found.last() != Some(&object);
-        if is_first {
-            self.found.push(object);
-        }
-        is_first
     }
 
     /// Goes on between two elements of an array in which so many containers are open, and does not stop there again.
@@ -86,7 +73,7 @@ impl Descent {
     }
 
     fn has_found(&self, depth: u32) -> bool {
-        self.found.binary_search(&(depth, self.start_of(depth))).is_ok()
+        self.seek.as_ref().is_some_and(|seek| seek.has_found(depth))
     }
 
     pub(super) fn key(&self) -> &[u64] {
@@ -114,6 +101,12 @@ impl Matcher<'_, '_> {
             return seek.entered(depth, self.start);
         }
         seek.begin(depth, self.start);
+        let sought = trails.node(node).and_then(|node| node.sought);
+        if sought
+            .is_some_and(|sought| trails.queries(sought).iter().all(|&query| self.wants.only_counts(query)))
+        {
+            seek.count_alone(self.plan.options.duplicates == Duplicates::First);
+        }
         if self.scratch.pause.wants() {
             seek.watch(depth, self.start);
         }
@@ -125,8 +118,35 @@ impl Matcher<'_, '_> {
         node.is_some_and(|node| node.sought.is_some())
     }
 
-    /// To the next member of the name, or out of the innermost level, which is this one.
+    /// To the next member of the name that is told of, or out of the innermost level, which is this one.
     pub(super) fn trail_search(&mut self, trails: &Trails, sought: u32, level: Level) -> Result<Stage> {
+        let next = self.search(trails, sought, level)?;
+        let descent = &mut self.scratch.descent;
+        match descent.seek.as_mut().map_or(0, Seek::take_counted) {
+            0 => Ok(next),
+            times => {
+                descent.counted = (times, Some(next));
+                Ok(Stage::Counted { node: sought, query: 0 })
+            }
+        }
+    }
+
+    /// Tells the next query how many nodes were counted, or what comes when all were told.
+    pub(super) fn tell_counted(
+        &mut self,
+        trails: &Trails,
+        node: u32,
+        query: usize,
+    ) -> ControlFlow<Step, Stage> {
+        let (times, next) = self.scratch.descent.counted;
+        let Some(&id) = trails.queries(node).get(query) else {
+            return ControlFlow::Continue(next.unwrap_or(Stage::Walk));
+        };
+        self.phase = Phase::Trail(Stage::Counted { node, query: query + 1 });
+        ControlFlow::Break(Step::Enter { query: id, times })
+    }
+
+    fn search(&mut self, trails: &Trails, sought: u32, level: Level) -> Result<Stage> {
         loop {
             let Some(seek) = &mut self.scratch.descent.seek else { return Ok(self.close_level(&level)) };
             match self.cursor.seek_name(seek, level.floor)? {
@@ -148,11 +168,9 @@ impl Matcher<'_, '_> {
             let lowest = seek.lowest();
             self.look_for_blockers(lowest);
             let depth = self.cursor.depth();
-            let descent = &mut self.scratch.descent;
-            if let Some(seek) = &mut descent.seek {
-                seek.mark(depth);
-            }
-            if !descent.note(depth) && self.plan.options.duplicates == Duplicates::First {
+            let Some(seek) = &mut self.scratch.descent.seek else { return Ok(self.close_level(&level)) };
+            seek.mark(depth);
+            if !seek.note(depth) && self.plan.options.duplicates == Duplicates::First {
                 continue;
             }
             let settles = self.settles(trails, sought);

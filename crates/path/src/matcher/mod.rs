@@ -81,6 +81,9 @@ pub struct Wants {
     /// For each query, whether it need not be told that its nodes are left. Then it may be told that one is entered when it
     /// was passed.
     pub no_leave: Vec<bool>,
+    /// For each query, whether nothing is wanted of its nodes but their number. Then it may be told of many at once, and where
+    /// it is told the matcher may be elsewhere.
+    pub only_count: Vec<bool>,
 }
 
 impl Wants {
@@ -90,6 +93,10 @@ impl Wants {
 
     fn bytes_of(&self, query: QueryId) -> bool {
         self.bytes.get(query.index()).copied().unwrap_or(false)
+    }
+
+    fn only_counts(&self, query: QueryId) -> bool {
+        self.only_count.get(query.index()).copied().unwrap_or(false)
     }
 
     fn tells_enter_of(&self, query: QueryId) -> bool {
@@ -183,6 +190,7 @@ impl Plan {
             location: false,
             no_enter: Vec::new(),
             no_leave: Vec::new(),
+            only_count: Vec::new(),
         };
         let mut matcher = Matcher::new(self, scratch, cursor, NOTHING);
         matcher.answers = Some(answers);

@@ -1,5 +1,7 @@
 //! Matching plain paths: down one tree, with nothing kept at a container but the place in it.
 
+use std::ops::ControlFlow;
+
 use trommel_reader::{Cursor, Kind, Result, Span, Validation};
 
 use super::scratch::Region;
@@ -34,6 +36,8 @@ pub(super) enum Stage {
     Leave { node: u32, query: usize, held: bool },
     /// It is told which queries have settled; then it goes on with the value of the node, or behind it.
     Settle { node: u32, query: usize, before: bool },
+    /// It is told how often each query selects what was only counted.
+    Counted { node: u32, query: usize },
     /// To the next child of the innermost level.
     Walk,
     /// Others match what comes next.
@@ -111,6 +115,10 @@ impl Matcher<'_, '_> {
                         Stage::Walk
                     }
                 }
+                Stage::Counted { node, query } => match self.tell_counted(trails, node, query) {
+                    ControlFlow::Break(step) => return Ok(Some(step)),
+                    ControlFlow::Continue(next) => next,
+                },
                 Stage::Pause => {
                     self.phase = Phase::Trail(Stage::Walk);
                     return Ok(None);

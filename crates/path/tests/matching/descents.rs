@@ -1,6 +1,6 @@
 //! `..name` at the end of plain paths, asked for without locations: from member to member by masks.
 
-use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query};
+use trommel_path::{Duplicates, Order, Plan, PlanOptions, Query, Scratch, Step, Wants};
 use trommel_reader::{Config, Cursor, Framing, Result, Validation};
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::effort::cases;
@@ -20,6 +20,23 @@ fn found(plan: &Plan, mut cursor: Cursor<'_>) -> Result<Places> {
     bare(plan, &mut cursor).map(places)
 }
 
+/// How often each query selects a node, when nothing else is wanted.
+fn counted(plan: &Plan, mut cursor: Cursor<'_>) -> Result<Vec<u64>> {
+    let mut counts = vec![0; plan.ids().count()];
+    let all = vec![true; counts.len()];
+    let (mut wants, mut scratch) = (Wants::default(), Scratch::new());
+    (wants.no_leave, wants.only_count) = (all.clone(), all);
+    let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
+    while matcher.next_record()? {
+        while let Some(step) = matcher.advance()? {
+            if let Step::Enter { query, times } = step {
+                counts[query.index()] += times;
+            }
+        }
+    }
+    Ok(counts)
+}
+
 /// Compares with the evaluator, on a slice and on a stream; how many nodes there are.
 fn compare(bytes: &[u8], queries: &[Query], options: PlanOptions, size: usize) -> usize {
     let tree = naive::parse(bytes).unwrap();
@@ -31,6 +48,8 @@ fn compare(bytes: &[u8], queries: &[Query], options: PlanOptions, size: usize) -
     for validation in [Validation::Structural, Validation::Strict] {
         let config = Config::new().validation(validation);
         assert_eq!(found(&plan, Cursor::new(bytes, &config)).unwrap(), expected, "{}", note());
+        let numbers: Vec<_> = expected.iter().map(|nodes| nodes.len() as u64).collect();
+        assert_eq!(counted(&plan, Cursor::new(bytes, &config)).unwrap(), numbers, "counted: {}", note());
         let reader = Chunks::new(bytes, &[size]);
         let cursor = Cursor::from_reader(reader, Framing::Single, &config.window(64));
         assert_eq!(found(&plan, cursor).unwrap(), expected, "reads of {size}: {}", note());

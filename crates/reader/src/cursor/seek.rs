@@ -9,6 +9,9 @@ use crate::seek::{Seek, SeekStep};
 /// Containers that there is room for at first.
 const LEVELS: usize = 64;
 
+/// Where members are counted without a look at each, tokens of so many bytes must be allowed.
+const COUNTED: u64 = 4 << 10;
+
 impl Cursor<'_> {
     /// Inside of a container: goes to the next member of the name that is looked for, in it or in any container below; or
     /// leaves containers until only `floor` are open. A value that was not looked at is gone through.
@@ -24,6 +27,8 @@ impl Cursor<'_> {
         if seek.opened.len() < LEVELS {
             seek.opened.resize(LEVELS, 0);
         }
+        let most = COUNTED.max(seek.needle.reach() as u64);
+        seek.hits.counting = seek.counts && self.limits.token_bytes >= most;
         loop {
             match self.pass_to_name(seek, floor)? {
                 Sought::Found { open, close, colon, escaped } => {
@@ -105,6 +110,7 @@ impl Cursor<'_> {
                 until: seek.until.saturating_sub(base + 1) as usize,
                 base,
                 carry,
+                hits: &mut seek.hits,
             };
             let sought = (self.kernels.seek)(window, self.at, &mut state);
             let ended = state.turn < turn;

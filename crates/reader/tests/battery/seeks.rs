@@ -63,11 +63,37 @@ fn sought(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<Vec<Mem
     Ok(members)
 }
 
+/// How many members there are, and in how many objects: those that were counted on the way, and those that were told of.
+fn counted(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[u64; 2]> {
+    let start = cursor.hold();
+    let mut counts = [0; 2];
+    for (unique, count) in [false, true].into_iter().zip(&mut counts) {
+        cursor.rewind(&start);
+        let mut seek = Seek::new(name);
+        if !matches!(cursor.begin_value()?, Event::Begin(_)) {
+            break;
+        }
+        seek.begin(1, cursor.span().start);
+        seek.count_alone(unique);
+        seek.stop_between((name.len() as u64 + cursor.span().start) as u32 % 3, 0);
+        loop {
+            match cursor.seek_name(&mut seek, 0)? {
+                SeekStep::Member if seek.note(cursor.depth()) || !unique => *count += 1,
+                SeekStep::Member | SeekStep::Between => {}
+                SeekStep::Left => break,
+            }
+        }
+        *count += seek.take_counted();
+    }
+    cursor.release();
+    Ok(counts)
+}
+
 /// Every record's members; nothing where one is bad.
-fn all(
+fn all<T>(
     mut cursor: Cursor<'_>,
-    members: impl Fn(&mut Cursor<'_>) -> trommel_reader::Result<Vec<Member>>,
-) -> Option<Vec<Vec<Member>>> {
+    members: impl Fn(&mut Cursor<'_>) -> trommel_reader::Result<T>,
+) -> Option<Vec<T>> {
     let mut found = Vec::new();
     while cursor.next_record().ok()? {
         found.push(members(&mut cursor).ok()?);
@@ -75,20 +101,40 @@ fn all(
     Some(found)
 }
 
+/// How many members there are, and in how many objects.
+fn numbers_of(members: &[Member]) -> [u64; 2] {
+    let mut objects: Vec<_> = members.iter().map(|(depth, start, _)| (depth, start)).collect();
+    objects.sort_unstable();
+    objects.dedup();
+    [members.len() as u64, objects.len() as u64]
+}
+
 fn compare(bytes: &[u8], framing: Framing, name: &str, sizes: &[usize]) -> usize {
     let strict = Config::new().validation(Validation::Strict);
     let slice = |config: &Config| Cursor::from_view(View::new(bytes), framing, config);
     let Some(expected) = all(slice(&strict), |cursor| walked(cursor, name)) else { return 0 };
+    let numbers: Vec<[u64; 2]> = expected.iter().map(|members| numbers_of(members)).collect();
     let note = |how: &str| format!("{name:?} {how} in {}", bytes[..bytes.len().min(2000)].escape_ascii());
     for backend in Backend::available() {
         let config = config().backend(backend);
         let found = all(slice(&config), |cursor| sought(cursor, name));
         assert_eq!(found.as_ref(), Some(&expected), "{}", note(&format!("{backend:?}")));
+        let counts = all(slice(&config), |cursor| counted(cursor, name));
+        assert_eq!(counts.as_ref(), Some(&numbers), "{}", note(&format!("counted, {backend:?}")));
         for &size in sizes {
             let reader = Chunks::new(bytes, &[size]);
             let cursor = Cursor::from_reader(reader, framing, &config.window(size));
             let found = all(cursor, |cursor| sought(cursor, name));
             assert_eq!(found.as_ref(), Some(&expected), "{}", note(&format!("{backend:?} by {size}")));
+            let reader = Chunks::new(bytes, &[size]);
+            let cursor = Cursor::from_reader(reader, framing, &config.window(size));
+            let counts = all(cursor, |cursor| counted(cursor, name));
+            assert_eq!(
+                counts.as_ref(),
+                Some(&numbers),
+                "{}",
+                note(&format!("counted, {backend:?} by {size}"))
+            );
         }
     }
     expected.iter().map(Vec::len).sum()
@@ -281,6 +327,75 @@ fn long_arrays_are_stopped_in() {
             // Where nothing is found, it is only looked at the end of what is shown of a document.
             let all = if depth == 0 || name == "no" { vec![] } else { vec![depth] };
             assert_eq!(stops, all, "{name} {}", &text[..20]);
+        }
+    }
+}
+
+/// What is counted without stopping at it is as right as what is told of: the same is refused, at the same byte.
+#[test]
+fn what_is_counted_is_looked_at() {
+    let values = [
+        r#""text""#,
+        r#""""#,
+        r#""tab\t""#,
+        "\"tab\t\"",
+        r#""\x""#,
+        "\"\u{e9}\"",
+        r#""no end"#,
+        "12",
+        "-12",
+        "0",
+        "01",
+        "1.5",
+        "1.",
+        "1e9",
+        "12-",
+        "1e",
+        "true",
+        "tru",
+        "false",
+        "null",
+        "nul",
+        "nothing",
+        "",
+        "+1",
+        ",",
+        "}",
+        "]",
+        "[1]",
+        "[1}",
+        "{\"login\":1}",
+        "{]",
+    ];
+    for (value, pad) in values.into_iter().flat_map(|value| (0..70).map(move |pad| (value, pad))) {
+        for (before, behind) in [("{", "}"), ("[", "]"), ("{\"a\":[{", "}]}"), ("{\"login\":0,", "}")] {
+            let text = format!("{before}{}\"login\": {value}{behind} ", " ".repeat(pad));
+            for backend in Backend::available() {
+                let run = |counts: bool| {
+                    let config = config().backend(backend);
+                    let mut cursor = Cursor::new(text.as_bytes(), &config);
+                    let mut seek = Seek::new("login");
+                    cursor.next_record()?;
+                    cursor.begin_value()?;
+                    seek.begin(1, cursor.span().start);
+                    if counts {
+                        seek.count_alone(false);
+                    }
+                    let mut told = 0;
+                    while cursor.seek_name(&mut seek, 0)? == SeekStep::Member {
+                        told += 1;
+                        if !matches!(
+                            cursor.peek()?,
+                            Some(trommel_reader::Kind::Array | trommel_reader::Kind::Object)
+                        ) {
+                            cursor.skip_value()?;
+                        }
+                    }
+                    Ok(told + seek.take_counted())
+                };
+                let place = |error: trommel_reader::Error| (error.kind(), error.offset());
+                assert_eq!(run(true).map_err(place), run(false).map_err(place), "{backend:?}: {text}");
+            }
         }
     }
 }
