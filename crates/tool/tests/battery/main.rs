@@ -1,0 +1,15 @@
+//! The contract of tools against its promises, one subject a module.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod calls;
+mod deliveries;
+mod dialects;
+mod displays;
+mod golden;
+mod hostile;
+mod names;
+mod records;
+mod registries;
+mod stopping;
+mod support;
