@@ -23,16 +23,16 @@ impl Progress {
         Self { started: Instant::now(), shown: io::stderr().is_terminal(), bar: OnceLock::new() }
     }
 
-    /// Tells how far the work is, in bytes, and of how many. Called about once a megabyte.
-    pub(crate) fn update(&self, bytes: u64, total: Option<u64>) {
+    /// Tells how far the work is. Called about once a megabyte.
+    pub(crate) fn update(&self, progress: trommel::Progress) {
         if !self.shown || self.bar.get().is_none() && self.started.elapsed() < PATIENCE {
             return;
         }
-        let bar = self.bar.get_or_init(|| bar(total, self.started));
-        if total.is_some() && total != bar.length() {
-            bar.set_length(total.unwrap_or_default());
+        let bar = self.bar.get_or_init(|| bar(progress.total, self.started));
+        if progress.total.is_some() && progress.total != bar.length() {
+            bar.set_length(progress.total.unwrap_or_default());
         }
-        bar.set_position(bytes);
+        bar.set_position(progress.bytes);
     }
 
     /// Takes the bar off the terminal, for good.

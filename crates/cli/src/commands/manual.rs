@@ -1,17 +1,18 @@
 //! `trommel completions` and `trommel man`.
 
+use std::io::{self, Write};
+
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::args::Cli;
 use crate::errors::Failure;
-use crate::output::print;
 
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "trommel", &mut script);
-    Ok(print(&String::from_utf8_lossy(&script))?)
+    print(&script)
 }
 
 pub(crate) fn man(of: Option<&str>) -> Result<(), Failure> {
@@ -28,5 +29,11 @@ pub(crate) fn man(of: Option<&str>) -> Result<(), Failure> {
     };
     let mut page = Vec::new();
     Man::new(command).render(&mut page)?;
-    Ok(print(&String::from_utf8_lossy(&page))?)
+    print(&page)
+}
+
+fn print(text: &[u8]) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text)?;
+    Ok(stdout.flush()?)
 }

@@ -1,4 +1,0 @@
-//! Tests that look inside: which operations are done, and what comes of each that fails.
-
-mod broken;
-mod opens;
