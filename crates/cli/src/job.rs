@@ -4,14 +4,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
+use trommel::path::Duplicates;
 use trommel::reader::{Config, Framing, Input, MapPolicy, Place, Validation};
 use trommel::{Analysis, Cancel, Damage, Document, Error, Found, OnBadRecord, Report, Sink};
+use trommel_store::Stored;
 
 use crate::args::{BadRecords, Engine, Source};
 use crate::errors::{BadWork, Failure};
 use crate::output::{Notes, Out, Refused};
 use crate::progress::Progress;
-use crate::{sigbus, signals};
+use crate::{home, sigbus, signals};
 
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
@@ -21,6 +23,8 @@ pub(crate) struct Job<'a> {
     source: &'a Source,
     validation: Validation,
     document: Document,
+    /// What is known of the input, if it is a stored output.
+    stored: Option<Stored>,
     analysis: Analysis,
     progress: Arc<Progress>,
     cancel: Cancel,
@@ -36,23 +40,31 @@ impl<'a> Job<'a> {
     ) -> Result<Self, Failure> {
         let (progress, cancel) = (Arc::new(Progress::new()), Cancel::new());
         signals::install(Arc::clone(&progress))?;
-        let mut document =
-            open(source).map_err(|error| failed(error, source))?.ratio_limit(source.limit_ratio);
+        let (mut document, stored) = match source.output() {
+            Some(id) => open_output(id, source).map(|(document, stored)| (document, Some(stored)))?,
+            None => (open(source).map_err(|error| failed(error, source))?, None),
+        };
         if let Some(framing) = source.input.forced() {
             document = document.framing(framing);
         }
+        let repeats = stored.as_ref().is_some_and(|stored| stored.duplicate_names > 0);
         let watch = Arc::clone(&progress);
         let mut analysis = Analysis::new()
             .validation(validation)
             .limits(source.limits())
-            .duplicates(engine.duplicates.into())
+            .duplicates(if repeats { Duplicates::All } else { engine.duplicates.into() })
             .on_bad_record(OnBadRecord::from(bad_records))
             .cancel_with(&cancel)
-            .on_progress(move |progress| watch.update(progress));
+            .on_progress(move |progress| watch.update(progress.bytes, progress.total));
         if let Some(threads) = source.threads {
             analysis = analysis.threads(threads.get());
         }
-        Ok(Self { source, validation, document, analysis, progress, cancel })
+        Ok(Self { source, validation, document, stored, analysis, progress, cancel })
+    }
+
+    /// What is known of the input, if it is a stored output.
+    pub(crate) fn stored(&self) -> Option<&Stored> {
+        self.stored.as_ref()
     }
 
     /// Changes what is asked.
@@ -117,7 +129,7 @@ impl<'a> Job<'a> {
 
     /// Line and column of an offset, where the input can be read again.
     fn place(&self, offset: u64) -> Option<Place> {
-        if self.source.is_stdin() {
+        if self.source.is_stdin() || self.stored.is_some() {
             return place_in(self.document.view()?.bytes(), offset);
         }
         let input = Input::open(&self.source.file, MapPolicy::never()).ok()?;
@@ -160,14 +172,30 @@ fn failed(error: Error, source: &Source) -> Failure {
 /// Opens the input: regular files are mapped unless that is not wanted.
 fn open(source: &Source) -> Result<Document, Error> {
     let policy = || if source.no_mmap { MapPolicy::never() } else { sigbus::map_files(&name(source)) };
+    let limited = |document: Document| document.ratio_limit(source.limit_ratio);
     if !source.is_stdin() {
-        return Document::open_with(&source.file, policy());
+        return Document::open_with(&source.file, policy()).map(limited);
     }
     let cause = |cause| Error::Open { path: STDIN.into(), cause };
     match redirected().map_err(cause)? {
         Some(file) => Input::from_file(file, policy()).and_then(Document::from_input).map_err(cause),
         None => Ok(Document::from_reader(io::stdin())),
     }
+    .map(limited)
+}
+
+/// Opens a stored output, which must be JSON. Plain ones are mapped unless that is not wanted.
+fn open_output(id: &str, source: &Source) -> Result<(Document, Stored), Failure> {
+    let store = home::store()?;
+    let stored = store.get(id)?;
+    let document = store.document(&stored)?;
+    if !source.no_mmap {
+        sigbus::guard(&name(source));
+        return Ok((document, stored));
+    }
+    let framing = document.current_framing();
+    let document = Document::from_reader(store.payload(&stored)?);
+    Ok((document.framing(framing), stored))
 }
 
 /// The file that standard input is, if it is a regular file of which nothing was read yet.

@@ -1,17 +1,19 @@
 //! The command line: asks the library, prints answers, and ends with a status.
 //!
-//! `main` reads the arguments and hands over to one of [`commands`]; a [`job`] is one run over one input; [`output`]
-//! holds what is printed, [`errors`] what is said when something goes wrong. Answers go to standard output and nothing
-//! else does. `unsafe` stands in [`sigbus`] only.
+//! `main` reads the arguments and hands over to one of [`commands`]; a [`job`] is one run over one input, the [`toolbox`]
+//! the tools over the store that lies in [`home`]; [`output`] holds what is printed, [`errors`] what is said when something
+//! goes wrong. Answers go to standard output and nothing else does. `unsafe` stands in [`sigbus`] only.
 
 mod args;
 mod commands;
 mod errors;
+mod home;
 mod job;
 mod output;
 mod progress;
 mod sigbus;
 mod signals;
+mod toolbox;
 
 use std::io;
 use std::process::ExitCode;

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use trommel_tool::Event;
 
 /// Work that ends sooner shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -23,16 +24,23 @@ impl Progress {
         Self { started: Instant::now(), shown: io::stderr().is_terminal(), bar: OnceLock::new() }
     }
 
-    /// Tells how far the work is. Called about once a megabyte.
-    pub(crate) fn update(&self, progress: trommel::Progress) {
+    /// Tells how far the work is, in bytes, and of how many. Called about once a megabyte.
+    pub(crate) fn update(&self, bytes: u64, total: Option<u64>) {
         if !self.shown || self.bar.get().is_none() && self.started.elapsed() < PATIENCE {
             return;
         }
-        let bar = self.bar.get_or_init(|| bar(progress.total, self.started));
-        if progress.total.is_some() && progress.total != bar.length() {
-            bar.set_length(progress.total.unwrap_or_default());
+        let bar = self.bar.get_or_init(|| bar(total, self.started));
+        if total.is_some() && total != bar.length() {
+            bar.set_length(total.unwrap_or_default());
         }
-        bar.set_position(progress.bytes);
+        bar.set_position(bytes);
+    }
+
+    /// Tells how far a tool is.
+    pub(crate) fn watch(&self, event: &Event<'_>) {
+        if let Event::Progress { done, total } = *event {
+            self.update(done, total);
+        }
     }
 
     /// Takes the bar off the terminal, for good.

@@ -17,7 +17,7 @@ static MESSAGE: OnceLock<Vec<u8>> = OnceLock::new();
 
 /// The policy for regular files, with the handler installed that names `file`.
 pub(crate) fn map_files(file: &str) -> MapPolicy {
-    if !install(file) {
+    if !guard(file) {
         return MapPolicy::never();
     }
     // SAFETY: that nobody changes the file is the user's to see to: `--no-mmap` is there for files that change. When it
@@ -30,9 +30,9 @@ pub(crate) fn map_files(file: &str) -> MapPolicy {
     }
 }
 
-/// Installs the handler; `false` where that cannot be.
+/// Installs the handler for what is mapped already; `false` where that cannot be.
 #[cfg(unix)]
-fn install(file: &str) -> bool {
+pub(crate) fn guard(file: &str) -> bool {
     use std::io::{self, IsTerminal};
 
     use signal_hook::consts::SIGBUS;
@@ -63,6 +63,6 @@ fn install(file: &str) -> bool {
 
 /// Other systems have no such signal to turn into a message, so nothing is mapped.
 #[cfg(not(unix))]
-fn install(_: &str) -> bool {
+pub(crate) fn guard(_: &str) -> bool {
     false
 }

@@ -1,24 +1,35 @@
-//! Ctrl-C and termination: the process ends at once, without a message.
-//!
-//! Temporary files have no names, so nothing stays behind.
+//! Ctrl-C and termination: the process ends at once, without a message, or as soon as nothing is left behind.
 
 use std::io;
 use std::sync::Arc;
 
 use crate::progress::Progress;
 
-/// Ends the process when a signal asks for it: 130 on interruption, 143 on termination.
-#[cfg(unix)]
+/// Ends the process when a signal asks for it: 130 on interruption, 143 on termination. For work whose temporary files have
+/// no names.
 pub(crate) fn install(progress: Arc<Progress>) -> io::Result<()> {
+    tell(progress, |_| false)
+}
+
+/// Tells of the first signal, so that the work can be given up tidily. When nobody sees to that (`false`), and at the second
+/// signal, the process ends.
+#[cfg(unix)]
+pub(crate) fn tell(
+    progress: Arc<Progress>,
+    first: impl FnOnce(i32) -> bool + Send + 'static,
+) -> io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level;
 
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let mut first = Some(first);
     std::thread::Builder::new().name("signals".into()).spawn(move || {
-        if let Some(signal) = signals.forever().next() {
+        for signal in signals.forever() {
             progress.clear();
-            low_level::exit(128 + signal);
+            if !first.take().is_some_and(|tell| tell(signal)) {
+                low_level::exit(128 + signal);
+            }
         }
     })?;
     Ok(())
@@ -26,6 +37,6 @@ pub(crate) fn install(progress: Arc<Progress>) -> io::Result<()> {
 
 /// The system's own way to end a process.
 #[cfg(not(unix))]
-pub(crate) fn install(_: Arc<Progress>) -> io::Result<()> {
+pub(crate) fn tell(_: Arc<Progress>, _: impl FnOnce(i32) -> bool + Send + 'static) -> io::Result<()> {
     Ok(())
 }

@@ -4,7 +4,27 @@ mod common;
 
 use common::{line, run, snapshot};
 
-const COMMANDS: [&str; 8] = ["extract", "count", "sample", "stats", "schema", "check", "completions", "man"];
+const COMMANDS: [&str; 19] = [
+    "extract",
+    "count",
+    "sample",
+    "stats",
+    "schema",
+    "check",
+    "put",
+    "list",
+    "read",
+    "rm",
+    "pin",
+    "gc",
+    "verify",
+    "rebuild",
+    "tools",
+    "call",
+    "history",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help_fits_a_screen_and_shows_examples() {

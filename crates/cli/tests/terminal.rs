@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use common::{Folder, piped, run, snapshot, trommel, words};
+use common::{Folder, Home, data, piped, read, run, snapshot, trommel, words};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -135,6 +135,67 @@ fn r26_terminals_are_safe() {
     assert!(plain.contains(name) && !safe.contains(name));
     let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     assert_eq!(parse(&safe), parse(&plain));
+}
+
+/// R26: nor does anything that was stored: a payload, what was said of it, what is said of a wrong request.
+#[test]
+fn r26_what_is_stored() {
+    let nasty = "n\u{9b}\u{202e}\u{1b}[2J\u{e0041}\u{7}";
+    let home = Home::new("hostile");
+    let parameters = serde_json::json!({nasty: nasty}).to_string();
+    let text = [nasty.as_bytes(), b"\n\x9b\xff\0"].concat();
+    for (id, payload) in [("hostile-1", &read(data().join("hostile.json"))), ("hostile-2", &text)] {
+        let put = [
+            "put",
+            "--id",
+            id,
+            "--tool",
+            nasty,
+            "--conversation",
+            nasty,
+            "--message",
+            nasty,
+            "--param",
+            &parameters,
+        ];
+        home.fed(put, payload).ok();
+    }
+    let extract = r#"{"id": "hostile-1", "paths": ["$", "$..*"]}"#;
+    let read = r#"{"id": "hostile-2"}"#;
+    let wrong = serde_json::json!({"id": "hostile-1", "paths": [nasty], nasty: nasty}).to_string();
+    let query = serde_json::json!({"id": "hostile-1", "paths": [nasty]}).to_string();
+    for args in [
+        &["list"][..],
+        &["list", "--json"],
+        &["read", "output:hostile-1"],
+        &["read", "output:hostile-2"],
+        &["read", "output:hostile-2", "--json"],
+        &["extract", "output:hostile-1", "$"],
+        &["stats", "output:hostile-1", "--values"],
+        &["check", "output:hostile-2"],
+        &["call", "tool_outputs.list"],
+        &["call", "tool_outputs.list", "--panel"],
+        &["call", "tool_outputs.extract", extract],
+        &["call", "tool_outputs.extract", extract, "--panel", "--log", "debug", "--show-context"],
+        &["call", "tool_outputs.read", read, "--json"],
+        &["call", "tool_outputs.read", read, "--panel"],
+        &["call", "tool_outputs.extract", &wrong],
+        &["call", "tool_outputs.extract", &wrong, "--json"],
+        &["call", "tool_outputs.extract", &query],
+        &["call", nasty],
+        &["tools", nasty],
+        &["history"],
+        &["history", "--json"],
+        &["rm", nasty],
+        &["gc", "--dry-run", "--max-count", "0"],
+        &["verify"],
+    ] {
+        let mut command = home.trommel(args);
+        command.env("NO_COLOR", "1");
+        let text = shown(command);
+        assert_eq!(dangers(&text), [], "{args:?}: {text:?}");
+        assert!(text.chars().count() > 10, "{args:?}: {text:?}");
+    }
 }
 
 /// R26: of anything at all, be it an answer, an error or a damage report.

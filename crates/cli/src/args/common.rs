@@ -12,7 +12,7 @@ use super::values;
 /// What is read, and how.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
-    /// The input: a file, or - for standard input
+    /// The input: a file, - for standard input, or output:ID for a stored output
     pub(crate) file: PathBuf,
 
     /// How the input is divided into records
@@ -115,7 +115,14 @@ pub(crate) enum Policy {
     Skip,
 }
 
+/// The id in `output:ID`.
+pub(crate) fn output_id(text: &str) -> Option<&str> {
+    text.strip_prefix("output:")
+}
+
 impl BadRecords {
+    pub(crate) const STOP: Self = Self { on_bad_record: Policy::Stop };
+
     pub(crate) fn skip(self) -> bool {
         self.on_bad_record == Policy::Skip
     }
@@ -142,6 +149,11 @@ impl Source {
 
     pub(crate) fn is_stdin(&self) -> bool {
         self.file.as_os_str() == "-"
+    }
+
+    /// The id, or the beginning of it, of the stored output that is meant.
+    pub(crate) fn output(&self) -> Option<&str> {
+        output_id(self.file.to_str()?)
     }
 
     pub(crate) fn limits(&self) -> Limits {

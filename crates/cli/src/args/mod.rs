@@ -3,8 +3,13 @@
 mod common;
 mod count;
 mod extract;
+mod list;
+mod put;
+mod read;
 mod sample;
 mod stats;
+mod tools;
+mod upkeep;
 mod values;
 
 use clap::builder::Styles;
@@ -12,11 +17,16 @@ use clap::builder::styling::AnsiColor;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub(crate) use common::{BadRecords, Engine, Source};
+pub(crate) use common::{BadRecords, Engine, Source, output_id};
 pub(crate) use count::CountArgs;
 pub(crate) use extract::{ExtractArgs, Form, Sequence};
+pub(crate) use list::ListArgs;
+pub(crate) use put::PutArgs;
+pub(crate) use read::ReadArgs;
 pub(crate) use sample::{Plan, SampleArgs};
 pub(crate) use stats::{SchemaArgs, Section, StatsArgs};
+pub(crate) use tools::{CallArgs, HistoryArgs, LogLevel, ToolsArgs};
+pub(crate) use upkeep::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
 pub(crate) use values::NamedQuery;
 
 const STYLES: Styles = Styles::styled()
@@ -43,6 +53,9 @@ Examples:
   trommel extract data.json '$.users[*].name'      the values of a query
   trommel count log.jsonl.gz '$[?@.level==\"error\"]' how many
   trommel sample data.json '$.users' -n 5          some of many
+  trommel put page.json --tool web.fetch           store it, and ask output:ID later
+
+Outputs are stored under $TROMMEL_HOME [default: trommel, in the folder of the user's data].
 
 Exit status: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted,
 141 the reader went away, 143 terminated.";
@@ -61,6 +74,28 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Validate strictly: silent when all is well
     Check(CheckArgs),
+    /// Store the output of a tool, and print its id
+    Put(PutArgs),
+    /// List stored outputs
+    List(ListArgs),
+    /// Print a page of one value
+    Read(ReadArgs),
+    /// Delete stored outputs
+    Rm(RmArgs),
+    /// Keep stored outputs from being collected
+    Pin(PinArgs),
+    /// Collect stored outputs beyond limits, and what was left behind
+    Gc(GcArgs),
+    /// Read everything that is stored, and compare it with what was stored
+    Verify(VerifyArgs),
+    /// Make the index of stored outputs anew
+    Rebuild(RebuildArgs),
+    /// Show the tools for agents, or describe them to a provider
+    Tools(ToolsArgs),
+    /// Call a tool
+    Call(CallArgs),
+    /// Show the calls so far
+    History(HistoryArgs),
     /// Print completions for a shell
     Completions {
         /// The shell

@@ -1,7 +1,15 @@
 //! Values of options that are more than a word or a number.
 
+use std::time::Duration;
+
 use bytesize::ByteSize;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde_json::Value;
 use trommel::reader::{Config, Cursor, compact};
+
+use super::output_id;
 
 /// A size in bytes: a number, or a number with a unit such as `MB` (1000s) or `MiB` (1024s).
 pub(super) fn size(text: &str) -> Result<u64, String> {
@@ -23,6 +31,44 @@ pub(super) fn json(text: &str) -> Result<String, String> {
     let mut value = Vec::with_capacity(text.len());
     compact(text.as_bytes(), &mut value);
     String::from_utf8(value).map_err(|error| error.to_string())
+}
+
+/// A JSON text as a value.
+pub(super) fn value(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+/// The id of an output, with or without `output:` before it.
+#[expect(clippy::unnecessary_wraps, reason = "whether it is one is the store's to say")]
+pub(super) fn id(text: &str) -> Result<String, String> {
+    Ok(output_id(text).unwrap_or(text).to_owned())
+}
+
+/// A time: Unix time as it is, be it seconds or milliseconds; a date, which is midnight in the local time zone; or a time of
+/// RFC 3339. Only what has a fraction of a second becomes milliseconds, for small ones would be taken for seconds.
+pub(super) fn time(text: &str) -> Result<i64, String> {
+    let time = || text.parse::<Timestamp>().ok();
+    let date = || Some(text.parse::<Date>().ok()?.to_zoned(TimeZone::system()).ok()?.timestamp());
+    let unix = |time: Timestamp| match time.subsec_millisecond() {
+        0 => time.as_second(),
+        _ => time.as_millisecond(),
+    };
+    let found = text.parse().ok().or_else(|| time().or_else(date).map(unix));
+    found.ok_or_else(|| "expected a time, such as 2026-01-31, 2026-01-31T12:00:00Z or 1769817600".into())
+}
+
+/// A time span in seconds, with or without a fraction.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.filter(|span| !span.is_zero()).ok_or_else(|| "expected seconds, such as 30 or 0.5".into())
+}
+
+/// A time span in days, with or without a fraction.
+pub(super) fn days(text: &str) -> Result<Duration, String> {
+    const DAY: f64 = 86_400.0;
+    let days: Option<f64> = text.parse().ok();
+    let span = days.and_then(|days| Duration::try_from_secs_f64(days * DAY).ok());
+    span.ok_or_else(|| "expected days, such as 30 or 0.5".into())
 }
 
 /// `NAME=QUERY`, or a query alone, which begins with `$` and is its own name.
@@ -76,6 +122,33 @@ mod tests {
         assert_eq!(named_query("a=b=$.a"), named("a=b", "$.a"));
         assert_eq!(named_query("n=.a"), named("n", ".a"));
         assert!(named_query("=$.a").is_err() && named_query("users").is_err());
+    }
+
+    #[test]
+    fn times_are_numbers_dates_or_moments() {
+        assert_eq!(time("1700000000"), Ok(1_700_000_000));
+        assert_eq!(time("-5"), Ok(-5));
+        assert_eq!(time("2023-11-14T22:13:20Z"), Ok(1_700_000_000));
+        assert_eq!(time("2023-11-14T22:13:20.5Z"), Ok(1_700_000_000_500));
+        let midnight = time("2023-11-14").unwrap();
+        assert!((1_699_833_600..1_700_006_400).contains(&midnight), "{midnight}");
+        assert!(time("yesterday").is_err() && time("2023-13-01").is_err());
+    }
+
+    #[test]
+    fn spans_are_positive() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(days("0"), Ok(Duration::ZERO));
+        assert_eq!(days("2"), Ok(Duration::from_hours(48)));
+        for text in ["0", "-1", "NaN", "inf", "1e300", "soon"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+        assert!(days("-1").is_err() && days("inf").is_err());
+    }
+
+    #[test]
+    fn ids_may_be_written_as_inputs_are() {
+        assert_eq!((id("output:abc"), id("abc")), (Ok("abc".into()), Ok("abc".into())));
     }
 
     #[test]

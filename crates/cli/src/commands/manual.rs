@@ -1,18 +1,17 @@
 //! `trommel completions` and `trommel man`.
 
-use std::io::{self, Write};
-
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::args::Cli;
 use crate::errors::Failure;
+use crate::output::print;
 
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "trommel", &mut script);
-    print(&script)
+    Ok(print(&String::from_utf8_lossy(&script))?)
 }
 
 pub(crate) fn man(of: Option<&str>) -> Result<(), Failure> {
@@ -29,11 +28,5 @@ pub(crate) fn man(of: Option<&str>) -> Result<(), Failure> {
     };
     let mut page = Vec::new();
     Man::new(command).render(&mut page)?;
-    print(&page)
-}
-
-fn print(text: &[u8]) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(text)?;
-    Ok(stdout.flush()?)
+    Ok(print(&String::from_utf8_lossy(&page))?)
 }

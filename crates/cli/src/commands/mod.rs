@@ -1,12 +1,18 @@
 //! What the commands do.
 
+mod call;
 mod check;
 mod count;
 mod extract;
+mod list;
 mod manual;
+mod put;
+mod read;
 mod sample;
 mod schema;
 mod stats;
+mod tools;
+mod upkeep;
 
 use crate::args::{Cli, Command};
 use crate::errors::Failure;
@@ -20,6 +26,17 @@ pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Stats(args) => stats::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Check(args) => check::run(args),
+        Command::Put(args) => put::run(args),
+        Command::List(args) => list::run(args),
+        Command::Read(args) => read::run(args),
+        Command::Rm(args) => upkeep::rm(args),
+        Command::Pin(args) => upkeep::pin(args),
+        Command::Gc(args) => upkeep::gc(args),
+        Command::Verify(args) => upkeep::verify(args),
+        Command::Rebuild(args) => upkeep::rebuild(args),
+        Command::Tools(args) => tools::run(args),
+        Command::Call(args) => call::run(args),
+        Command::History(args) => tools::history(args),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { command } => manual::man(command.as_deref()),
     }

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use trommel::reader::Validation;
 use trommel::statistics::{Schema, Summary};
 use trommel::{Answer, Measure, Stats, StatsAnswer};
+use trommel_store::Stored;
 
 use super::matched;
 use crate::args::StatsArgs;
@@ -17,6 +18,10 @@ use crate::output::{self, tables};
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_at: Option<i64>,
     #[serde(flatten)]
     part: Part<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +81,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let id = args.source.id();
     let terminal = output::is_terminal();
     let text = if args.json || !terminal {
-        output::for_reader(json(&id, &answer)?, terminal)
+        output::for_reader(json(&id, job.stored(), &answer)?, terminal)
     } else {
         tables::stats(&crate::job::name(&args.source), &answer, &args.only)
     };
@@ -86,7 +91,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
 }
 
 /// The answer as one JSON document, and a line break.
-fn json(id: &str, answer: &StatsAnswer) -> Result<String, Failure> {
+fn json(id: &str, stored: Option<&Stored>, answer: &StatsAnswer) -> Result<String, Failure> {
     let schemas = std::iter::once(&answer.summary).chain(answer.by_path.iter().map(|path| &path.summary));
     let schemas = schemas
         .map(|summary| {
@@ -105,7 +110,14 @@ fn json(id: &str, answer: &StatsAnswer) -> Result<String, Failure> {
         .by_path
         .iter()
         .map(|path| ByPath { path: &path.path, part: part(path.bytes, path.characters, &path.summary) });
-    let document = Document { id, part: whole, records: answer.records, by_path: by_path.collect() };
+    let document = Document {
+        id: stored.map_or(id, |stored| &stored.id),
+        tool_name: stored.map(|stored| stored.tool_name.as_str()),
+        created_at: stored.map(|stored| stored.created_at),
+        part: whole,
+        records: answer.records,
+        by_path: by_path.collect(),
+    };
     let mut text = serde_json::to_string(&document).map_err(std::io::Error::other)?;
     text.push('\n');
     Ok(text)

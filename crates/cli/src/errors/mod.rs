@@ -2,6 +2,7 @@
 
 mod input;
 mod query;
+mod store;
 
 use std::io::{self, Write};
 
@@ -10,6 +11,7 @@ use annotate_snippets::{Level, Renderer};
 pub(crate) use input::BadWork;
 pub(crate) use query::BadQuery;
 use trommel::reader;
+use trommel_store::Error as StoreError;
 
 use crate::output::escape;
 
@@ -27,8 +29,16 @@ pub(crate) enum Failure {
     Work(Box<BadWork>),
     /// A value that was found is no JSON on a closer look, and line and column in the file are not known.
     Value { error: reader::Error, file: String, place: String },
+    /// The store refuses, or cannot do it.
+    Store(Box<StoreError>),
+    /// There is no folder to keep anything in.
+    Homeless,
+    /// A tool has no result: what is shown instead, and whether the request was wrong.
+    Tool { shown: String, request: bool },
     /// The answer cannot be written, or what it takes to write it.
     Output(io::Error),
+    /// A signal of this number asked for the end.
+    Signal(i32),
     /// Everything is said already, on standard output or by nothing at all.
     Said,
 }
@@ -37,9 +47,17 @@ impl Failure {
     /// The exit status.
     pub(crate) fn status(&self) -> u8 {
         match self {
-            Self::Usage { .. } | Self::Query(_) => 2,
+            Self::Usage { .. } | Self::Query(_) | Self::Tool { request: true, .. } => 2,
+            Self::Store(error) if store::is_request(error.kind()) => 2,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 141,
-            Self::Work(_) | Self::Value { .. } | Self::Output(_) | Self::Said => 1,
+            Self::Signal(number) => u8::try_from(128 + number).unwrap_or(1),
+            Self::Work(_)
+            | Self::Value { .. }
+            | Self::Store(_)
+            | Self::Homeless
+            | Self::Tool { .. }
+            | Self::Output(_)
+            | Self::Said => 1,
         }
     }
 
@@ -47,7 +65,7 @@ impl Failure {
     pub(crate) fn report(&self) {
         let renderer = Renderer::styled().term_width(WIDTH);
         let text = match self {
-            Self::Said => return,
+            Self::Said | Self::Signal(_) => return,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
             Self::Output(error) => {
                 let title =
@@ -61,10 +79,23 @@ impl Failure {
                 renderer.render(&[title.element(Level::HELP.message(help))])
             }
             Self::Query(bad) => bad.render(&renderer),
+            Self::Store(error) => store::render(error, &renderer),
+            Self::Homeless => {
+                let title = Level::ERROR.primary_title("there is no folder for the user's data").id("home");
+                let help = "set $TROMMEL_HOME to the folder that everything is to be kept in";
+                renderer.render(&[title.element(Level::HELP.message(help))])
+            }
+            Self::Tool { shown, .. } => shown.trim_end_matches('\n').to_owned(),
             Self::Work(bad) => bad.render(&renderer),
             Self::Value { error, file, place } => input::render_value(error, file, place, &renderer),
         };
         let _ = writeln!(anstream::stderr(), "{text}");
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(Box::new(error))
     }
 }
 

@@ -32,6 +32,15 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// A text for a terminal: several lines, tabs, and all other unsafe characters as `\u` escapes.
+pub(crate) fn lines(whole: &str) -> String {
+    let parts = whole.split_inclusive(['\n', '\t']).map(|part| match part.strip_suffix(['\n', '\t']) {
+        Some(before) => text(before).into_owned() + part.get(before.len()..).unwrap_or_default(),
+        None => text(part).into_owned(),
+    });
+    parts.collect()
+}
+
 /// As [`text`], with at most `most` characters: what is too long loses its middle.
 pub(crate) fn short(whole: &str, most: usize) -> String {
     let count = whole.chars().count();
@@ -114,6 +123,7 @@ mod tests {
             "a\\u001b[31m\\u007f\\u009bb\\u202e\\u2066\\udb40\\udc41\\u000a\\u0009\\u000d☺"
         );
         assert_eq!(text("plain ü"), "plain ü");
+        assert_eq!(lines("a\u{1b}\n\tb\r\n"), "a\\u001b\n\tb\\u000d\n");
         assert_eq!(short(&"x".repeat(100), 9), "xxxx…xxxx");
         assert_eq!(short("\u{1b}", 9), "\\u001b");
     }

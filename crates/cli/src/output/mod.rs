@@ -11,7 +11,7 @@ pub(crate) mod size;
 pub(crate) mod tables;
 mod values;
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 
 pub(crate) use extracted::{Extracted, Shape, Wanted};
 use kept::{Budget, Kept};
@@ -30,6 +30,21 @@ pub(crate) trait Target {
 
     /// Passes on what was gathered, if it is enough.
     fn settle(&mut self) -> io::Result<()>;
+}
+
+/// Prints an answer that is there as a whole.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Prints one JSON document: laid out for whoever looks at a terminal, unless it is to be as in a pipe.
+pub(crate) fn print_json(document: &str, as_in_pipe: bool) -> io::Result<()> {
+    let terminal = is_terminal();
+    let document = for_reader(document.to_owned(), terminal);
+    let document = if terminal && !as_in_pipe { pretty::json(&document, is_coloured()) } else { document };
+    print(&(document + "\n"))
 }
 
 /// Whether people read standard output.

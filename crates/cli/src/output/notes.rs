@@ -31,6 +31,13 @@ impl Notes {
         });
     }
 
+    /// Says that something is not as it should be, and no reason to stop.
+    pub(crate) fn warn(&self, text: &str) {
+        self.progress.suspend(|| {
+            let _ = writeln!(anstream::stderr(), "{} {text}", "warning:".yellow().bold());
+        });
+    }
+
     /// Reports a bad record that is left out, and counts it.
     pub(crate) fn bad_record(&mut self, damage: &Damage) {
         self.count_bad_record();

@@ -2,10 +2,12 @@
 
 mod counts;
 mod stats;
+mod stored;
 mod values;
 
 pub(crate) use counts::counts;
 pub(crate) use stats::stats;
+pub(crate) use stored::{OutputRow, outputs, rebuilt, swept, verified};
 
 use std::io;
 

@@ -16,14 +16,15 @@ pub(crate) fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/cli").canonicalize().unwrap()
 }
 
-/// The program, in the folder of the documents, told nothing by the environment.
+/// The program, in the folder of the documents, told nothing by the environment, and with nothing stored.
 pub(crate) fn trommel<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trommel"));
     command.args(args).current_dir(data()).stdin(Stdio::null());
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "CI", "COLUMNS"] {
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "CI", "COLUMNS", "TROMMEL_LOG"] {
         command.env_remove(variable);
     }
-    command.env("TERM", "xterm-256color");
+    command.env("TERM", "xterm-256color").env("TZ", "UTC");
+    command.env("TROMMEL_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("nothing-stored"));
     command
 }
 
@@ -98,7 +99,11 @@ pub(crate) fn words(line: &str) -> Vec<String> {
 
 /// Runs the program on what it is given through a pipe.
 pub(crate) fn piped<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>, input: &[u8]) -> Run {
-    let mut command = trommel(args);
+    fed(trommel(args), input)
+}
+
+/// Runs a command on what it is given through a pipe.
+pub(crate) fn fed(mut command: Command, input: &[u8]) -> Run {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -158,6 +163,76 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A home of a test's own, with what is stored there.
+#[derive(Debug)]
+pub(crate) struct Home(Folder);
+
+impl Home {
+    pub(crate) fn new(name: &str) -> Self {
+        Self(Folder::new(&format!("home-{name}")))
+    }
+
+    /// The folder beside the store, for files.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.0
+    }
+
+    /// The folder that is `TROMMEL_HOME`, which the program makes.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.0.path("home")
+    }
+
+    /// The program in this home.
+    pub(crate) fn trommel<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
+        let mut command = trommel(args);
+        command.env("TROMMEL_HOME", self.path());
+        command
+    }
+
+    pub(crate) fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Run {
+        Run::of(self.trommel(args).output().unwrap())
+    }
+
+    pub(crate) fn line(&self, line: &str) -> Run {
+        self.run(words(line))
+    }
+
+    pub(crate) fn fed<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>, input: &[u8]) -> Run {
+        fed(self.trommel(args), input)
+    }
+
+    /// Stores a payload under an id.
+    #[track_caller]
+    pub(crate) fn put(&self, id: &str, payload: impl AsRef<[u8]>) {
+        let stored = self.fed(["put", "--tool", "web.fetch", "--id", id], payload.as_ref());
+        assert_eq!(stored.ok(), format!("{id}\n"));
+    }
+
+    /// Calls a tool of stored outputs.
+    pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Run {
+        self.run(["call", &format!("tool_outputs.{tool}"), &arguments.to_string()])
+    }
+
+    /// All files of the store.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.path()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten() {
+                let path = entry.unwrap().path();
+                if path.is_dir() { folders.push(path) } else { files.push(path) }
+            }
+        }
+        files
+    }
+
+    /// Names of what writers have left.
+    pub(crate) fn left(&self) -> Vec<PathBuf> {
+        let pending = fs::read_dir(self.path().join("outputs/pending")).into_iter().flatten();
+        pending.map(|entry| entry.unwrap().path()).collect()
     }
 }
 

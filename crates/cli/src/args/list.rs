@@ -1,0 +1,106 @@
+use std::num::NonZeroU64;
+
+use clap::{Args, ValueEnum};
+
+use super::values;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  trommel list --limit 10
+  trommel list --tool web.fetch --success false --after 2026-01-31
+  trommel list --sort-by size --json | trommel extract - '$.outputs[*].id'")]
+pub(crate) struct ListArgs {
+    /// Of this conversation
+    #[arg(long, value_name = "ID")]
+    pub(crate) conversation: Option<String>,
+
+    /// Of this tool
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+
+    /// Of calls that ended so
+    #[arg(long, value_name = "true|false")]
+    pub(crate) success: Option<bool>,
+
+    /// Made after this time: 2026-01-31, 2026-01-31T12:00:00Z, or Unix time
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::time)]
+    pub(crate) after: Option<i64>,
+
+    /// Made before this time
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::time)]
+    pub(crate) before: Option<i64>,
+
+    /// Most outputs [default: all]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<NonZeroU64>,
+
+    /// Outputs to pass over
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) offset: u64,
+
+    /// What to sort by
+    #[arg(long, value_name = "WHAT", default_value = "created_at")]
+    pub(crate) sort_by: SortBy,
+
+    /// The direction
+    #[arg(long, value_name = "ORDER", default_value = "desc")]
+    pub(crate) sort_order: SortOrder,
+
+    /// Characters of the previews, up to 500
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(value_parser = clap::value_parser!(u16).range(..=500))]
+    pub(crate) preview_length: u16,
+
+    /// Leave the previews out
+    #[arg(long, conflicts_with = "preview_length")]
+    pub(crate) no_preview: bool,
+
+    /// Tell times in UTC
+    #[arg(long)]
+    pub(crate) utc: bool,
+
+    /// Print one JSON document, as in a pipe
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum SortBy {
+    /// The time
+    CreatedAt,
+    /// The bytes
+    Size,
+    /// The tool's name
+    ToolName,
+}
+
+impl SortBy {
+    /// As the tool spells it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::CreatedAt => "created_at",
+            Self::Size => "size",
+            Self::ToolName => "tool_name",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SortOrder {
+    /// The smallest first
+    Asc,
+    /// The largest first
+    Desc,
+}
+
+impl SortOrder {
+    /// As the tool spells it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Asc => "asc",
+            Self::Desc => "desc",
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! `trommel call`: validates, runs and records one call of a tool.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+use serde_json::{Value, json};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+use trommel_tool::display::{ContextView, Outcome, Show, ValidationFailed};
+use trommel_tool::{
+    Context, Decision, Delivered, ErrorKind, Event, Executor, LOG_TARGET, Limits, LogLines, Metadata,
+    ToolError, ToolExecution,
+};
+use trommel_toolbox::{StoreDelivery, StoreRecord};
+
+use crate::args::{CallArgs, LogLevel};
+use crate::errors::Failure;
+use crate::output::{self, Notes, escape};
+use crate::progress::Progress;
+use crate::signals;
+use crate::toolbox::{Toolbox, look, one_line};
+
+/// Bytes of arguments that are read from standard input.
+const LONGEST: u64 = 16 << 20;
+
+pub(crate) fn run(args: &CallArgs) -> Result<(), Failure> {
+    call(args).map_err(|failure| match failure {
+        Failure::Store(error) if args.json => {
+            let shown = told(args, error.kind().code(), &error.to_string());
+            Failure::Tool { shown, request: Failure::Store(error).status() == 2 }
+        }
+        other => other,
+    })
+}
+
+/// An error as JSON.
+fn told(args: &CallArgs, kind: &str, message: &str) -> String {
+    one_line(&json!({"tool": args.tool, "kind": kind, "message": message}))
+}
+
+fn call(args: &CallArgs) -> Result<(), Failure> {
+    let progress = Arc::new(Progress::new());
+    let context = context(args)?;
+    let interrupted = Interrupted::listen(&context, &progress)?;
+    log(args);
+    let arguments = arguments(args)?;
+    interrupted.running.store(true, Ordering::Relaxed);
+    let toolbox = Toolbox::open()?;
+    if args.show_context {
+        show_context(args, &context);
+    }
+    let watch = &mut |event: Event<'_>| progress.watch(&event);
+    let execution = executor(args, &toolbox).call_with(&args.tool, arguments, &context, watch);
+    progress.clear();
+    if !execution.result.success {
+        return Err(match interrupted.signal.load(Ordering::Relaxed) {
+            0 => toolbox.problem(&execution, args.json),
+            number => Failure::Signal(number),
+        });
+    }
+    if let (Some(warning), false) = (execution.result.metadata.get("warning"), args.panel) {
+        let warning = warning.as_str().map_or_else(|| warning.to_string(), str::to_owned);
+        Notes::new("", progress).warn(&escape::text(&warning));
+    }
+    print(args, &toolbox, &execution)
+}
+
+/// The surroundings of the call.
+fn context(args: &CallArgs) -> io::Result<Context> {
+    Ok(Context::new(std::env::current_dir()?).dry_run(args.dry_run).timeout(args.timeout))
+}
+
+/// What a signal does: ends the process while arguments are read, and the call while the tool runs.
+#[derive(Clone, Default)]
+struct Interrupted {
+    running: Arc<AtomicBool>,
+    /// The number of the signal, else 0.
+    signal: Arc<AtomicI32>,
+}
+
+impl Interrupted {
+    fn listen(context: &Context, progress: &Arc<Progress>) -> io::Result<Self> {
+        let interrupted = Self::default();
+        let (told, cancel) = (interrupted.clone(), context.cancel.clone());
+        signals::tell(Arc::clone(progress), move |number| {
+            told.signal.store(number, Ordering::Relaxed);
+            cancel.cancel();
+            told.running.load(Ordering::Relaxed)
+        })?;
+        Ok(interrupted)
+    }
+}
+
+/// Logs what was asked for.
+fn log(args: &CallArgs) {
+    if args.log == LogLevel::Off {
+        return;
+    }
+    let lines = LogLines::new(io::stderr());
+    let lines = if args.utc { lines.utc() } else { lines };
+    let wanted = Targets::new().with_target(LOG_TARGET, LevelFilter::from(args.log));
+    // There is no other subscriber in this process.
+    let _ = tracing_subscriber::registry().with(lines.with_filter(wanted)).try_init();
+}
+
+/// What stands on the command line, or comes from standard input.
+fn arguments(args: &CallArgs) -> Result<Value, Failure> {
+    let wrong = |message: String| {
+        let error = ToolError::new(ErrorKind::InvalidArguments, message);
+        let shown = if args.json {
+            told(args, "invalid_arguments", &error.message)
+        } else {
+            ValidationFailed::new(&args.tool, &error).text(&look(io::stderr()))
+        };
+        Failure::Tool { shown, request: true }
+    };
+    let read;
+    let text = if args.arguments == "-" {
+        let mut bytes = Vec::new();
+        let cannot = |error: io::Error| wrong(format!("The arguments cannot be read: {error}"));
+        io::stdin().take(LONGEST + 1).read_to_end(&mut bytes).map_err(cannot)?;
+        if bytes.len() as u64 > LONGEST {
+            return Err(wrong(format!("The arguments are longer than {LONGEST} bytes")));
+        }
+        read = String::from_utf8_lossy(&bytes).into_owned();
+        &read
+    } else {
+        &args.arguments
+    };
+    serde_json::from_str(text).map_err(|error| wrong(format!("The arguments are not JSON: {error}")))
+}
+
+fn show_context(args: &CallArgs, context: &Context) {
+    let view = ContextView::new(context);
+    let text = if args.json { one_line(&view) + "\n" } else { view.text(&look(io::stderr())) };
+    // That it cannot be shown is no reason not to call.
+    let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
+}
+
+/// What runs the tool: results too long for the caller go to the store, and so do all that can be asked later.
+fn executor(args: &CallArgs, toolbox: &Toolbox) -> Executor {
+    let mut limits = Limits::default();
+    limits.keep_all = true;
+    let approve = args.approve;
+    Executor::new(Arc::clone(&toolbox.registry))
+        .limits(limits)
+        .delivery(Arc::new(StoreDelivery::new(&toolbox.store)))
+        .record(Arc::new(StoreRecord::new(&toolbox.store)))
+        .approval(move |_: &Metadata, _: &serde_json::Map<String, Value>| {
+            if approve { Decision::Granted } else { Decision::Denied("pass --approve to run it".to_owned()) }
+        })
+}
+
+/// Prints the result's output, or where it went.
+fn print(args: &CallArgs, toolbox: &Toolbox, execution: &ToolExecution) -> Result<(), Failure> {
+    if args.panel {
+        let tool = toolbox.registry.get(&execution.tool_name);
+        let outcome = Outcome::new(execution, tool.as_ref().map(|tool| tool.metadata()));
+        return Ok(output::print(&outcome.text(&look(io::stdout())))?);
+    }
+    let result = &execution.result;
+    let document = match &result.delivered {
+        Delivered::Stored(manifest) => serde_json::to_string(manifest),
+        _ => serde_json::to_string(&result.output),
+    };
+    Ok(output::print_json(&document.map_err(io::Error::other)?, args.json)?)
+}

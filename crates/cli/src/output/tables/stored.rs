@@ -1,0 +1,148 @@
+//! Stored outputs, and what their upkeep did.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+use trommel_store::{Damage, Reason, Rebuilt, Summary, Swept, Verified};
+
+use super::{Grid, heading};
+use crate::output::escape;
+use crate::output::size::{formatted, grouped};
+
+/// Characters of a preview that are shown.
+const PREVIEW: usize = 60;
+
+/// Characters of names and ids that are shown.
+const NAME: usize = 64;
+
+/// An output as the tool lists it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct OutputRow {
+    id: String,
+    tool_name: String,
+    created_at: i64,
+    success: bool,
+    size_bytes: u64,
+    preview: Option<String>,
+    summary: Option<Summary>,
+    #[serde(default)]
+    corrupted: bool,
+}
+
+impl OutputRow {
+    /// What it is made of, in a few words.
+    fn content(&self) -> String {
+        let Some(summary) = self.summary.as_ref().filter(|_| !self.corrupted) else {
+            return "damaged".into();
+        };
+        let counted = |count: Option<u64>, unit: &str| {
+            count.map(|count| format!("{} {unit}{}", grouped(count), if count == 1 { "" } else { "s" }))
+        };
+        let figures = [counted(summary.keys, "key"), counted(summary.items, "item")];
+        let words = [Some(summary.type_.clone())].into_iter().chain(figures);
+        let failed = (!self.success).then(|| "failed".to_owned());
+        words.chain([failed]).flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Outputs, one a row.
+pub(crate) fn outputs(rows: &[OutputRow], zone: &TimeZone) -> String {
+    let previews = rows.iter().any(|row| row.preview.is_some());
+    let names = ["id", "tool", "made", "size", "content", "preview"];
+    let names = if previews { &names[..] } else { names.split_last().map_or(&[][..], |(_, names)| names) };
+    let mut grid = Grid::new(names, &[false, false, false, true, false, false]);
+    for row in rows {
+        let cells = [
+            escape::short(&row.id, NAME),
+            escape::short(&row.tool_name, NAME),
+            clock(row.created_at, zone),
+            formatted(row.size_bytes),
+            row.content(),
+        ];
+        let preview = row.preview.as_deref().map(on_one_line).filter(|_| previews);
+        grid.row(cells.into_iter().chain(preview));
+    }
+    grid.text()
+}
+
+/// The beginning of a text without its line breaks.
+fn on_one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(PREVIEW) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+/// A moment, to the second.
+fn clock(milliseconds: i64, zone: &TimeZone) -> String {
+    let Ok(moment) = Timestamp::from_millisecond(milliseconds) else { return milliseconds.to_string() };
+    moment.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// What was swept out, or would be.
+pub(crate) fn swept(swept: &Swept) -> String {
+    let mut sections = Vec::new();
+    if !swept.evicted.is_empty() {
+        let mut grid = Grid::new(&["id", "size", "because of their"], &[false, true, false]);
+        for one in &swept.evicted {
+            let reason = match one.reason {
+                Reason::Age => "age",
+                Reason::Count => "number",
+                _ => "size",
+            };
+            grid.row([one.id.clone(), formatted(one.bytes), reason.to_owned()]);
+        }
+        let title = if swept.dry_run { "Outputs that would go" } else { "Outputs that went" };
+        sections.push(heading(title) + &grid.text());
+    }
+    if !swept.removed.is_empty() {
+        let mut grid = Grid::new(&["file", "size"], &[false, true]);
+        for one in &swept.removed {
+            grid.row([one.path.display().to_string(), formatted(one.bytes)]);
+        }
+        let title = if swept.dry_run { "Remains that would go" } else { "Remains that went" };
+        sections.push(heading(title) + &grid.text());
+    }
+    let mut grid = Grid::unnamed(&[false, true]);
+    let freed = if swept.dry_run { "would be freed" } else { "freed" };
+    grid.row([freed.into(), formatted(swept.freed_bytes)]);
+    grid.row(["outputs left".into(), grouped(swept.left_count)]);
+    grid.row(["their size".into(), formatted(swept.left_bytes)]);
+    for (what, count) in
+        [("kept, as pinned", swept.spared_pinned), ("kept, as being read", swept.spared_open)]
+    {
+        if count > 0 {
+            grid.row([what.into(), grouped(count)]);
+        }
+    }
+    sections.push(grid.text());
+    sections.join("\n")
+}
+
+/// What a verification found.
+pub(crate) fn verified(verified: &Verified, damages: &[Damage]) -> String {
+    let mut text = String::new();
+    for damage in damages {
+        let what = damage.id.clone().unwrap_or_else(|| damage.path.display().to_string());
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}: {}", escape::short(&what, NAME), escape::text(&damage.message));
+    }
+    let mut grid = Grid::unnamed(&[false, true]);
+    grid.row(["outputs".into(), grouped(verified.outputs)]);
+    grid.row(["read".into(), formatted(verified.bytes)]);
+    grid.row(["damaged".into(), grouped(verified.damaged)]);
+    text + &grid.text()
+}
+
+/// What a rebuild found.
+pub(crate) fn rebuilt(rebuilt: &Rebuilt) -> String {
+    let mut grid = Grid::unnamed(&[false, true]);
+    grid.row(["outputs".into(), grouped(rebuilt.outputs)]);
+    grid.row(["damaged".into(), grouped(rebuilt.corrupted)]);
+    grid.row(["remains".into(), grouped(rebuilt.strays)]);
+    grid.text()
+}

@@ -1,0 +1,84 @@
+//! The tools over the store, for commands that ask them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use terminal_size::{Width, terminal_size_of};
+use trommel_store::Store;
+use trommel_tool::display::{Look, Problem, Show, ToolNotFound};
+use trommel_tool::{Context, Executor, Output, Registry, ToolExecution};
+use trommel_toolbox::outputs;
+
+use crate::errors::Failure;
+use crate::output;
+use crate::progress::Progress;
+
+/// Columns that a box takes at most: longer lines are hard to read.
+const WIDEST: u16 = 100;
+
+/// The store, and the tools that ask it.
+pub(crate) struct Toolbox {
+    pub(crate) store: Arc<Store>,
+    pub(crate) registry: Arc<Registry>,
+}
+
+impl Toolbox {
+    /// Opens the store and registers the tools.
+    pub(crate) fn open() -> Result<Self, Failure> {
+        let store = crate::home::store()?;
+        let registry = Registry::new();
+        // Their names are ours, and each is registered once.
+        outputs::register(&registry, &store).map_err(std::io::Error::other)?;
+        Ok(Self { store, registry: Arc::new(registry) })
+    }
+
+    /// Asks a tool that answers with JSON, as long as it takes, and shows how far it is; the call is not recorded.
+    pub(crate) fn ask(
+        &self,
+        tool: &str,
+        arguments: Value,
+        json: bool,
+        progress: &Progress,
+    ) -> Result<Box<RawValue>, Failure> {
+        let context = Context::new(".").timeout(Duration::MAX);
+        let executor = Executor::new(Arc::clone(&self.registry));
+        let execution = executor.call_with(tool, arguments, &context, &mut |event| progress.watch(&event));
+        progress.clear();
+        match execution.result.output {
+            Some(Output::Json(answer)) => Ok(answer),
+            _ => Err(self.problem(&execution, json)),
+        }
+    }
+
+    /// What is said of a call without a result.
+    pub(crate) fn problem(&self, execution: &ToolExecution, json: bool) -> Failure {
+        let tool = self.registry.get(&execution.tool_name);
+        let problem = Problem::new(execution, tool.as_ref().map(|tool| tool.metadata()));
+        let shown = if json { one_line(&problem) } else { problem.text(&look(std::io::stderr())) };
+        let request = execution.result.error_kind().is_some_and(trommel_tool::ErrorKind::is_request);
+        Failure::Tool { shown, request }
+    }
+
+    /// What is said of a name that no tool has.
+    pub(crate) fn not_found(&self, name: &str, json: bool) -> Failure {
+        let suggestions = self.registry.suggestions(name);
+        let problem = ToolNotFound::new(name, &suggestions);
+        let shown = if json { one_line(&problem) } else { problem.text(&look(std::io::stderr())) };
+        Failure::Tool { shown, request: true }
+    }
+}
+
+/// A display as one line of JSON, safe for a terminal.
+pub(crate) fn one_line(display: &impl serde::Serialize) -> String {
+    output::for_reader(serde_json::to_string(display).unwrap_or_default(), true)
+}
+
+/// Boxes as they look on a stream: as wide as a terminal has room for, else as usual.
+pub(crate) fn look(on: impl std::os::fd::AsFd) -> Look {
+    match terminal_size_of(on) {
+        Some((Width(width @ 1..), _)) => Look::new().width(width.min(WIDEST)),
+        _ => Look::new(),
+    }
+}

@@ -1,0 +1,310 @@
+//! Tools: shown, described to providers, called; what is remembered, logged, and kept secret.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+use std::io::Read;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{Home, wait};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+const TOOLS: [&str; 6] = [
+    "tool_outputs.count",
+    "tool_outputs.extract",
+    "tool_outputs.list",
+    "tool_outputs.read",
+    "tool_outputs.sample",
+    "tool_outputs.stats",
+];
+
+#[test]
+fn tools_are_shown_and_described() {
+    let home = Home::new("tools");
+    let all = home.line("tools").json();
+    let names: Vec<&Value> = all.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, TOOLS);
+    let one = home.line("tools tool_outputs.count").json();
+    assert_eq!((&one["name"], &one["parameters"][0]["name"]), (&json!(TOOLS[0]), &json!("id")));
+    assert_eq!(home.line("tools tool_outputs_count").json(), one, "by the name it is exported under");
+    let state = home.line("tools --state").json();
+    assert_eq!((&state["total"], &state["names"]), (&json!(6), &json!(TOOLS)));
+
+    for (provider, place) in [
+        ("openai", "/function/name"),
+        ("openai-strict", "/function/name"),
+        ("anthropic", "/name"),
+        ("anthropic-strict", "/name"),
+        ("langchain", "/name"),
+        ("mcp", "/name"),
+    ] {
+        let run = home.run(["tools", "--schema", provider]);
+        assert_eq!(run.status, Some(0), "{provider}");
+        assert!(run.err.lines().all(|line| line.starts_with("note: ")), "{provider}: {}", run.err);
+        let described: Value = serde_json::from_str(&run.out).unwrap();
+        let described = if provider == "mcp" { &described["tools"] } else { &described };
+        let described = described.as_array().unwrap();
+        let names: Vec<&str> =
+            described.iter().map(|tool| tool.pointer(place).unwrap().as_str().unwrap()).collect();
+        assert_eq!(names, TOOLS.map(|name| name.replace('.', "_")), "{provider}");
+        let one = home.run(["tools", "tool_outputs.list", "--schema", provider]);
+        assert_eq!(serde_json::from_str::<Value>(&one.out).unwrap(), described[2], "{provider}");
+        assert_eq!(home.run(["tools", "--schema", provider]), run, "the same bytes each time");
+    }
+}
+
+#[test]
+fn unknown_names_are_wrong_requests() {
+    let home = Home::new("unknown");
+    let said = home.line("tools tool_outputs.lists").failed(2);
+    assert!(said.contains("Error: Tool Not Found") && said.contains("• tool_outputs.list"), "{said}");
+    let said = home.line("call tool_outputs.lists").failed(2);
+    assert!(said.contains("Use trommel tools to see all available tools."), "{said}");
+    let said: Value = serde_json::from_str(&home.line("call nothing --json").failed(2)).unwrap();
+    assert_eq!((&said["tool"], &said["kind"]), (&json!("nothing"), &json!("not_found")));
+    home.line("tools --schema french").failed(2);
+    home.line("tools tool_outputs.list --state").failed(2);
+}
+
+/// The answer is the result's output, its bytes as the tool made them; or the wireframe's panel.
+#[test]
+fn calls_answer_as_json_or_in_a_panel() {
+    let home = Home::new("calls");
+    home.put("numbers", "[1.50, 12345678901234567890, 2e3]");
+    let asked = r#"{"id": "numbers", "paths": ["$[*]"]}"#;
+    let expected = "{\"extracted\":{\"$[*]\":[1.50,12345678901234567890,2e3]}}\n";
+    assert_eq!(home.run(["call", "tool_outputs.extract", asked]).ok(), expected);
+    assert_eq!(home.run(["call", "tool_outputs_extract", asked, "--json"]).ok(), expected);
+    assert_eq!(home.fed(["call", "tool_outputs.extract", "-"], asked.as_bytes()).ok(), expected);
+    // What is nearly right is healed.
+    let healed = r#"{"id": "numbers", "paths": "[\"$[*]\"]", "flatten": "false"}"#;
+    assert_eq!(home.run(["call", "tool_outputs.extract", healed]).ok(), expected);
+    assert_eq!(home.line("call tool_outputs.list").json()["total"], 1);
+
+    let panel = home.run(["call", "tool_outputs.extract", asked, "--panel"]).ok();
+    let lines: Vec<&str> = panel.lines().collect();
+    assert!(lines.iter().all(|line| line.chars().count() == 71), "{panel}");
+    assert!(
+        lines[1].starts_with("│ Tool: tool_outputs.extract ") && lines[2].starts_with("│ Status: ✓ Success ")
+    );
+    assert!(
+        lines[lines.len() - 2].starts_with("│ Duration: ") && panel.contains("12345678901234567890"),
+        "{panel}"
+    );
+
+    let dry = home.run(["call", "tool_outputs.extract", asked, "--dry-run"]).json();
+    assert!(dry.as_str().unwrap().starts_with("[Dry Run] Would "), "{dry}");
+    let dry = home.run(["call", "tool_outputs.extract", asked, "--dry-run", "--panel"]).ok();
+    assert!(dry.contains("│ Status: ◐ Dry Run "), "{dry}");
+
+    let shown = home.run(["call", "tool_outputs.list", "--show-context", "--timeout", "1.5", "--approve"]);
+    assert_eq!(shown.status, Some(0));
+    assert!(
+        shown.err.contains("Execution Context") && shown.err.contains("Timeout:           1.5s"),
+        "{}",
+        shown.err
+    );
+    let shown = home.run(["call", "tool_outputs.list", "--show-context", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&shown.err).unwrap()["timeout"], 120);
+}
+
+/// When there is no result standard output stays empty, and the panel, or JSON, stands on standard error.
+#[test]
+fn calls_without_a_result_say_why() {
+    let home = Home::new("failing");
+    home.put("numbers", "[1]");
+    home.put("torn-output", "[1, 2, 3]");
+    let payload = home.files().into_iter().find(|file| file.ends_with("torn-output.json")).unwrap();
+    fs::write(payload, "[1, 2]").unwrap();
+    for (tool, arguments, status, title, kind) in [
+        ("tool_outputs.stats", "{}", 2, "Validation Error", "invalid_arguments"),
+        ("tool_outputs.stats", "{\"id\": 7}", 2, "Validation Error", "invalid_arguments"),
+        ("tool_outputs.stats", "[1]", 2, "Validation Error", "invalid_arguments"),
+        ("tool_outputs.stats", "{\"id\": ", 2, "Validation Error", "invalid_arguments"),
+        ("tool_outputs.list", "{\"limit\": 1000}", 2, "Validation Error", "invalid_arguments"),
+        ("tool_outputs.list", "{\"limitt\": 1}", 2, "Validation Error", "invalid_arguments"),
+        ("tool_outputs.stats", "{\"id\": \"nothing\"}", 2, "Error: Request Refused", "refused"),
+        ("tool_outputs.stats", "{\"id\": \"torn-output\"}", 1, "Error: Tool Execution Failed", "failed"),
+        ("nothing", "{}", 2, "Error: Tool Not Found", "not_found"),
+    ] {
+        let said = home.run(["call", tool, arguments]).failed(status);
+        assert!(said.starts_with('┌') && said.contains(&format!("│ {title} ")), "{arguments}: {said}");
+        assert_eq!(home.run(["call", tool, arguments, "--panel"]).failed(status), said);
+        let said = home.run(["call", tool, arguments, "--json"]).failed(status);
+        let said: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{said}: {error}"));
+        assert_eq!((&said["tool"], &said["kind"]), (&json!(tool), &json!(kind)), "{arguments}");
+        assert!(!said["message"].as_str().unwrap().is_empty());
+    }
+    let said = home.run(["call", "tool_outputs.stats", "{\"id\": ", "--json"]).failed(2);
+    assert!(said.contains("not JSON") && said.contains("column"), "{said}");
+    home.line("call tool_outputs.list --timeout 0").failed(2);
+    home.line("call tool_outputs.list --panel --json").failed(2);
+}
+
+/// A payload that takes long to question.
+fn large(home: &Home) {
+    let record = format!("{{\"name\": \"{}\", \"list\": [{}]}}", "x".repeat(50), "1, ".repeat(30) + "2");
+    home.put("large-output", format!("[{}]", vec![record; 200_000].join(",\n")));
+}
+
+const LONG: &str = r#"{"id": "large-output", "include_values": true}"#;
+
+/// A call that takes too long ends, and says so; one that is interrupted ends without a word.
+#[test]
+fn calls_end_in_time() {
+    let home = Home::new("timeout");
+    large(&home);
+    let said = home.run(["call", "tool_outputs.stats", LONG, "--timeout", "0.05"]).failed(1);
+    assert!(said.contains("time"), "{said}");
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let mut child = home
+            .trommel(["call", "tool_outputs.stats", LONG])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        thread::sleep(Duration::from_millis(150));
+        let started = Instant::now();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(wait(&mut child), Some(status));
+        // R31: at once; the bound leaves room for a busy machine.
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(said, "");
+    }
+    let kinds: Vec<Value> = home.line("history").json()["executions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|execution| execution["result"]["error_kind"].clone())
+        .collect();
+    assert_eq!(kinds.last(), Some(&json!("cancelled")), "{kinds:?}");
+}
+
+/// What was called is remembered by other processes, in the order it was called.
+#[test]
+fn history_outlives_processes() {
+    let home = Home::new("history");
+    assert_eq!(home.line("history").json(), json!({"total": 0, "executions": []}));
+    home.put("numbers", "[1]");
+    home.line("call tool_outputs.list").ok();
+    home.run(["call", "tool_outputs.stats", r#"{"id": "numbers"}"#]).ok();
+    home.run(["call", "tool_outputs.stats", r#"{"id": "nothing"}"#]).failed(2);
+    home.line("call tool_outputs.list --dry-run").ok();
+    let history = home.line("history").json();
+    assert_eq!(history["total"], 4);
+    let told: Vec<(&str, bool)> = history["executions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["tool_name"].as_str().unwrap(), one["result"]["success"].as_bool().unwrap()))
+        .collect();
+    let (list, stats) = ("tool_outputs.list", "tool_outputs.stats");
+    assert_eq!(told, [(list, true), (stats, true), (stats, false), (list, true)]);
+    let newest = home.line("history --limit 1").json();
+    assert_eq!((&newest["total"], &newest["executions"][0]), (&json!(4), &history["executions"][3]));
+    // `list` and `read` are commands, not calls.
+    home.line("list").ok();
+    home.line("read output:numbers").ok();
+    assert_eq!(home.line("history").json()["total"], 4);
+}
+
+/// Lines as the specification lays them out, at the level asked for, and nothing otherwise.
+#[test]
+fn logs_are_told_at_the_level_asked_for() {
+    let home = Home::new("logs");
+    home.put("numbers", "[1]");
+    let logged = |args: &[&str], level: Option<&str>| {
+        let mut command = home.trommel([&["call", "tool_outputs.stats"], args].concat());
+        if let Some(level) = level {
+            command.env("TROMMEL_LOG", level);
+        }
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    let fine = r#"{"id": "numbers"}"#;
+    assert_eq!(logged(&[fine], None), "");
+    assert_eq!(logged(&[fine, "--log", "warn"], None), "");
+    let info = logged(&[fine, "--log", "info", "--utc"], None);
+    let lines: Vec<&str> = info.lines().collect();
+    assert_eq!(lines.len(), 2, "{info}");
+    assert!(lines[0].ends_with(" INFO  [tools] Executing tool: tool_outputs.stats"), "{info}");
+    assert!(lines[1].ends_with(" INFO  [tools] Tool tool_outputs.stats succeeded"), "{info}");
+    let (day, time) = (&lines[0][..10], &lines[0][11..23]);
+    assert!(day.split('-').count() == 3 && time.split([':', '.']).count() == 4, "{info}");
+
+    let debug = logged(&[fine], Some("debug"));
+    for part in [
+        " DEBUG [tools] Executing tool: tool_outputs.stats\n",
+        " DEBUG [tools] Parameters: {\"id\": \"numbers\"}\n",
+        " DEBUG [tools] Context: working_dir=",
+        ", timeout=120\n",
+        " DEBUG [tools] Result: success=True, output_size=",
+        " INFO  [tools] Tool tool_outputs.stats succeeded\n",
+    ] {
+        assert!(debug.contains(part), "{part}: {debug}");
+    }
+    let failed = logged(&[r#"{"id": "nothing"}"#, "--log", "warn"], None);
+    assert!(failed.contains(" WARN  [tools] Tool tool_outputs.stats failed: "), "{failed}");
+    // The flag comes before the environment, which may not be anything.
+    assert_eq!(logged(&[fine, "--log", "off"], Some("debug")), "");
+    assert!(logged(&[fine], Some("loud")).contains("error"), "");
+}
+
+/// R25: a secret in arguments, the environment or a payload stands in no log at info, error, manifest or history.
+#[test]
+fn r25_no_secret_is_told() {
+    let home = Home::new("secrets");
+    let canary = "CANARY-5f1e";
+    let key = format!("sk-ant-{canary}-0123456789abcdef0123456789");
+    let payload = json!({"user": "ada", "password": key, "note": format!("Authorization: Bearer {key}")});
+    home.put("secret-output", payload.to_string());
+    let calls = [
+        ("tool_outputs.stats", json!({"id": "secret-output", "api_key": key})),
+        (
+            "tool_outputs.extract",
+            json!({"id": "secret-output", "paths": [format!("$.a[?@.token == '{key}']")]}),
+        ),
+        (
+            "tool_outputs.extract",
+            json!({"id": "secret-output", "paths": ["$.user"], "default_value": {"password": key}}),
+        ),
+        ("tool_outputs.stats", json!({"id": "secret-output", "authorization": format!("Bearer {key}")})),
+        ("tool_outputs.list", json!({"tool_name": format!("https://ada:{key}@example.org")})),
+        ("tool_outputs.count", json!({"id": key, "counts": [{"name": "n", "path": "$"}]})),
+    ];
+    for (tool, arguments) in &calls {
+        for more in [&["--json"][..], &["--panel"], &["--log", "info", "--show-context"]] {
+            let mut command = home.trommel([&["call", tool, &arguments.to_string()], more].concat());
+            let output = command.env("API_KEY", &key).env("PASSWORD", &key).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(!said.contains(canary), "{tool} {arguments} {more:?}: {said}");
+        }
+    }
+    let put = home.fed(
+        [
+            "put",
+            "--tool",
+            "t",
+            "--json",
+            "--param",
+            &json!({"headers": {"Authorization": key}, "cookie": key}).to_string(),
+        ],
+        b"1",
+    );
+    let said = [put.ok(), home.line("history").ok()].concat();
+    assert!(said.contains("tool_outputs.count") && !said.contains(canary), "{said}");
+    // Nor in any file but the payload, the previews made of it, and their index.
+    for file in home.files() {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let bytes = fs::read(&file).unwrap();
+        let found = bytes.windows(canary.len()).any(|window| window == canary.as_bytes());
+        assert!(!found || name.starts_with("secret-output") || name.starts_with("index.sqlite"), "{name}");
+    }
+}

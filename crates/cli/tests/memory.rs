@@ -1,0 +1,87 @@
+//! Memory: what storing and asking takes follows the questions, never the length of the output.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::io;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use common::Home;
+use serde_json::{Value, json};
+use trommel_testkit::effort::cases;
+use trommel_testkit::repeat::Repeat;
+use wait4::Wait4;
+
+const RECORD: &str = r#"{"id": 12345, "name": "a name that is some letters long", "tags": ["x", 1, null, {"k": [true]}], "ok": false}"#;
+
+const MIB: u64 = 1 << 20;
+
+/// What a process may keep resident, windows aside.
+const ALLOWED: u64 = 64 * MIB;
+
+/// What the windows on the payload may add for each thread.
+const WINDOWS_PER_THREAD: u64 = 2 * MIB;
+
+/// What figures of values may keep so as to be exact.
+const VALUES: u64 = 64 * MIB;
+
+/// The most that a process had resident, mapped pages included, once it has ended well.
+fn peak(mut command: Command, input: Option<Repeat>) -> u64 {
+    let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
+    let mut child = command.stdin(stdin).stdout(Stdio::null()).spawn().unwrap();
+    let feeder = input.map(|mut input| {
+        let mut stdin = child.stdin.take().unwrap();
+        thread::spawn(move || io::copy(&mut input, &mut stdin).unwrap())
+    });
+    let used = child.wait4().unwrap();
+    if let Some(feeder) = feeder {
+        feeder.join().unwrap();
+    }
+    assert!(used.status.success(), "{command:?}: {}", used.status);
+    used.rusage.maxrss
+}
+
+/// Calls of all tools that look at the output named `large`, with what they may keep by declaration.
+fn questions(records: &str) -> Vec<(&'static str, Value, u64)> {
+    let at = |rest: &str| format!("{records}{rest}");
+    let counts = json!([
+        {"name": "tags", "path": "$..tags"},
+        {"name": "named", "path": at(""), "count_type": "nested_total", "filter": "@.name"}
+    ]);
+    vec![
+        ("list", json!({}), 0),
+        ("stats", json!({"id": "large-1", "include_schema": true}), 0),
+        ("stats", json!({"id": "large-1", "include_values": true, "paths": [at(".id")]}), VALUES),
+        ("extract", json!({"id": "large-1", "paths": [at(".name"), "$..tags[0]"]}), 0),
+        ("extract", json!({"id": "large-1", "paths": [at("[?@.k == 1]"), "$..none"]}), 0),
+        ("count", json!({"id": "large-1", "counts": counts}), 0),
+        ("sample", json!({"id": "large-1", "path": at(".tags[0]"), "size": 1000}), 0),
+        ("read", json!({"id": "large-1"}), 0),
+    ]
+}
+
+/// R7: an output is stored, and each tool answers about it, in 64 MiB and the windows.
+#[test]
+fn r7_outputs_take_no_more_for_their_length() {
+    let bytes = cases(24 * MIB, 1024 * MIB);
+    let count = bytes / (RECORD.len() as u64 + 1);
+    let threads = thread::available_parallelism().unwrap().get() as u64;
+    let bound = ALLOWED + threads * WINDOWS_PER_THREAD;
+    for (payload, records) in
+        [(Repeat::records(RECORD, count), "$.data.records[*]"), (Repeat::lines(RECORD, count), "$")]
+    {
+        let home = Home::new("memory");
+        let put = home.trommel(["put", "--tool", "t", "--id", "large-1"]);
+        let taken = peak(put, Some(payload));
+        println!("put: {} MiB of {}", taken / MIB, bound / MIB);
+        assert!(taken <= bound, "put: {} MiB", taken / MIB);
+        for (tool, arguments, budget) in questions(records) {
+            let call = home.trommel(["call", &format!("tool_outputs.{tool}"), &arguments.to_string()]);
+            let taken = peak(call, None);
+            println!("{tool} {arguments}: {} MiB of {}", taken / MIB, (bound + budget) / MIB);
+            assert!(taken <= bound + budget, "{tool} {arguments}: {} MiB", taken / MIB);
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! Outputs that are stored: put, list, read, and questioned as any other input; and their upkeep.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{Home, data, gzip, read, run, wait, zstd};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+fn shop() -> Vec<u8> {
+    read(data().join("../tour/shop.json"))
+}
+
+/// From a payload to its pages: what the README's second tour does.
+#[test]
+fn a_newcomers_path() {
+    let home = Home::new("newcomer");
+    let id = home.fed(["put", "--tool", "shop.export"], &shop()).ok();
+    let id = id.trim_end();
+    assert_eq!(id.len(), 26, "{id}");
+
+    let listed = home.line("list").json();
+    assert_eq!((&listed["total"], &listed["has_more"]), (&json!(1), &json!(false)));
+    let row = &listed["outputs"][0];
+    assert_eq!((&row["id"], &row["tool_name"]), (&json!(id), &json!("shop.export")));
+    assert_eq!(row["summary"], json!({"type": "object", "keys": 2, "items": 200}));
+
+    let output = format!("output:{id}");
+    let stats = home.run(["stats", &output]).json();
+    assert_eq!((&stats["id"], &stats["tool_name"]), (&json!(id), &json!("shop.export")));
+    assert_eq!(stats["created_at"], row["created_at"]);
+    let arrays = stats["arrays"].as_array().unwrap();
+    assert_eq!(arrays[0], json!({"path": "$.orders", "length": 200, "item_type": "object"}));
+
+    let notes = home.run(["extract", &output, "$.orders[?@.note].customer"]).ok();
+    assert_eq!(notes.lines().count(), 24);
+    let dear = home.run(["count", &output, "dear=$..items[?@.price > 200]"]).json();
+    assert_eq!(dear, json!({"counts": {"dear": 94}, "total": 94}));
+    let sample = home.run(["sample", &output, "$.orders", "-n", "2", "--seed", "7"]).ok();
+    let from_file = run(["sample", "../tour/shop.json", "$.orders", "-n", "2", "--seed", "7"]).ok();
+    assert_eq!(sample, from_file);
+
+    let page = home.run(["read", &output, "$.orders", "--max-chars", "500"]).json();
+    assert_eq!((&page["kind"], &page["size"]["items"]), (&json!("array"), &json!(200)));
+    let next = page["truncated"]["next"].as_str().unwrap();
+    let second = home.run(["read", &output, "$.orders", "--max-chars", "500", "--cursor", next]).json();
+    let returned = page["truncated"]["returned"].as_u64().unwrap();
+    assert_eq!(second["content"][0]["id"], json!(1000 + returned));
+}
+
+/// A stored output answers as the file it came from, for every command of the engine.
+#[test]
+fn outputs_answer_as_their_files() {
+    let home = Home::new("engine");
+    home.put("shop-export", shop());
+    home.fed(["put", "log.jsonl", "--tool", "log", "--id", "log-lines"], b"").ok();
+    for (file, id) in [("../tour/shop.json", "shop-e"), ("log.jsonl", "log-lines")] {
+        for question in [
+            "extract FILE $..id",
+            "extract FILE $..id --output located --no-mmap",
+            "extract FILE $..id $..name --json",
+            "count FILE $..*",
+            "sample FILE $..id -n 3 --seed 1 --json --threads 2",
+            "sample FILE $..id -n 3 --strategy systematic --no-mmap",
+            "schema FILE",
+            "check FILE",
+        ] {
+            let of_file = common::line(&question.replace("FILE", file));
+            let of_output = home.line(&question.replace("FILE", &format!("output:{id}")));
+            assert_eq!(of_output, of_file, "{question}");
+        }
+        let figures = |mut stats: Value| {
+            let members = stats.as_object_mut().unwrap();
+            for name in ["id", "tool_name", "created_at"] {
+                members.remove(name);
+            }
+            stats
+        };
+        let of_output = figures(home.line(&format!("stats output:{id} --values")).json());
+        assert_eq!(of_output, figures(common::line(&format!("stats {file} --values")).json()));
+    }
+}
+
+/// Where names are repeated every member counts, whatever is asked.
+#[test]
+fn repeated_names_are_all_asked() {
+    let home = Home::new("repeated");
+    home.put("repeated", r#"{"a": 1, "a": 2, "b": {"c": 3, "c": 4}}"#);
+    assert_eq!(home.line("extract output:repeated $.a $.b.c").ok(), "1\n2\n3\n4\n");
+    assert_eq!(home.line("count output:repeated $.a --duplicates first").json()["total"], 2);
+}
+
+/// A text is stored, listed and read; who asks for its paths is told what to do instead.
+#[test]
+fn texts_are_read_and_not_questioned() {
+    let home = Home::new("texts");
+    home.put("build-log", "line one\nline two\n");
+    assert_eq!(home.line("list").json()["outputs"][0]["summary"], json!({"type": "text"}));
+    assert_eq!(home.line("read output:build-log").json()["content"], json!("line one\nline two\n"));
+    for question in
+        ["extract output:build-log $", "stats output:build-log", "check output:build-log --no-mmap"]
+    {
+        let said = home.line(question).failed(2);
+        assert!(said.contains("error[not_json]") && said.contains("trommel read output:ID"), "{said}");
+    }
+    // What was meant to be JSON is told apart from other texts.
+    let cut = home.fed(["put", "--tool", "t", "--id", "cut-short"], b"{\"a\": [1,");
+    assert_eq!((cut.status, cut.out.as_str()), (Some(0), "cut-short\n"));
+    assert!(cut.err.starts_with("note: stored as text, for it is no JSON: "), "{}", cut.err);
+}
+
+#[test]
+fn put_keeps_where_an_output_comes_from() {
+    let home = Home::new("origin");
+    let stored = home.fed(
+        [
+            "put",
+            "-",
+            "--tool",
+            "web.fetch",
+            "--id",
+            "origin-1",
+            "--conversation",
+            "conv-1",
+            "--message",
+            "msg-1",
+            "--failed",
+            "--param",
+            "{\"url\": \"https://example.org\", \"api_key\": \"sk-CANARY-param\"}",
+            "--json",
+        ],
+        b"[1, 2]",
+    );
+    let stored = stored.json();
+    assert_eq!(stored["id"], "origin-1");
+    assert_eq!((&stored["conversation_id"], &stored["message_id"]), (&json!("conv-1"), &json!("msg-1")));
+    assert_eq!(stored["parameters"], json!({"url": "https://example.org", "api_key": "[redacted]"}));
+    assert_eq!(
+        (&stored["success"], &stored["kind"], &stored["size_bytes"]),
+        (&json!(false), &json!("json"), &json!(6))
+    );
+    // What is stored can be stored once more.
+    let copy = home.line("put output:origin-1 --tool copy --id origin-2 --json").json();
+    assert_eq!((&copy["digest"], &copy["tool_name"]), (&stored["digest"], &json!("copy")));
+}
+
+/// gzip and zstd are unpacked as they are stored, within the ratio.
+#[test]
+fn packed_inputs_are_unpacked() {
+    let home = Home::new("packed");
+    for (name, bytes) in [("a.json.gz", gzip(&shop())), ("a.json.zst", zstd(&shop()))] {
+        let file = home.folder().file(name, bytes);
+        let stored = home.run(["put", &file, "--tool", "t", "--json"]).json();
+        assert_eq!(
+            (&stored["size_bytes"], &stored["kind"]),
+            (&json!(shop().len()), &json!("json")),
+            "{name}"
+        );
+    }
+    let torn = gzip(&shop());
+    let torn = home.folder().file("torn.gz", &torn[..torn.len() / 2]);
+    let said = home.run(["put", &torn, "--tool", "t"]).failed(1);
+    assert!(said.contains("error[io]") && said.contains("cannot read"), "{said}");
+    let bomb = home.folder().file("bomb.gz", gzip(&vec![b'0'; (64 << 20) + 1000]));
+    let said = home.run(["put", &bomb, "--tool", "t", "--limit-ratio", "10"]).failed(1);
+    assert!(said.contains("--limit-ratio"), "{said}");
+    assert_eq!(home.line("list").json()["total"], 2);
+    assert_eq!(home.left(), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn list_filters_sorts_and_pages() {
+    let home = Home::new("list");
+    for number in 0..250_u32 {
+        let tool = if number % 2 == 0 { "even" } else { "odd" };
+        let id = format!("number-{number:03}");
+        let mut args = vec!["put", "--tool", tool, "--id", &id];
+        if number % 10 == 0 {
+            args.push("--failed");
+        }
+        home.fed(args, format!("[{}]", "1,".repeat(number as usize) + "1").as_bytes()).ok();
+    }
+    let list = |line: &str| home.line(line).json();
+    let ids = |listed: &Value| {
+        let rows = listed["outputs"].as_array().unwrap().iter();
+        rows.map(|row| row["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // All of them, over pages of the tool, and nothing left out.
+    let all = list("list --sort-by size --sort-order asc --no-preview");
+    let expected: Vec<String> = (0..250).map(|number| format!("number-{number:03}")).collect();
+    assert_eq!((ids(&all), &all["total"], &all["has_more"]), (expected.clone(), &json!(250), &json!(false)));
+    assert!(all.get("truncated").is_none() && all["outputs"][0].get("preview").is_none());
+
+    let some = list("list --sort-by size --sort-order asc --limit 120 --offset 5 --preview-length 4");
+    assert_eq!((ids(&some).as_slice(), &some["has_more"]), (&expected[5..125], &json!(true)));
+    assert_eq!(some["truncated"], json!({"reason": "limit", "returned": 120, "next": 125}));
+    assert_eq!(some["outputs"][0]["preview"], "[1,1");
+    let rest = list("list --sort-by size --sort-order asc --offset 125");
+    assert_eq!(ids(&rest), &expected[125..]);
+
+    assert_eq!(list("list --tool odd --limit 3")["total"], 125);
+    assert_eq!(list("list --success false --limit 3")["total"], 25);
+    assert_eq!(
+        list("list --tool odd --success false"),
+        json!({"outputs": [], "total": 0, "has_more": false})
+    );
+    assert_eq!(list("list --conversation none")["total"], 0);
+    assert_eq!(list("list --after 2001-01-01 --limit 1")["total"], 250);
+    assert_eq!(list("list --before 1000000000 --limit 1")["total"], 0);
+    assert_eq!(list("list --after -5 --before 2001-01-01T00:00:00Z")["total"], 0);
+    let said = home.line("list --after 2002-01-01 --before 2001-01-01").failed(2);
+    assert!(said.contains("after"), "{said}");
+}
+
+/// Ids that are wrong end with 2, and say what may have been meant.
+#[test]
+fn ids_that_are_wrong_are_requests_that_are() {
+    let home = Home::new("ids");
+    home.put("conv-export-1", "[1]");
+    home.put("conv-export-2", "[2]");
+    for (line, code, said) in [
+        ("extract output:conv-exprot-1 $", "not_found", "did you mean conv-export-1"),
+        ("stats output:conv-export", "ambiguous", "conv-export-2"),
+        ("read output:conv-export", "ambiguous", "conv-export-1"),
+        ("count output:../../etc/passwd $", "invalid_id", "is no id"),
+        ("rm conv", "not_found", "at least 6 characters"),
+        ("pin nothing-like-it", "not_found", "trommel list"),
+        ("put users.json --tool t --id conv-export-1", "exists", "use another id"),
+        ("put users.json --tool t --id 'a b'", "invalid_id", "is no id"),
+    ] {
+        let text = home.line(line).failed(2);
+        assert!(text.contains(&format!("error[{code}]")) && text.contains(said), "{line}: {text}");
+    }
+    // The whole id, or enough of it.
+    assert_eq!(home.line("extract output:conv-export-1 $").ok(), "[1]\n");
+    home.line("rm conv-export-2").ok();
+    assert_eq!(home.line("extract output:conv-e $").ok(), "[1]\n");
+}
+
+#[test]
+fn outputs_are_pinned_deleted_and_collected() {
+    let home = Home::new("upkeep");
+    for number in 1..=5 {
+        home.put(&format!("output-{number}"), format!("[{number}]"));
+    }
+    assert_eq!(home.line("pin output-1 output:output-2").json(), json!({"pinned": ["output-1", "output-2"]}));
+    let said = home.line("rm output-1").failed(2);
+    assert!(said.contains("error[pinned]") && said.contains("pin --undo"), "{said}");
+    assert_eq!(home.line("pin --undo output-2").json(), json!({"unpinned": ["output-2"]}));
+    // One that does not exist keeps all of them.
+    home.line("rm output-3 output-9").failed(2);
+    assert_eq!(home.line("list").json()["total"], 5);
+    assert_eq!(
+        home.line("rm output-3 output:output-3 output-4").json(),
+        json!({"deleted": ["output-3", "output-4"]})
+    );
+
+    let would = home.line("gc --dry-run --max-count 1").json();
+    assert_eq!((&would["dry_run"], &would["evicted"][0]["id"]), (&json!(true), &json!("output-2")));
+    assert_eq!(home.line("list").json()["total"], 3);
+    let swept = home.line("gc --max-count 1").json();
+    assert_eq!((&swept["evicted"], &swept["left_count"]), (&would["evicted"], &json!(1)));
+    assert_eq!((&swept["spared_pinned"], &swept["freed_bytes"]), (&json!(1), &json!(6)));
+    assert_eq!(home.line("list --limit 5").json()["outputs"][0]["id"], "output-1");
+    assert_eq!(home.line("gc --max-size 1MB --max-age 30").json()["evicted"], json!([]));
+}
+
+/// What somebody did to the files is found, told, and where it can be mended, mended.
+#[test]
+fn damage_is_found() {
+    let home = Home::new("damage");
+    for id in ["whole-1", "torn-1", "lost-1"] {
+        home.put(id, shop());
+    }
+    let verified = home.line("verify").json();
+    assert_eq!(verified, json!({"outputs": 3, "bytes": 3 * shop().len(), "damaged": 0, "damages": []}));
+    let payload = |id: &str| {
+        let name = format!("{id}.json");
+        home.files().into_iter().find(|path| path.ends_with(&name)).unwrap()
+    };
+    let mut bytes = fs::read(payload("torn-1")).unwrap();
+    bytes[5000] ^= 1;
+    fs::write(payload("torn-1"), bytes).unwrap();
+    fs::remove_file(payload("lost-1")).unwrap();
+    let found = home.line("verify");
+    assert_eq!((found.status, found.err.as_str()), (Some(1), ""));
+    let found: Value = serde_json::from_str(&found.out).unwrap();
+    assert_eq!(found["damaged"].as_u64(), found["damages"].as_array().map(|all| all.len() as u64));
+    let damaged: Vec<_> = found["damages"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert!(damaged.contains(&&json!("torn-1")) && damaged.contains(&&json!("lost-1")), "{found}");
+    let said = home.line("extract output:lost-1 $").failed(1);
+    assert!(said.contains("error[corrupt]") && said.contains("trommel verify"), "{said}");
+
+    // The index is disposable.
+    let before = home.line("list --sort-by size").ok();
+    for file in home.files() {
+        if file.to_string_lossy().contains("index.sqlite") {
+            fs::remove_file(file).unwrap();
+        }
+    }
+    assert_eq!(home.line("rebuild").json()["outputs"], 3);
+    assert_eq!(home.line("list --sort-by size").ok(), before);
+}
+
+/// R24: all that is made is its owner's alone, whatever the umask.
+#[test]
+fn r24_nobody_else_may_look() {
+    for umask in ["000", "077", "027"] {
+        let home = Home::new(&format!("umask-{umask}"));
+        let script = "umask $0; echo '{\"a\": [1]}' | $1 put --tool t --id output-1 && $1 call tool_outputs.list \
+            && $1 pin output-1 && $1 stats output:output-1 && $1 gc && $1 rebuild && $1 verify && $1 history";
+        let output = std::process::Command::new("sh")
+            .args(["-c", script, umask, env!("CARGO_BIN_EXE_trommel")])
+            .env("TROMMEL_HOME", home.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let files = home.files();
+        assert!(files.len() >= 5, "{files:?}");
+        for file in files {
+            assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o600, "{umask}: {}", file.display());
+            for folder in file.ancestors().skip(1).take_while(|folder| folder.starts_with(home.path())) {
+                assert_eq!(
+                    folder.metadata().unwrap().mode() & 0o7777,
+                    0o700,
+                    "{umask}: {}",
+                    folder.display()
+                );
+            }
+        }
+    }
+}
+
+/// A folder that others may write to is refused.
+#[test]
+fn a_folder_of_others_is_refused() {
+    let home = Home::new("foreign");
+    home.put("output-1", "1");
+    fs::set_permissions(home.path().join("outputs"), fs::Permissions::from_mode(0o777)).unwrap();
+    for line in ["list", "extract output:output-1 $", "put users.json --tool t", "tools"] {
+        let said = home.line(line).failed(1);
+        assert!(said.contains("error[foreign]") && said.contains("TROMMEL_HOME"), "{line}: {said}");
+    }
+}
+
+/// R48: a put that is interrupted leaves nothing, whether anything comes through the pipe or not.
+#[test]
+fn r48_an_interrupted_put_leaves_nothing() {
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        for stuck in [true, false] {
+            let home = Home::new(&format!("signal-{status}-{stuck}"));
+            let mut child = home
+                .trommel(["put", "--tool", "t"])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            let writing = thread::spawn(move || {
+                let piece = b"[1, 2, 3],\n".repeat(100_000);
+                for _ in 0..4 {
+                    stdin.write_all(&piece).ok()?;
+                }
+                if stuck {
+                    // Nothing more comes, and nothing ends.
+                    thread::sleep(Duration::from_secs(5));
+                } else {
+                    while stdin.write_all(&piece).is_ok() {}
+                }
+                Some(())
+            });
+            let started = Instant::now();
+            while home.left().iter().all(|file| file.metadata().is_ok_and(|found| found.len() == 0)) {
+                assert!(started.elapsed() < Duration::from_secs(10), "nothing is being written");
+                thread::sleep(Duration::from_millis(5));
+            }
+            kill_process(Pid::from_child(&child), signal).unwrap();
+            assert_eq!(wait(&mut child), Some(status), "stuck: {stuck}");
+            let mut said = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+            assert_eq!(said, "");
+            assert_eq!(home.left(), Vec::<std::path::PathBuf>::new());
+            assert_eq!(home.line("list").json()["total"], 0);
+            drop(writing);
+        }
+    }
+}
+
+/// R48: so does one whose reader went away, which comes too late: what is stored stays.
+#[test]
+fn r48_a_closed_pipe_ends_it_without_a_word() {
+    let home = Home::new("pipe");
+    for line in [
+        "put users.json --tool t",
+        "list",
+        "read users.json",
+        "tools",
+        "call tool_outputs.list",
+        "history",
+        "gc",
+    ] {
+        let mut child =
+            home.trommel(common::words(line)).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(wait(&mut child), Some(141), "{line}");
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(said, "", "{line}");
+    }
+    assert_eq!(home.left(), Vec::<std::path::PathBuf>::new());
+}
+
+/// A full disk is an error that names it, and nothing is left.
+#[test]
+fn inputs_that_cannot_be_read_are_said() {
+    let home = Home::new("unreadable");
+    for (file, said) in [("missing.json", "cannot open missing.json"), (".", "cannot open .")] {
+        let text = home.run(["put", file, "--tool", "t"]).failed(1);
+        assert!(text.contains("error[open]") && text.contains(said), "{text}");
+    }
+    for line in ["put users.json --tool t", "list", "read users.json", "rebuild", "tools --schema mcp"] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = home.trommel(common::words(line)).stdout(full).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{line}");
+        assert!(said.contains("cannot write the answer: No space left"), "{line}: {said}");
+    }
+}

@@ -1,0 +1,261 @@
+//! Values as a page can hold them: their text, or for what no page can hold a mark that says what stands there.
+
+use std::fmt::Write;
+
+use trommel::reader::{Cursor, Event, Kind, Payload, Result, Scalar};
+
+use super::text::{chars, first, shown, string};
+
+/// Characters of a preview at most.
+const PREVIEW: usize = 160;
+
+/// The text of a value without its insignificant white space, as far as it was wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rendering {
+    /// All of it, or its beginning.
+    pub(crate) text: String,
+    /// Whether that is all of it.
+    pub(crate) whole: bool,
+}
+
+impl Rendering {
+    /// The beginning of a text that is longer than was wanted.
+    pub(crate) fn beginning(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        Self { text: first(&text, PREVIEW * 2).to_owned(), whole: false }
+    }
+}
+
+/// Renders the value that comes next, which is checked as it is gone through; no further than `most` characters.
+pub(crate) fn render(cursor: &mut Cursor<'_>, most: usize) -> Result<Rendering> {
+    let mut text = String::new();
+    let (mut count, mut separated) = (0, true);
+    while let Some(event) = cursor.advance()? {
+        let before = text.len();
+        if !separated && !matches!(event, Event::End(_)) {
+            text.push(',');
+        }
+        separated = matches!(event, Event::Name | Event::Begin(_));
+        let cut = push_token(event, cursor, most, &mut text);
+        count += text.get(before..).map_or(0, chars);
+        if cut || count > most {
+            return Ok(Rendering::beginning(text.as_bytes()));
+        }
+        if cursor.is_at_end() {
+            break;
+        }
+    }
+    Ok(Rendering { text, whole: true })
+}
+
+/// Appends what an event stands for. `true` when that is longer than what is wanted, and its beginning alone was appended.
+fn push_token(event: Event, cursor: &Cursor<'_>, most: usize, text: &mut String) -> bool {
+    match event {
+        Event::Begin(kind) => text.push(if kind == Kind::Object { '{' } else { '[' }),
+        Event::End(kind) => text.push(if kind == Kind::Object { '}' } else { ']' }),
+        Event::Name | Event::Scalar(_) => {
+            let Some(token) = cursor.bytes(cursor.span()) else {
+                if let Payload::Scalar(Scalar::String(cut)) = cursor.payload() {
+                    text.push('"');
+                    text.push_str(&String::from_utf8_lossy(cut.raw()));
+                }
+                return true;
+            };
+            // No character takes more than four bytes.
+            if token.len() / 4 > most {
+                text.push_str(&String::from_utf8_lossy(token.get(..most).unwrap_or(token)));
+                return true;
+            }
+            // The cursor has checked that it is UTF-8.
+            text.push_str(&String::from_utf8_lossy(token));
+            if event == Event::Name {
+                text.push(':');
+            }
+        }
+    }
+    false
+}
+
+/// The type of a value by its first byte.
+pub(crate) fn kind_of(first: Option<u8>) -> Kind {
+    match first {
+        Some(b'{') => Kind::Object,
+        Some(b'[') => Kind::Array,
+        Some(b'"') => Kind::String,
+        Some(b't' | b'f') => Kind::Bool,
+        Some(b'n') => Kind::Null,
+        _ => Kind::Number,
+    }
+}
+
+/// A value on its way to a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Item {
+    text: String,
+    chars: usize,
+    /// What a mark in its place says, if it may come to that.
+    place: Option<Box<Place>>,
+    large: bool,
+}
+
+/// What a mark says of the value that it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// A path that leads to it; `tool_outputs.read` takes it.
+    pub(crate) path: String,
+    /// Its type.
+    pub(crate) kind: Kind,
+    /// Its bytes, as it stands.
+    pub(crate) bytes: u64,
+    /// How its text begins.
+    preview: String,
+}
+
+impl Place {
+    pub(crate) fn new(path: String, kind: Kind, bytes: u64) -> Self {
+        Self { path, kind, bytes, preview: String::new() }
+    }
+}
+
+impl Item {
+    /// An item for a page of `most` characters.
+    pub(crate) fn new(
+        Rendering { text, whole }: Rendering,
+        most: usize,
+        place: impl FnOnce() -> Place,
+    ) -> Self {
+        let count = chars(&text);
+        if whole && count * 4 <= most {
+            return Self { text, chars: count, place: None, large: false };
+        }
+        let place = Place { preview: first(&text, PREVIEW * 2).to_owned(), ..place() };
+        if whole {
+            return Self { text, chars: count, place: Some(Box::new(place)), large: false };
+        }
+        let mark = place.mark(usize::MAX).unwrap_or_default();
+        Self { chars: chars(&mark), text: mark, place: Some(Box::new(place)), large: true }
+    }
+
+    /// A text that is there already.
+    pub(crate) fn of_text(text: String, most: usize, path: &str) -> Self {
+        let bytes = text.len() as u64;
+        let kind = kind_of(text.as_bytes().first().copied());
+        let whole = text.len() <= most || chars(&text) <= most;
+        Self::new(Rendering { text, whole }, most, || Place::new(path.to_owned(), kind, bytes))
+    }
+
+    /// What stands on the page: the value's text, or a mark.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Characters of that.
+    pub(crate) fn chars(&self) -> usize {
+        self.chars
+    }
+
+    /// Whether it is a mark.
+    pub(crate) fn is_large(&self) -> bool {
+        self.large
+    }
+
+    /// A mark of at most so many characters, if there is one.
+    pub(crate) fn mark(&self, room: usize) -> Option<String> {
+        self.place.as_ref().and_then(|place| place.mark(room))
+    }
+}
+
+impl Place {
+    /// The most telling mark of at most so many characters: with a shorter preview, then without the path, at last one that
+    /// says only that something was left out.
+    fn mark(&self, room: usize) -> Option<String> {
+        const BARE: &str = r#"{"$truncated":true}"#;
+        let (kind, bytes) = (self.kind.name(), self.bytes);
+        let mut with_path = String::from(r#"{"$truncated":true,"path":"#);
+        with_path.push_str(&string(&self.path));
+        let rest = format!(r#","kind":"{kind}","bytes":{bytes}"#);
+        let fits = |mark: &String| chars(mark) <= room;
+        self.with_preview(&format!("{with_path}{rest}"), room)
+            .or_else(|| self.with_preview(&format!(r#"{{"$truncated":true{rest}"#), room))
+            .or_else(|| Some(format!(r#"{{"$truncated":true{rest}}}"#)).filter(fits))
+            .or_else(|| Some(BARE.to_owned()).filter(fits))
+    }
+
+    /// A mark that begins so, with as much of a preview as there is room for.
+    fn with_preview(&self, begin: &str, room: usize) -> Option<String> {
+        let room = room.checked_sub(chars(begin) + r#","preview":"#.len() + 1)?;
+        let longest = PREVIEW.min(room);
+        let preview = (0..=longest).rev().map(|most| string(&shown(&self.preview, most)));
+        let preview = preview.chain([string("")]).find(|preview| chars(preview) <= room)?;
+        let mut mark = String::from(begin);
+        let _ = write!(mark, r#","preview":{preview}}}"#);
+        Some(mark)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trommel::reader::{Config, Framing};
+
+    fn rendered(value: &str, most: usize) -> Rendering {
+        let whole = render(&mut Cursor::new(value.as_bytes(), &Config::new()), most).unwrap();
+        let followed = format!("{value}, \"more\"");
+        let stream = std::io::Cursor::new(followed.into_bytes());
+        let config = Config::new().window(16);
+        let mut cursor = Cursor::from_reader(stream, Framing::Single, &config);
+        assert_eq!(render(&mut cursor, most).unwrap(), whole);
+        whole
+    }
+
+    #[test]
+    fn white_space_goes_and_nothing_else() {
+        let value = "{ \"a b\" :\t[ 1.0e0 ,\n-0 , {} , [ ] ] , \"a b\":\"\\u0041ü\" }";
+        let text = "{\"a b\":[1.0e0,-0,{},[]],\"a b\":\"\\u0041ü\"}";
+        assert_eq!(rendered(value, 40), Rendering { text: text.into(), whole: true });
+        assert_eq!(chars(text), 40);
+        assert!(!rendered(value, 39).whole);
+        assert!(text.starts_with(&rendered(value, 10).text));
+        for scalar in ["12", "true", "null", "\"\"", "-0.5E+7"] {
+            assert_eq!(rendered(scalar, 100).text, scalar);
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused() {
+        for bad in ["[1 2]", "{\"a\":tru}", "[\"\\x\"]", "[\"\u{1}\"]", "{\"a\":1", "[{]}"] {
+            assert!(render(&mut Cursor::new(bad.as_bytes(), &Config::new()), 1000).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn marks_say_what_there_is_room_for() {
+        let text = format!("[\"{}\"]", "ab\u{202e}\"c\\".repeat(50));
+        let place = || Place::new("$['a']".into(), Kind::Array, 12_345);
+        let item = Item::new(Rendering { text, whole: false }, 100, place);
+        assert!(item.is_large() && item.chars() == chars(item.text()));
+        let mut lengths = Vec::new();
+        for room in 0..600 {
+            let Some(mark) = item.mark(room) else { continue };
+            assert!(chars(&mark) <= room, "{room}: {mark}");
+            let value: serde_json::Value = serde_json::from_str(&mark).unwrap();
+            assert_eq!(value["$truncated"], true);
+            assert!(!mark.contains('\u{202e}'));
+            lengths.push(value.as_object().unwrap().len());
+        }
+        assert!(lengths.is_sorted() && lengths.contains(&1) && lengths.contains(&3) && lengths.contains(&5));
+        assert_eq!(item.mark(18), None);
+        assert_eq!(item.mark(10_000).as_deref(), Some(item.text()));
+    }
+
+    #[test]
+    fn texts_know_their_kind() {
+        let item = Item::of_text("\"aaaaaaaaaa\"".into(), 8, "$.x");
+        assert!(
+            item.is_large() && item.text().contains("\"kind\":\"string\",\"bytes\":12"),
+            "{}",
+            item.text()
+        );
+        assert!(!Item::of_text("1".into(), 8, "$.x").is_large());
+    }
+}

@@ -1,0 +1,235 @@
+//! `tool_outputs.*`: questions to stored outputs, whose answers are bounded however large the outputs are.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | `list`, `stats`, `extract`, `count`, `sample`, `read` | the tools |
+//! | `metadata` | what they say about themselves |
+//! | `job` | a call at work: its end, its progress, what its answer rests on |
+//! | `source`, `item` | an output opened, and values read from it as a page can hold them |
+//! | `page`, `cursor` | how much fits, and where it goes on |
+//! | `shape` | the paths there are, for what may have been meant |
+//! | `cache` | what is known of outputs from earlier calls |
+//! | `failures` | why there is no answer |
+
+mod cache;
+mod count;
+mod cursor;
+mod extract;
+mod failures;
+mod item;
+mod job;
+mod list;
+mod metadata;
+mod page;
+mod read;
+mod sample;
+pub(crate) mod shape;
+pub(crate) mod source;
+mod stats;
+pub(crate) mod text;
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use trommel::Error;
+use trommel::path::{Logical, ParseError, Query};
+use trommel::reader::{Config, Validation};
+use trommel_store::{Kind, Store, Stored};
+use trommel_tool::{Call, Failure, Output, Registry, RegistryError};
+
+use cache::Cache;
+use cursor::Binding;
+use failures::Doing;
+use job::{Basis, Job};
+use page::{Sheet, TooSmall, fit};
+use shape::Shape;
+use source::Source;
+
+/// Characters of an answer, unless the call says otherwise.
+pub(crate) const DEFAULT_CHARS: usize = 30_000;
+
+/// Characters of a page of `tool_outputs.read`, unless the call says otherwise.
+pub(crate) const READ_CHARS: usize = 8_000;
+
+/// The fewest characters that can be asked for.
+pub(crate) const LEAST_CHARS: usize = 200;
+
+/// The most characters that can be asked for.
+pub(crate) const MAX_CHARS: usize = 100_000;
+
+/// Adds the six tools to a registry: `tool_outputs.list`, `stats`, `extract`, `count`, `sample` and `read`.
+///
+/// They share what they learn about the store's outputs: lengths, shapes, compiled queries, within some 30 MiB.
+///
+/// # Errors
+/// When a tool of one of their names is there already.
+pub fn register(registry: &Registry, store: &Arc<Store>) -> Result<(), RegistryError> {
+    let shared = Arc::new(Shared::new(store));
+    registry.register(list::List::new(&shared))?;
+    registry.register(stats::Stats::new(&shared))?;
+    registry.register(extract::Extract::new(&shared))?;
+    registry.register(count::Count::new(&shared))?;
+    registry.register(sample::Sample::new(&shared))?;
+    registry.register(read::Read::new(&shared))
+}
+
+/// What the tools share. An output is known by its digest: what was found out about it stays true.
+struct Shared {
+    store: Arc<Store>,
+    queries: Cache<Arc<Query>>,
+    filters: Cache<Arc<Logical>>,
+    /// Counts, by output and what was counted.
+    counts: Cache<u64>,
+    shapes: Cache<Arc<Shape>>,
+    places: Cache<read::Located>,
+    drawn: Cache<Arc<sample::Drawn>>,
+    described: Cache<Arc<stats::Described>>,
+}
+
+impl Shared {
+    fn new(store: &Arc<Store>) -> Self {
+        Self {
+            store: Arc::clone(store),
+            queries: Cache::new(500, 1 << 20),
+            filters: Cache::new(500, 1 << 20),
+            counts: Cache::new(10_000, 1 << 20),
+            shapes: Cache::new(50, 4 << 20),
+            places: Cache::new(1_000, 1 << 20),
+            drawn: Cache::new(50, 4 << 20),
+            described: Cache::new(50, 16 << 20),
+        }
+    }
+
+    /// An output by its id or a prefix of it.
+    fn stored(&self, doing: Doing<'_>) -> Result<Stored, Failure> {
+        self.store.get(doing.id).map_err(|error| doing.store(&error))
+    }
+
+    /// An output that must be JSON.
+    fn json(&self, doing: Doing<'_>) -> Result<Stored, Failure> {
+        let stored = self.stored(doing)?;
+        if stored.kind == Kind::Text { Err(doing.no_json(&stored)) } else { Ok(stored) }
+    }
+
+    /// Opens an output.
+    fn open(&self, doing: Doing<'_>, stored: Stored) -> Result<Source<'_>, Failure> {
+        Source::open(&self.store, stored).map_err(|error| doing.store(&error))
+    }
+
+    /// A query, compiled once.
+    fn query(&self, doing: Doing<'_>, what: &str, text: &str) -> Result<Arc<Query>, Failure> {
+        compiled(&self.queries, text, str::parse).map_err(|error| doing.query(what, text, &error))
+    }
+
+    /// A filter, compiled once.
+    fn filter(&self, doing: Doing<'_>, what: &str, text: &str) -> Result<Arc<Logical>, Failure> {
+        compiled(&self.filters, text, Query::parse_filter).map_err(|error| doing.query(what, text, &error))
+    }
+
+    /// The paths of an output, looked at once.
+    fn shape(&self, source: &Source<'_>, job: &Job) -> Arc<Shape> {
+        let key = source.stored.digest.clone();
+        if let Some(known) = self.shapes.get(&key) {
+            return known;
+        }
+        let config = Config::new().validation(Validation::Structural);
+        let looked = source.cursor(&config, job.quiet_monitor()).map(|mut cursor| Shape::of(&mut cursor));
+        let shape = Arc::new(looked.unwrap_or_default());
+        if !job.is_over() {
+            self.shapes.put(key, Arc::clone(&shape), shape.weight());
+        }
+        shape
+    }
+
+    /// What to say of queries that select nothing: the nearest paths that there are.
+    fn hint(&self, source: &Source<'_>, job: &Job, queries: &[(&str, &Query)]) -> Option<String> {
+        const TOLD: usize = 3;
+        const QUERY: usize = 120;
+        if queries.is_empty() {
+            return None;
+        }
+        let shape = self.shape(source, job);
+        let hints = queries.iter().take(TOLD).filter_map(|(text, query)| {
+            let nearest = shape.nearest(query)?;
+            let (text, nearest) = (text::shown(text, QUERY), text::shown(&nearest, QUERY));
+            Some(format!("nothing matches {text}; the nearest path in this output is {nearest}"))
+        });
+        let hints: Vec<String> = hints.collect();
+        (!hints.is_empty()).then(|| hints.join("; "))
+    }
+}
+
+/// What a text says; read once, as long as it is remembered.
+fn compiled<T>(
+    known: &Cache<Arc<T>>,
+    text: &str,
+    parse: impl FnOnce(&str) -> Result<T, ParseError>,
+) -> Result<Arc<T>, ParseError> {
+    if let Some(known) = known.get(text) {
+        return Ok(known);
+    }
+    let compiled = Arc::new(parse(text)?);
+    // A syntax tree takes some times the memory of its text.
+    known.put(text, Arc::clone(&compiled), text.len() * 16);
+    Ok(compiled)
+}
+
+/// What a call is about: its tool, output, and the most it may answer.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    doing: Doing<'a>,
+    max_chars: usize,
+    cursor: Option<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    /// What a call asks of an output.
+    fn new(tool: &'a str, verb: &'a str, id: &'a str, max_chars: usize) -> Self {
+        let max_chars = max_chars.clamp(LEAST_CHARS, MAX_CHARS);
+        Self { doing: Doing { tool, verb, id: id.trim() }, max_chars, cursor: None }
+    }
+
+    /// What a call asks of the store as a whole.
+    fn listing(tool: &'a str, max_chars: usize) -> Self {
+        Self::new(tool, "list outputs", "", max_chars)
+    }
+
+    fn from(self, cursor: Option<&'a str>) -> Self {
+        Self { cursor, ..self }
+    }
+
+    /// The number of the unit that the answer begins with.
+    fn unit(self, binding: &Binding) -> Result<u64, Failure> {
+        let Some(cursor) = self.cursor else { return Ok(0) };
+        let position = binding.position(cursor).map_err(|bad| self.doing.cursor(bad))?;
+        Ok(position.first().copied().unwrap_or_default())
+    }
+
+    /// As much of an answer as fits.
+    fn fit(self, sheet: &dyn Sheet) -> Result<Output, Failure> {
+        self.written(fit(sheet, self.max_chars))
+    }
+
+    /// The answer that was written.
+    fn written(self, fitted: Result<String, TooSmall>) -> Result<Output, Failure> {
+        let text =
+            fitted.map_err(|small| self.doing.too_small(small, self.max_chars, self.cursor.is_some()))?;
+        RawValue::from_string(text).map(Output::Json).map_err(|error| {
+            self.doing.fail("defect", format!("its answer is no JSON ({error}); tell the makers"))
+        })
+    }
+}
+
+fn is_cancelled(error: &Error) -> bool {
+    matches!(error, Error::Read { error, .. } if error.is_cancelled())
+}
+
+/// Notes what an answer rests on.
+fn note(call: &mut Call<'_>, basis: Basis, took: std::time::Duration) {
+    call.note("coverage", basis.to_json(took));
+}
+
+/// A warning, where an answer of so many characters has room for it.
+fn warning(text: Option<&String>, max_chars: usize) -> Option<&str> {
+    text.map(String::as_str).filter(|text| text::chars(text) * 4 <= max_chars)
+}

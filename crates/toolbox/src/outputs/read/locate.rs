@@ -1,0 +1,236 @@
+//! Where the value is that a path leads to, and how large it is.
+
+use trommel::path::{Order, Plan, PlanOptions, Query, Scratch, Selector, Step, Wants};
+use trommel::reader::{Config, Cursor, Error, Result, Span, Validation};
+use trommel_tool::Failure;
+
+use super::Reading;
+use crate::outputs::item::kind_of;
+use crate::outputs::source::Source;
+use crate::outputs::text::shown;
+
+/// A value that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    pub(super) what: What,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// Elements, members or records.
+    pub(super) items: Option<u64>,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Array,
+    Object,
+    String,
+    Number,
+    Bool,
+    Null,
+    /// A stream of records, all of it.
+    Records,
+    /// A payload that is no JSON.
+    Text,
+}
+
+impl What {
+    const ALL: [Self; 8] = [
+        Self::Array,
+        Self::Object,
+        Self::String,
+        Self::Number,
+        Self::Bool,
+        Self::Null,
+        Self::Records,
+        Self::Text,
+    ];
+
+    pub(super) fn of(number: u64) -> Option<Self> {
+        Self::ALL.into_iter().find(|what| *what as u64 == number)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Object => "object",
+            Self::String => "string",
+            Self::Number => "number",
+            Self::Bool => "boolean",
+            Self::Null => "null",
+            Self::Records => "records",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// Bytes at each end of a payload among which its value begins or ends.
+const END: u64 = 4096;
+
+impl Reading<'_> {
+    /// Finds the value of the path.
+    pub(super) fn locate(
+        &self,
+        source: &Source<'_>,
+        read: &mut u64,
+    ) -> std::result::Result<Located, Failure> {
+        let key = format!("{} {}", source.stored.digest, self.query);
+        if let Some(known) = self.shared.places.get(&key) {
+            return Ok(known);
+        }
+        let failed = |error: Error| self.asked.doing.read(&error, None);
+        let root = self.query.segments().iter().len() == 0;
+        let known = if root { root_of(source).map_err(failed)? } else { None };
+        let located = match known {
+            Some(located) => located,
+            None => self.search(source, read)?,
+        };
+        let weight = key.len() + size_of::<Located>();
+        self.shared.places.put(key, located, weight);
+        Ok(located)
+    }
+
+    fn search(&self, source: &Source<'_>, read: &mut u64) -> std::result::Result<Located, Failure> {
+        let (record, query) = self.in_record(source)?;
+        let found = find(source, &query, record, self.job.monitor(source.stored.size_bytes));
+        let Found { spans, items, read: passed } =
+            found.map_err(|error| self.asked.doing.read(&error, record))?;
+        *read += passed;
+        match *spans.as_slice() {
+            [] => Err(self.nothing(source, &query, record)),
+            [(span, first)] => {
+                let what = What::of_kind(kind_of(Some(first)));
+                let items = matches!(what, What::Array | What::Object).then_some(items);
+                Ok(Located { what, start: span.start, end: span.end, items })
+            }
+            _ => Err(self.several(&format!(
+                "it selects {} values, because a name is repeated in its object; tool_outputs.extract gives all of them",
+                spans.len()
+            ))),
+        }
+    }
+
+    /// The record that is to be looked in, and the path within it. In a stream the path leads into the array of its records.
+    fn in_record(&self, source: &Source<'_>) -> std::result::Result<(Option<u64>, Query), Failure> {
+        if !self.query.is_singular() {
+            return Err(self.several(
+                "it can select several values; name one of them ($.items[0] instead of $.items[*]), or use tool_outputs.extract",
+            ));
+        }
+        if !source.is_stream() {
+            return Ok((None, self.query.clone()));
+        }
+        let mut selectors = self.query.segments().iter().flat_map(|segment| &segment.selectors);
+        let records = source.stored.records.unwrap_or_default();
+        let Some(Selector::Index(index)) = selectors.next() else {
+            return Err(self.several(&format!(
+                "the output is a stream of {records} records, which are read as one array: $ for all, $[0] for the first, \
+                 $[0].name for a field of it; tool_outputs.extract gives a field of every record"
+            )));
+        };
+        let record = match u64::try_from(*index) {
+            Ok(index) => Some(index),
+            Err(_) => records.checked_sub(index.unsigned_abs()),
+        };
+        let record = record.filter(|record| *record < records).ok_or_else(|| {
+            self.several(&format!("there are {records} records, so that there is no number {index}"))
+        })?;
+        let rest = selectors.cloned().fold(Query::root(), Query::with_child);
+        Ok((Some(record), rest))
+    }
+
+    fn several(&self, why: &str) -> Failure {
+        self.asked.doing.refuse("path", format!("the path {}: {why}", shown(self.path, 200)))
+    }
+
+    fn nothing(&self, source: &Source<'_>, query: &Query, record: Option<u64>) -> Failure {
+        let text = shown(self.path, 200);
+        let nearest = self.shared.shape(source, self.job).nearest(query);
+        let next = match (nearest, record) {
+            (Some(nearest), Some(record)) => {
+                let nearest = nearest.trim_start_matches('$').to_owned();
+                format!("the nearest path in this output is $[{record}]{}", shown(&nearest, 200))
+            }
+            (Some(nearest), None) => {
+                format!("the nearest path in this output is {}", shown(&nearest, 200))
+            }
+            (None, _) => "tool_outputs.stats lists the paths there are".to_owned(),
+        };
+        self.asked.doing.refuse("no_match", format!("nothing is at {text}; {next}"))
+    }
+}
+
+/// The value of the whole payload, of which everything is known but where it begins and ends.
+fn root_of(source: &Source<'_>) -> Result<Option<Located>> {
+    let stored = &source.stored;
+    let length = stored.size_bytes;
+    if source.is_stream() {
+        return Ok(Some(Located { what: What::Records, start: 0, end: length, items: stored.records }));
+    }
+    let mut values = source.values()?;
+    let begin = values.bytes(Span::new(0, length.min(END)))?;
+    let mark = if begin.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    let is_text = |byte: &u8| !byte.is_ascii_whitespace();
+    let Some(start) = begin.iter().skip(mark).position(is_text).map(|at| (at + mark) as u64) else {
+        return Ok(None);
+    };
+    let what = What::of_kind(kind_of(begin.get(start as usize).copied()));
+    let base = length.saturating_sub(END);
+    let Some(last) = values.bytes(Span::new(base, length))?.iter().rposition(is_text) else {
+        return Ok(None);
+    };
+    let items = match what {
+        What::Array => stored.summary.items,
+        What::Object => stored.summary.keys,
+        _ => None,
+    };
+    let known = items.is_some() || !matches!(what, What::Array | What::Object);
+    Ok(known.then_some(Located { what, start, end: base + last as u64 + 1, items }))
+}
+
+struct Found {
+    /// The places of the values that the path selects, with their first bytes.
+    spans: Vec<(Span, u8)>,
+    /// Children of them.
+    items: u64,
+    /// Bytes passed.
+    read: u64,
+}
+
+/// Finds what a query selects in a document or one of its records, and counts the children.
+fn find(
+    source: &Source<'_>,
+    query: &Query,
+    record: Option<u64>,
+    monitor: trommel::reader::Monitor<'_>,
+) -> Result<Found> {
+    let options = PlanOptions::new().order(Order::Any).duplicates(source.duplicates());
+    let plan = Plan::new(&[query.clone(), query.clone().with_wildcard()], options);
+    let mut wants = Wants::default();
+    wants.no_leave = vec![false, true];
+    let config = Config::new().validation(Validation::Structural);
+    let mut cursor: Cursor<'_> = source.cursor(&config, monitor)?;
+    for _ in 0..record.unwrap_or(0) {
+        cursor.next_record()?;
+    }
+    let mut scratch = Scratch::new();
+    let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
+    let (mut spans, mut items) = (Vec::new(), 0);
+    if matcher.next_record()? {
+        while let Some(step) = matcher.advance()? {
+            match step {
+                Step::Enter { query, times } if query.index() == 1 => items += times,
+                Step::Leave { query, span, .. } if query.index() == 0 => spans.push(span),
+                Step::Enter { .. } | Step::Leave { .. } | Step::Event(_) | Step::Settled(_) => {}
+            }
+        }
+    }
+    let read = matcher.cursor().offset();
+    let mut values = source.values()?;
+    let mut first = |span: Span| {
+        let byte = values.bytes(Span::new(span.start, span.start + 1))?;
+        Ok((span, byte.first().copied().unwrap_or_default()))
+    };
+    let spans = spans.into_iter().map(&mut first).collect::<Result<_>>()?;
+    Ok(Found { spans, items, read })
+}

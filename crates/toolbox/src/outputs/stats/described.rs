@@ -1,0 +1,177 @@
+//! A description as the members and rows of its answer, to be put together page by page.
+
+use serde::Serialize;
+use trommel::statistics::{Schema, Summary, ValuesSummary};
+use trommel::{PathStats, StatsAnswer};
+
+use crate::outputs::text::{safe_json, size, string};
+
+/// A part of the answer, in its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// Members of the answer itself.
+    Top,
+    Size,
+    Structure,
+    Types,
+    Arrays,
+    Objects,
+    Schema,
+    ByPath,
+    Values,
+}
+
+impl Section {
+    pub(super) const ALL: [Self; 9] = [
+        Self::Top,
+        Self::Size,
+        Self::Structure,
+        Self::Types,
+        Self::Arrays,
+        Self::Objects,
+        Self::Schema,
+        Self::ByPath,
+        Self::Values,
+    ];
+
+    /// Whether every answer has it.
+    pub(super) fn is_required(self) -> bool {
+        matches!(self, Self::Size | Self::Structure | Self::Types)
+    }
+
+    /// What stands before and after its units.
+    pub(super) fn brackets(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Top => ("", ""),
+            Self::Size => (r#""size":{"#, "}"),
+            Self::Structure => (r#""structure":{"#, "}"),
+            Self::Types => (r#""types":{"#, "}"),
+            Self::Arrays => (r#""arrays":["#, "]"),
+            Self::Objects => (r#""objects":["#, "]"),
+            Self::Schema => (r#""schema":"#, ""),
+            Self::ByPath => (r#""by_path":["#, "]"),
+            Self::Values => (r#""values":["#, "]"),
+        }
+    }
+}
+
+/// A description.
+#[derive(Debug)]
+pub(crate) struct Described {
+    /// Figures: members of their sections.
+    pub(super) head: Vec<(Section, String)>,
+    /// Rows of their sections: the path that each is about, and its text.
+    pub(super) rows: Vec<(Section, String, String)>,
+    /// Sections that have no row.
+    pub(super) empty: Vec<Section>,
+    /// For each path that was asked for, whether it selects anything.
+    pub(super) matched: Vec<bool>,
+    /// Whether every figure is exact.
+    pub(super) exact: bool,
+}
+
+impl Described {
+    pub(super) fn new(answer: &StatsAnswer) -> Result<Self, serde_json::Error> {
+        let StatsAnswer { bytes, characters, summary, records, by_path, .. } = answer;
+        let mut described = Self {
+            head: Vec::new(),
+            rows: Vec::new(),
+            empty: Vec::new(),
+            matched: by_path.iter().map(|part| part.summary.structure.total_values > 0).collect(),
+            exact: is_exact(summary) && by_path.iter().all(|part| is_exact(&part.summary)),
+        };
+        if by_path.is_empty() {
+            described.matched.push(summary.structure.total_values > 0);
+        }
+        if let Some(records) = records {
+            described.head.push((Section::Top, format!(r#""records":{records}"#)));
+        }
+        if !summary.capped.is_empty() {
+            described.head.push((Section::Top, format!(r#""capped":{}"#, json(&summary.capped)?)));
+        }
+        for member in size_members(*bytes, *characters) {
+            described.head.push((Section::Size, member));
+        }
+        described.push_members(Section::Structure, &summary.structure)?;
+        described.push_members(Section::Types, &summary.types)?;
+        described.push_rows(Section::Arrays, summary.arrays.as_deref(), |row| &row.path)?;
+        described.push_rows(Section::Objects, summary.objects.as_deref(), |row| &row.path)?;
+        if let Some(schema) = summary.schema.clone() {
+            described.rows.push((Section::Schema, "$".into(), safe_json(&Schema::into_json(schema))));
+        }
+        if !by_path.is_empty() {
+            for part in by_path {
+                described.rows.push((Section::ByPath, part.path.clone(), part_json(part)?));
+            }
+        }
+        described.push_rows(Section::Values, summary.values.as_deref(), |row| &row.path)?;
+        Ok(described)
+    }
+
+    /// Bytes of memory, to speak of.
+    pub(super) fn weight(&self) -> usize {
+        let head = self.head.iter().map(|(_, member)| member.len());
+        let rows = self.rows.iter().map(|(_, path, text)| path.len() + text.len());
+        head.chain(rows).map(|length| length + 64).sum()
+    }
+
+    fn push_members(&mut self, section: Section, figures: &impl Serialize) -> Result<(), serde_json::Error> {
+        // Figures are integers and words, which no conversion changes.
+        let members: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_value(serde_json::to_value(figures)?)?;
+        for (name, value) in members {
+            self.head.push((section, format!("{}:{value}", string(&name))));
+        }
+        Ok(())
+    }
+
+    fn push_rows<T: Serialize>(
+        &mut self,
+        section: Section,
+        rows: Option<&[T]>,
+        path: impl Fn(&T) -> &String,
+    ) -> Result<(), serde_json::Error> {
+        let Some(rows) = rows else { return Ok(()) };
+        if rows.is_empty() {
+            self.empty.push(section);
+        }
+        for row in rows {
+            self.rows.push((section, path(row).clone(), json(row)?));
+        }
+        Ok(())
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<String, serde_json::Error> {
+    serde_json::to_string(value).map(|text| safe_json(&text))
+}
+
+fn size_members(bytes: u64, characters: u64) -> [String; 3] {
+    [
+        format!(r#""bytes":{bytes}"#),
+        format!(r#""characters":{characters}"#),
+        format!(r#""formatted":"{}""#, size(bytes)),
+    ]
+}
+
+/// The figures of one path among several.
+fn part_json(part: &PathStats) -> Result<String, serde_json::Error> {
+    let PathStats { path, bytes, characters, summary, .. } = part;
+    let size = size_members(*bytes, *characters).join(",");
+    let summary_text = json(summary)?;
+    let members = summary_text.strip_prefix('{').unwrap_or_default();
+    let schema = match summary.schema.clone() {
+        Some(schema) => format!(r#""schema":{},"#, safe_json(&Schema::into_json(schema))),
+        None => String::new(),
+    };
+    Ok(format!(r#"{{"path":{},"size":{{{size}}},{schema}{members}"#, string(path)))
+}
+
+fn is_exact(summary: &Summary) -> bool {
+    let exact = |row: &ValuesSummary| {
+        let numbers = row.numbers.as_ref().is_some_and(|numbers| numbers.approximate);
+        let quantiles = row.quantiles.as_ref().is_some_and(|quantiles| quantiles.approximate);
+        !(numbers || quantiles || row.distinct.approximate || row.frequent.approximate)
+    };
+    !summary.capped.duplicate_names && summary.values.iter().flatten().all(exact)
+}

@@ -1,0 +1,40 @@
+//! Executions on their way to the store's history.
+
+use std::sync::Arc;
+
+use trommel_store::Store;
+use trommel_tool::{Failure, Record, ToolExecution};
+
+/// Keeps executions in a store, where other processes find them. How many are kept, the store's options say.
+#[derive(Clone)]
+pub struct StoreRecord {
+    store: Arc<Store>,
+}
+
+impl StoreRecord {
+    /// Keeps executions in this store.
+    pub fn new(store: &Arc<Store>) -> Self {
+        Self { store: Arc::clone(store) }
+    }
+}
+
+impl Record for StoreRecord {
+    fn record(&self, execution: &ToolExecution) -> Result<(), Failure> {
+        let failure = |why: &dyn std::fmt::Display| {
+            Failure::new(format!("cannot record the call of {}: {why}", execution.tool_name))
+        };
+        let json = serde_json::to_string(execution).map_err(|error| failure(&error))?;
+        self.store
+            .executions()
+            .append(&json)
+            .map_err(|error| failure(&error).with("code", error.kind().code()))
+    }
+
+    /// Entries that cannot be read, of a later release perhaps, are passed over.
+    fn load(&self, newest: usize) -> Result<Vec<ToolExecution>, Failure> {
+        let entries = self.store.executions().newest(newest).map_err(|error| {
+            Failure::new(format!("cannot read the history: {error}")).with("code", error.kind().code())
+        })?;
+        Ok(entries.iter().rev().filter_map(|entry| serde_json::from_str(entry).ok()).collect())
+    }
+}

@@ -1,0 +1,149 @@
+//! Errors name the tool, what was to be done, why it was not, and what to do next (R45), and keep secrets (R25).
+
+use serde_json::{Value, json};
+use trommel_tool::ErrorKind;
+
+use crate::support::Bench;
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.put("an-output", r#"{"users": [{"name": "Ada"}], "secret": "canary-5e1f"}"#);
+    bench.put("a-text", "just some words");
+    bench
+}
+
+fn asked(tool: &str, id: &str) -> Value {
+    match tool {
+        "extract" => json!({ "id": id, "paths": ["$"] }),
+        "count" => json!({ "id": id, "counts": [{ "name": "n", "path": "$", "count_type": "matches" }] }),
+        "sample" => json!({ "id": id, "path": "$.users", "size": 1 }),
+        _ => json!({ "id": id }),
+    }
+}
+
+const TOOLS: [&str; 5] = ["stats", "extract", "count", "sample", "read"];
+
+#[test]
+fn unknown_ids_are_refused_by_every_tool() {
+    let bench = bench();
+    for tool in TOOLS {
+        for (id, code) in
+            [("no-such-output", "not_found"), ("../../etc/passwd", "invalid_id"), ("", "invalid_id")]
+        {
+            let (error, metadata) = bench.error(tool, asked(tool, id));
+            assert_eq!(error.kind, ErrorKind::Refused, "{tool} {id}");
+            assert!(error.message.starts_with(&format!("tool_outputs.{tool}: cannot ")), "{}", error.message);
+            assert_eq!(metadata["code"], code, "{tool} {id}: {}", error.message);
+        }
+        assert!(bench.call(tool, asked(tool, "an-output")).result.success, "{tool}");
+        assert!(bench.call(tool, asked(tool, "an-out")).result.success, "{tool} by a prefix");
+    }
+    bench.put("an-outpost", "1");
+    let (error, metadata) = bench.error("stats", json!({ "id": "an-outp" }));
+    assert_eq!(metadata["code"], "ambiguous", "{}", error.message);
+    assert_eq!(metadata["candidates"], json!(["an-outpost", "an-output"]));
+}
+
+#[test]
+fn texts_are_for_reading() {
+    let bench = bench();
+    for tool in ["stats", "extract", "count", "sample"] {
+        let message = bench.refused(tool, asked(tool, "a-text"));
+        assert!(message.contains("it is text, not JSON"), "{message}");
+        assert!(message.ends_with("tool_outputs.read gives it page by page"), "{message}");
+    }
+}
+
+#[test]
+fn wrong_queries_are_explained() {
+    let bench = bench();
+    let cases = [
+        ("extract", json!({ "id": "an-output", "paths": ["$.users[?@.name = 'Ada']"] })),
+        (
+            "count",
+            json!({ "id": "an-output", "counts": [{ "name": "n", "path": "$.users", "filter": "@.name = 'Ada'" }] }),
+        ),
+        ("sample", json!({ "id": "an-output", "path": "$.users[?@.name = 'Ada']", "size": 1 })),
+        ("stats", json!({ "id": "an-output", "paths": ["$.users[?@.name = 'Ada']"] })),
+        ("read", json!({ "id": "an-output", "path": "$.users[?@.name = 'Ada']" })),
+    ];
+    for (tool, arguments) in cases {
+        let (error, metadata) = bench.error(tool, arguments);
+        assert_eq!(error.kind, ErrorKind::Refused);
+        assert!(error.message.contains("write `==` instead of `=`"), "{}", error.message);
+        assert!(metadata["suggestion"].as_str().unwrap().contains("@.name == 'Ada'"));
+        assert!(metadata["offset"].is_u64() && metadata["code"].as_str().unwrap().starts_with("query-"));
+    }
+    let long = format!("$.{}[", "x".repeat(70_000));
+    let message = bench.refused("extract", json!({ "id": "an-output", "paths": [long] }));
+    assert!(message.len() < 1_000, "{}", message.len());
+}
+
+#[test]
+fn cursors_of_other_calls_are_refused() {
+    let bench = Bench::new();
+    let numbers: Vec<u64> = (0..2_000).collect();
+    bench.put("numbers", json!({ "a": numbers }).to_string());
+    bench.put("others", json!({ "a": numbers, "b": 1 }).to_string());
+    let arguments = json!({ "id": "numbers", "paths": ["$.a[*]"], "max_chars": 300 });
+    let next = bench.ok("extract", arguments.clone()).next().unwrap().to_owned();
+    let refused = |tool: &str, mut arguments: Value, cursor: &str| {
+        arguments["cursor"] = json!(cursor);
+        bench.refused(tool, arguments)
+    };
+    let mut other = arguments.clone();
+    other["paths"] = json!(["$.a[*]", "$.b"]);
+    let mut flat = arguments.clone();
+    flat["flatten"] = json!(true);
+    let mut elsewhere = arguments.clone();
+    elsewhere["id"] = json!("others");
+    let damaged = format!("{}x", &next[..next.len() - 1]);
+    for (tool, arguments, cursor) in [
+        ("extract", other, next.as_str()),
+        ("extract", flat, &next),
+        ("extract", elsewhere, &next),
+        ("extract", arguments.clone(), &damaged),
+        ("extract", arguments.clone(), "garbage"),
+        ("sample", json!({ "id": "numbers", "path": "$.a", "size": 5 }), &next),
+        ("stats", json!({ "id": "numbers" }), &next),
+        ("read", json!({ "id": "numbers" }), &next),
+    ] {
+        let message = refused(tool, arguments, cursor);
+        assert!(message.contains("the cursor does not belong to this call"), "{message}");
+    }
+    let message = refused("extract", arguments.clone(), "2abcdef");
+    assert!(message.contains("later release"), "{message}");
+    // The bound may change from page to page.
+    let mut wider = arguments;
+    wider["cursor"] = json!(next);
+    wider["max_chars"] = json!(400);
+    bench.ok("extract", wider);
+}
+
+#[test]
+fn what_cannot_fit_says_what_it_needs() {
+    let bench = bench();
+    let path = format!("$.users[0]['{}']", "n".repeat(400));
+    let (error, metadata) =
+        bench.error("extract", json!({ "id": "an-output", "paths": [path], "max_chars": 250 }));
+    assert_eq!(error.kind, ErrorKind::Refused);
+    let needed = metadata["needed"].as_u64().unwrap();
+    assert!(error.message.contains(&format!("pass `max_chars` of {needed} or more")), "{}", error.message);
+    bench.ok("extract", json!({ "id": "an-output", "paths": [path], "max_chars": needed }));
+}
+
+#[test]
+fn no_payload_stands_in_an_error() {
+    let bench = bench();
+    let cases = [
+        ("count", json!({ "id": "an-output", "counts": [{ "name": "n", "path": "$.secret" }] })),
+        ("sample", json!({ "id": "an-output", "path": "$.secret", "size": 1 })),
+        ("read", json!({ "id": "an-output", "path": "$.secret.x" })),
+        ("read", json!({ "id": "an-output", "path": "$.*" })),
+    ];
+    for (tool, arguments) in cases {
+        let (error, metadata) = bench.error(tool, arguments);
+        let told = format!("{error:?} {metadata:?}");
+        assert!(!told.contains("canary"), "{told}");
+    }
+}

@@ -1,0 +1,142 @@
+//! `tool_outputs.read`.
+
+use serde_json::{Value, json};
+
+use crate::support::Bench;
+
+#[test]
+fn small_values_are_whole() {
+    let bench = Bench::new();
+    bench.put("small", " {\"a\": [1, \"x\"], \"n\": -0.5e7, \"t\": true, \"z\": null, \"e\": {}} \n");
+    for (path, text) in [
+        (
+            "$",
+            r#"{"path":"$","kind":"object","size":{"bytes":59,"items":5},"content":{"a":[1,"x"],"n":-0.5e7,"t":true,"z":null,"e":{}}}"#,
+        ),
+        ("$.a", r#"{"path":"$.a","kind":"array","size":{"bytes":8,"items":2},"content":[1,"x"]}"#),
+        ("$.a[-1]", r#"{"path":"$.a[-1]","kind":"string","size":{"bytes":3},"content":"x"}"#),
+        ("$['n']", r#"{"path":"$['n']","kind":"number","size":{"bytes":6},"content":-0.5e7}"#),
+        ("$.t", r#"{"path":"$.t","kind":"boolean","size":{"bytes":4},"content":true}"#),
+        ("$.z", r#"{"path":"$.z","kind":"null","size":{"bytes":4},"content":null}"#),
+        ("$.e", r#"{"path":"$.e","kind":"object","size":{"bytes":2,"items":0},"content":{}}"#),
+    ] {
+        assert_eq!(bench.ok("read", json!({ "id": "small", "path": path })).text, text);
+    }
+}
+
+#[test]
+fn cut_containers_say_how_much_is_left() {
+    let bench = Bench::new();
+    let items: Vec<Value> = (0..1_000).map(|n| json!({ "id": n, "name": format!("item {n}") })).collect();
+    bench.put("long", json!({ "items": items, "by": { "a": "x".repeat(9_000), "b": 1 } }).to_string());
+    let first = bench.ok("read", json!({ "id": "long", "path": "$.items" }));
+    let (reason, returned, _) = first.truncated().unwrap();
+    assert_eq!(reason, "max_chars");
+    let content = first.value["content"].as_array().unwrap();
+    assert_eq!(content.len() as u64, returned + 1);
+    assert_eq!(content.last().unwrap(), &json!({ "$more": 1_000 - returned }));
+    let second = bench.ok("read", json!({ "id": "long", "path": "$.items", "cursor": first.next() }));
+    assert_eq!(second.value["content"][0]["id"], returned);
+    assert_eq!(second.value["size"], first.value["size"]);
+    let object = bench.ok("read", json!({ "id": "long", "path": "$.by", "max_chars": 1_000 }));
+    let content = &object.value["content"];
+    assert_eq!((&content["a"]["path"], &content["a"]["bytes"]), (&json!("$.by.a"), &json!(9_002)));
+    assert_eq!(content["b"], 1);
+}
+
+#[test]
+fn a_later_page_does_not_read_what_was_read() {
+    for bench in [Bench::new(), Bench::packed()] {
+        let items: Vec<Value> =
+            (0..60_000).map(|n| json!({ "id": n, "name": format!("item {n}") })).collect();
+        bench.put("one-line", json!({ "data": { "items": items }, "meta": 1 }).to_string());
+        let mut arguments = json!({ "id": "one-line", "path": "$.data.items" });
+        let first = bench.ok("read", arguments.clone());
+        assert!(first.coverage("bytes_read").as_u64().unwrap() > 1_000_000, "its elements are counted once");
+        arguments["cursor"] = json!(first.next());
+        let second = bench.ok("read", arguments.clone());
+        assert!(
+            second.coverage("bytes_read").as_u64().unwrap() < 20_000,
+            "{}",
+            second.coverage("bytes_read")
+        );
+        // Neither does the root, whose size is known.
+        let root = bench.ok("read", json!({ "id": "one-line", "path": "$" }));
+        assert_eq!(root.value["content"]["data"]["path"], "$.data");
+        assert_eq!(root.value["content"]["meta"], 1);
+    }
+}
+
+#[test]
+fn texts_end_with_a_line_where_there_are_lines() {
+    let bench = Bench::new();
+    let line = "a line of text that is neither short nor long\n";
+    let text = line.repeat(400);
+    bench.put("log", &text);
+    let page = bench.ok("read", json!({ "id": "log" }));
+    assert_eq!((&page.value["kind"], &page.value["size"]), (&json!("text"), &json!({ "bytes": text.len() })));
+    let content = page.value["content"].as_str().unwrap();
+    assert!(content.ends_with('\n') && content.len().is_multiple_of(line.len()) && content.len() > 7_000);
+    let next = bench.ok("read", json!({ "id": "log", "cursor": page.next() }));
+    assert!(next.value["content"].as_str().unwrap().starts_with("a line"));
+    bench.put("binary", b"PK\x03\x04\xff\xfe\x00 zip");
+    let page = bench.ok("read", json!({ "id": "binary" }));
+    assert_eq!(page.value["content"], "PK\u{3}\u{4}\u{fffd}\u{fffd}\0 zip");
+    let message = bench.refused("read", json!({ "id": "log", "path": "$.a" }));
+    assert!(message.contains("it is text"), "{message}");
+}
+
+#[test]
+fn streams_are_read_as_the_array_of_their_records() {
+    for bench in [Bench::new(), Bench::packed()] {
+        bench.put(
+            "lines",
+            (0..2_000).map(|n| format!("{{\"n\": {n}, \"a\": [{n}]}}\n\n")).collect::<Vec<_>>().concat(),
+        );
+        bench.put("apart", "{\"n\":\n 1}\n{\"n\":\n2} \n\n[3]");
+        bench.put("sequence", "\u{1e}{\"n\":1}\n\u{1e}[2]\n\u{1e}3\n");
+        let first = bench.ok("read", json!({ "id": "lines", "max_chars": 400 }));
+        assert_eq!((&first.value["kind"], &first.value["size"]["items"]), (&json!("records"), &json!(2_000)));
+        for (id, path, content) in [
+            ("lines", "$[7].n", json!(7)),
+            ("lines", "$[-1]", json!({ "n": 1_999, "a": [1_999] })),
+            ("lines", "$[1999].a[0]", json!(1_999)),
+            ("apart", "$", json!([{ "n": 1 }, { "n": 2 }, [3]])),
+            ("apart", "$[1].n", json!(2)),
+            ("sequence", "$", json!([{ "n": 1 }, [2], 3])),
+            ("sequence", "$[2]", json!(3)),
+        ] {
+            let answer = bench.value("read", json!({ "id": id, "path": path }));
+            assert_eq!(answer["content"], content, "{id} {path}");
+        }
+        let message = bench.refused("read", json!({ "id": "lines", "path": "$.n" }));
+        assert!(message.contains("$[0].name"), "{message}");
+        let message = bench.refused("read", json!({ "id": "lines", "path": "$[2000]" }));
+        assert!(message.contains("there are 2000 records"), "{message}");
+        let message = bench.refused("read", json!({ "id": "lines", "path": "$[3].m" }));
+        assert!(message.contains("the nearest path in this output is $[3].n"), "{message}");
+    }
+}
+
+#[test]
+fn names_too_long_for_a_page_are_cut() {
+    let bench = Bench::new();
+    bench.put("names", json!({ "x".repeat(200_000): 1, "b": "y".repeat(9_000) }).to_string());
+    let page = bench.ok("read", json!({ "id": "names" }));
+    assert_eq!(page.value["content"][format!("{}…", "x".repeat(40))], 1);
+    assert_eq!(page.value["content"]["b"]["path"], "$.b");
+    assert_eq!(page.truncated(), Some(("max_chars", 2, None)));
+}
+
+#[test]
+fn a_path_must_lead_to_one_value() {
+    let bench = Bench::new();
+    bench.put("some", r#"{"name": "x", "a": 1, "a": 2}"#);
+    let message = bench.refused("read", json!({ "id": "some", "path": "$.*" }));
+    assert!(message.contains("can select several values"), "{message}");
+    let message = bench.refused("read", json!({ "id": "some", "path": "$.nam" }));
+    assert!(message.ends_with("nothing is at $.nam; the nearest path in this output is $.name"), "{message}");
+    let message = bench.refused("read", json!({ "id": "some", "path": "$.a" }));
+    assert!(message.contains("a name is repeated"), "{message}");
+    assert_eq!(bench.value("read", json!({ "id": "some" }))["size"]["items"], 3);
+}

@@ -1,0 +1,139 @@
+//! `tool_outputs.sample` beyond the specification's examples.
+
+use std::num::NonZeroUsize;
+
+use serde_json::{Value, json};
+use trommel::sampler::Seed;
+use trommel::{Analysis, Answer, Document, Sample, Strategy};
+
+use crate::support::Bench;
+
+fn items(count: u64) -> String {
+    let items: Vec<Value> =
+        (0..count).map(|n| json!({ "n": n, "group": n % 7, "tags": [n, n + 1] })).collect();
+    json!({ "items": items }).to_string()
+}
+
+/// What the engine draws.
+fn drawn(text: &str, path: &str, strategy: Strategy, seed: u64) -> Vec<u64> {
+    let size = NonZeroUsize::new(37).unwrap();
+    let sample = Sample::new(path.parse().unwrap(), size).strategy(strategy).seed(Seed::new(seed));
+    let report = Analysis::new().sample(sample).run(&mut Document::from_bytes(text)).unwrap();
+    match &report.answers[0] {
+        Answer::Sample(sample) => sample.items.iter().map(|item| item.index).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn a_seed_means_what_it_means_to_the_engine() {
+    let text = items(5_000);
+    for bench in [Bench::new(), Bench::packed()] {
+        bench.put("seeded", &text);
+        for path in ["$.items", "$.items[*].tags[*]", "$..n"] {
+            for (name, strategy) in [
+                ("random", Strategy::Random),
+                ("first", Strategy::First),
+                ("last", Strategy::Last),
+                ("systematic", Strategy::Systematic(None)),
+                ("stratified", Strategy::Stratified("$.group".parse().unwrap())),
+            ] {
+                let mut arguments =
+                    json!({ "id": "seeded", "path": path, "size": 37, "strategy": name, "seed": 99 });
+                if name == "stratified" {
+                    arguments["strata_path"] = json!("$.group");
+                }
+                let answer = bench.value("sample", arguments);
+                assert_eq!(answer["indices"], json!(drawn(&text, path, strategy, 99)), "{path} {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn records_are_a_population() {
+    let bench = Bench::new();
+    bench.put("lines", (0..50).map(|n| format!("{{\"n\":{n}}}\n")).collect::<Vec<_>>().concat());
+    let arguments = json!({ "id": "lines", "path": "$", "size": 3, "strategy": "last" });
+    let answer = bench.value("sample", arguments);
+    assert_eq!(answer["sample"], json!([{ "n": 47 }, { "n": 48 }, { "n": 49 }]));
+    assert_eq!(answer["total_items"], 50);
+    let spread = json!({ "id": "lines", "path": "$.n", "size": 5, "strategy": "systematic" });
+    let message = bench.refused("sample", spread);
+    assert!(message.contains("type number") && message.contains("$.n[*]"), "{message}");
+}
+
+#[test]
+fn fewer_than_asked_is_said() {
+    let bench = Bench::new();
+    bench.put("few", r#"{"a": [1, 2], "none": []}"#);
+    let answer = bench.value("sample", json!({ "id": "few", "path": "$.a", "size": 5, "seed": 1 }));
+    let expected = json!({
+        "sample": [1, 2], "total_items": 2, "sample_size": 2, "indices": [0, 1],
+        "warning": "5 asked for, 2 there to draw from"
+    });
+    assert_eq!(answer, expected);
+    let answer = bench.value("sample", json!({ "id": "few", "path": "$.none", "size": 5 }));
+    assert_eq!((&answer["sample"], &answer["total_items"]), (&json!([]), &json!(0)));
+    let answer = bench.value("sample", json!({ "id": "few", "path": "$.non", "size": 5 }));
+    let warning =
+        "5 asked for, 0 there to draw from: nothing matches $.non; the nearest path in this output is $.none";
+    assert_eq!(answer["warning"], warning);
+}
+
+#[test]
+fn arguments_must_go_together() {
+    let bench = Bench::new();
+    bench.put("asked", r#"{"a": [1], "s": "x"}"#);
+    let refused = |more: Value| {
+        let mut arguments = json!({ "id": "asked", "path": "$.a", "size": 1 });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        bench.refused("sample", arguments)
+    };
+    assert!(refused(json!({ "stride": 2 })).contains("`stride` goes with strategy systematic"));
+    assert!(refused(json!({ "strategy": "stratified" })).contains("needs `strata_path`"));
+    assert!(refused(json!({ "strata_path": "$.a" })).contains("goes with strategy stratified"));
+    assert!(refused(json!({ "seed": 1e30 })).contains("must be an integer"), "a seed is not rounded");
+    for strategy in ["random", "systematic"] {
+        let message = refused(json!({ "path": "$.s", "strategy": strategy }));
+        assert!(message.contains("$.s selects a value of type string"), "{message}");
+    }
+}
+
+#[test]
+fn groups_are_bounded_and_missing_values_said() {
+    let bench = Bench::new();
+    let few: Vec<Value> = (0..10).map(|n| if n < 4 { json!({ "g": null }) } else { json!({}) }).collect();
+    bench.put("groups", json!(few).to_string());
+    let arguments = json!({
+        "id": "groups", "path": "$", "size": 5, "strategy": "stratified", "strata_path": "$.g", "seed": 7
+    });
+    let strata = json!([
+        { "value": null, "total": 4, "sampled": 2 },
+        { "value": null, "total": 6, "sampled": 3, "missing": true }
+    ]);
+    assert_eq!(bench.value("sample", arguments.clone())["strata"], strata);
+    let many: Vec<Value> = (0..10_001).map(|n| json!({ "g": n })).collect();
+    bench.put("many-groups", json!(many).to_string());
+    let mut too_many = arguments.clone();
+    too_many["id"] = json!("many-groups");
+    let message = bench.refused("sample", too_many);
+    assert!(message.contains("limit 10000") && message.contains("fewer groups"), "{message}");
+    bench.put("long-groups", json!([{ "g": "x".repeat(5_000) }]).to_string());
+    let mut long = arguments;
+    long["id"] = json!("long-groups");
+    let message = bench.refused("sample", long);
+    assert!(message.contains("4096") && message.contains("shorter value"), "{message}");
+}
+
+#[test]
+fn large_items_are_marked_with_the_way_to_them() {
+    let bench = Bench::new();
+    let long = "z".repeat(40_000);
+    bench.put("long-items", format!(r#"{{"a": ["{long}", 1, {{"b": "{long}"}}]}}"#));
+    let answer = bench.ok("sample", json!({ "id": "long-items", "path": "$.a", "size": 3 }));
+    assert_eq!(answer.value["sample"][0]["path"], "$['a'][0]");
+    assert_eq!(answer.value["sample"][1], 1);
+    assert_eq!(answer.value["sample"][2]["kind"], "object");
+    assert_eq!(answer.truncated(), Some(("max_chars", 3, None)));
+}

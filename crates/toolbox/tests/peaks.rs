@@ -1,0 +1,72 @@
+//! Memory: what a call takes at its peak follows what it answers, never the length of the output or of a value in it.
+//!
+//! The counts are those of the whole process, so this binary has one test, which measures one call after the other.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::Read;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trommel_store::{Origin, Store, StoreOptions};
+use trommel_testkit::alloc::CountingAllocator;
+use trommel_testkit::effort::cases;
+use trommel_testkit::repeat::Repeat;
+use trommel_tool::{Context, Executor, Registry};
+use trommel_toolbox::outputs;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();
+
+const MIB: usize = 1 << 20;
+
+/// Three elements of which one is a string of so many MiB.
+fn giants(mib: u64) -> impl Read {
+    let string = Repeat::new("\"", "a text with \\n escapes and ü ", "", "\"", mib << 20 >> 5);
+    let array = Repeat::new("[", "123456", ",", "]", mib << 20 >> 3);
+    b"{\"items\":[1,".as_slice().chain(string).chain(b",".as_slice()).chain(array).chain(b"]}".as_slice())
+}
+
+fn questions() -> Vec<(&'static str, Value)> {
+    vec![
+        ("extract", json!({ "paths": ["$.items", "$.items[*]", "$..[0]"] })),
+        ("count", json!({ "counts": [{ "name": "n", "path": "$.items[2]" }] })),
+        ("sample", json!({ "path": "$.items", "size": 10 })),
+        ("sample", json!({ "path": "$.items[2]", "size": 1000, "strategy": "last" })),
+        ("stats", json!({ "include_schema": true, "include_values": true })),
+        ("read", json!({})),
+        ("read", json!({ "path": "$.items" })),
+        ("read", json!({ "path": "$.items[1]" })),
+        ("read", json!({ "path": "$.items[2]" })),
+    ]
+}
+
+/// R7: whatever lies in an output, and whether it is packed or not. In full it is a gigabyte.
+#[test]
+fn peaks_do_not_follow_the_output() {
+    for (packed, most) in [(false, 12 * MIB), (true, 48 * MIB)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = StoreOptions::default();
+        options.pack_over = packed.then_some(0);
+        let store = Arc::new(Store::open(folder.path().join("store"), options).unwrap());
+        let mut origin = Origin::of("giants");
+        origin.id = Some("giants".into());
+        let mib = cases(64, 576);
+        let (stored, usage) = ALLOCATOR.measure(|| store.put_from(origin, giants(mib)).unwrap());
+        assert!(stored.size_bytes > mib << 20);
+        println!("put, packed {packed}: {} KiB", usage.peak / 1024);
+        assert!(usage.peak < most, "put, packed {packed}: {} KiB", usage.peak / 1024);
+        let registry = Arc::new(Registry::new());
+        outputs::register(&registry, &store).unwrap();
+        let executor = Executor::new(registry);
+        for (tool, mut arguments) in questions() {
+            arguments["id"] = json!("giants");
+            let name = format!("tool_outputs.{tool}");
+            let told = arguments.to_string();
+            let (execution, usage) =
+                ALLOCATOR.measure(|| executor.call(&name, arguments, &Context::new("/")));
+            assert!(execution.result.success, "{tool} {told}: {:?}", execution.result.error);
+            println!("{tool} {told}, packed {packed}: {} KiB", usage.peak / 1024);
+            assert!(usage.peak < most, "{tool} {told}, packed {packed}: {} KiB", usage.peak / 1024);
+        }
+    }
+}
