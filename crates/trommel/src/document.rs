@@ -147,7 +147,7 @@ impl Document {
                 Cursor::from_reader(unpacked, framing, config)
             }
             Source::Reader(reader) => {
-                let reader = packed::unpack_if_packed(take(reader)?, ratio).map_err(unread)?;
+                let reader = packed::unpacked(take(reader)?, ratio).map_err(unread)?;
                 Cursor::from_reader(reader, framing, config)
             }
         })
@@ -157,7 +157,7 @@ impl Document {
     /// Returns how many were kept.
     pub(crate) fn keep(&mut self, limit: u64, control: &Control) -> Result<u64, Error> {
         let Source::Reader(reader) = &self.source else { return Ok(0) };
-        let reader = packed::unpack_if_packed(take(reader)?, self.ratio).map_err(unread)?;
+        let reader = packed::unpacked(take(reader)?, self.ratio).map_err(unread)?;
         let mut file = tempfile::tempfile()?;
         let copied = copy(reader, &mut file, limit, &control.track(None))?;
         // Nobody else can change a file without a name, but a map of it is not worth the promise: it is read twice, in

@@ -130,6 +130,7 @@ pub use control::{Cancel, Progress};
 pub use document::Document;
 pub use error::{Error, NotCountable};
 pub use measure::{Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
+pub use packed::unpacked;
 #[cfg(feature = "serde")]
 pub use partial::Partial;
 pub use report::{

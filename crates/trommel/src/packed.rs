@@ -56,11 +56,27 @@ fn needed(start: &[u8]) -> usize {
     }
 }
 
-/// The reader, unpacked if what it gives is packed.
-pub(crate) fn unpack_if_packed(
-    mut reader: Box<dyn Read + Send>,
-    ratio: u64,
-) -> io::Result<Box<dyn Read + Send>> {
+/// What a reader gives, unpacked if it is gzip or zstd, as a [`Document`](crate::Document) unpacks it. For whoever wants the bytes
+/// themselves: a document does this by itself.
+///
+/// Whether it is packed is told by the first four bytes at most, which are read at once. Reading fails when it gives more than
+/// `ratio` times the bytes that it takes, after the first 64 MiB; as a [reader's error](crate::reader::Error::io) that becomes an
+/// [`Error`](crate::Error), it is a limit like any other.
+///
+/// ```
+/// use std::io::Read;
+///
+/// # fn main() -> std::io::Result<()> {
+/// let mut text = String::new();
+/// trommel::unpacked(Box::new(&b"[1, 2]"[..]), 1_000)?.read_to_string(&mut text)?;
+/// assert_eq!(text, "[1, 2]");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When the first bytes cannot be read, or what they promise is not there.
+pub fn unpacked(mut reader: Box<dyn Read + Send>, ratio: u64) -> io::Result<Box<dyn Read + Send>> {
     let mut start = [0; 4];
     let length = read_start(&mut *reader, &mut start)?;
     let codec = codec(start.get(..length).unwrap_or_default());
