@@ -57,7 +57,7 @@ fn questions(records: &str) -> Vec<(&'static str, Value, u64)> {
         ("extract", json!({"id": "large-1", "paths": [at(".name"), "$..tags[0]"]}), 0),
         ("extract", json!({"id": "large-1", "paths": [at("[?@.k == 1]"), "$..none"]}), 0),
         ("count", json!({"id": "large-1", "counts": counts}), 0),
-        ("sample", json!({"id": "large-1", "path": at(".tags[0]"), "size": 1000}), 0),
+        ("sample", json!({"id": "large-1", "path": at(".tags[*]"), "size": 1000}), 0),
         ("read", json!({"id": "large-1"}), 0),
     ]
 }

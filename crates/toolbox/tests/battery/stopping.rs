@@ -1,11 +1,11 @@
 //! Calls that are stopped (R31), run out of time, and tell how far they are (R32).
 
 use std::sync::Mutex;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use trommel_store::Origin;
+use trommel_testkit::effort::cases;
 use trommel_testkit::repeat::Repeat;
 use trommel_tool::{CancelFlag, Context, ErrorKind, Event};
 
@@ -14,13 +14,13 @@ use crate::support::Bench;
 /// Large outputs are made one after the other.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// An output that takes some time to go through.
-fn large(bench: &Bench) {
+/// An output that takes some time to go through, of so many MiB.
+fn large(bench: &Bench, mib: u64) {
     let mut origin = Origin::of("large");
     origin.id = Some("large".into());
     let item = r#"{"id": 12345, "name": "a name that is some letters long", "tags": ["x", 1, null]}"#;
     let payload =
-        Repeat::new(r#"{"data":[{"id":0,"name":"first"},"#, item, ",", "]}", (128 << 20) / item.len() as u64);
+        Repeat::new(r#"{"data":[{"id":0,"name":"first"},"#, item, ",", "]}", (mib << 20) / item.len() as u64);
     bench.store.put_from(origin, payload).unwrap();
 }
 
@@ -38,30 +38,31 @@ fn slow() -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// R31: a call at work is stopped within 50 ms of its flag: in one of some attempts, as a busy machine may be late itself.
 #[test]
 fn a_cancelled_call_stops_at_once() {
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let bench = Bench::packed();
-    large(&bench);
+    large(&bench, cases(24, 1024));
     for (tool, arguments) in slow() {
-        // The machine may be busy: the best of a few counts.
-        let times = (0..5).map(|_| {
+        let name = format!("tool_outputs.{tool}");
+        let late = (0..10).find_map(|_| {
             let flag = CancelFlag::new();
             let context = Context::new("/").cancelled_by(flag.clone());
-            let cancelled = thread::spawn(move || {
-                thread::sleep(Duration::from_millis(30));
-                flag.cancel();
-                Instant::now()
-            });
-            let name = format!("tool_outputs.{tool}");
-            let result = bench.executor.call(&name, arguments.clone(), &context).result;
-            let took = cancelled.join().unwrap().elapsed();
+            let mut raised = None;
+            let events = &mut |event: Event<'_>| {
+                if matches!(event, Event::Progress { .. }) && raised.is_none() {
+                    flag.cancel();
+                    raised = Some(Instant::now());
+                }
+            };
+            let result = bench.executor.call_with(&name, arguments.clone(), &context, events).result;
+            let late = raised.unwrap().elapsed();
             assert_eq!(result.error_kind(), Some(ErrorKind::Cancelled), "{tool}: {:?}", result.output);
             assert_eq!(result.metadata.get("abandoned"), None, "{tool}");
-            took
+            (late < Duration::from_millis(50)).then_some(late)
         });
-        let best = times.min().unwrap();
-        assert!(best < Duration::from_millis(50), "{tool}: {best:?}");
+        assert!(late.is_some(), "{tool}: never within 50 ms");
     }
 }
 
@@ -69,7 +70,7 @@ fn a_cancelled_call_stops_at_once() {
 fn what_was_found_in_time_is_given_and_the_rest_can_be_asked_for() {
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let bench = Bench::packed();
-    large(&bench);
+    large(&bench, 48);
     let tool = "extract";
     let path = "$.data[?@.name == 'first' || @.tags[5] == 7 || @.tags[6] == 8]";
     let arguments = json!({ "id": "large", "paths": [path] });
@@ -93,11 +94,12 @@ fn what_was_found_in_time_is_given_and_the_rest_can_be_asked_for() {
     assert_eq!(answer, json!({ "extracted": {} }));
 }
 
+/// R32: progress only grows, is told at least each second, and ends at the total.
 #[test]
 fn progress_only_grows_and_ends_at_the_total() {
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let bench = Bench::new();
-    large(&bench);
+    large(&bench, cases(24, 1024));
     let size = bench.store.get("large").unwrap().size_bytes;
     for (tool, mut arguments) in slow() {
         if tool == "sample" {
