@@ -1,0 +1,71 @@
+//! What is logged of a call, under the target `tools`.
+
+mod lines;
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tracing::{Level, debug, enabled, error, info, warn};
+
+use crate::context::Context;
+use crate::error::ErrorKind;
+use crate::output::Output;
+use crate::result::ToolResult;
+use crate::spaced::spaced;
+
+pub use lines::LogLines;
+
+/// The target of everything that is logged.
+pub const LOG_TARGET: &str = "tools";
+
+/// Characters of the parameters in a line.
+const LONGEST: usize = 4_000;
+
+/// A call begins.
+pub(crate) fn started(tool: &str) {
+    if enabled!(target: LOG_TARGET, Level::DEBUG) {
+        debug!(target: LOG_TARGET, "Executing tool: {tool}");
+    } else {
+        info!(target: LOG_TARGET, "Executing tool: {tool}");
+    }
+}
+
+/// With which arguments, and where.
+pub(crate) fn details(parameters: &Map<String, Value>, context: &Context) {
+    if enabled!(target: LOG_TARGET, Level::DEBUG) {
+        debug!(target: LOG_TARGET, "Parameters: {}", spaced(parameters, LONGEST));
+        let folder = context.working_dir.display();
+        debug!(target: LOG_TARGET, "Context: working_dir={folder}, timeout={}", seconds(context.timeout));
+    }
+}
+
+/// A call has ended.
+pub(crate) fn finished(tool: &str, result: &ToolResult) {
+    let size = match result.manifest() {
+        Some(manifest) => manifest.size_bytes,
+        None => result.output.as_ref().map_or(0, |output: &Output| output.as_str().len() as u64),
+    };
+    let success = if result.success { "True" } else { "False" };
+    let duration = result.duration_ms.round();
+    debug!(target: LOG_TARGET, "Result: success={success}, output_size={size}, duration_ms={duration}");
+    match &result.error {
+        None => info!(target: LOG_TARGET, "Tool {tool} succeeded"),
+        Some(raised) if raised.kind == ErrorKind::Panicked || !raised.causes.is_empty() => {
+            error!(target: LOG_TARGET, "Tool {tool} raised exception: {}", raised.message);
+            if !raised.causes.is_empty() {
+                error!(target: LOG_TARGET, "Caused by:\n  {}", raised.causes.join("\n  "));
+            }
+        }
+        Some(failed) => warn!(target: LOG_TARGET, "Tool {tool} failed: {}", failed.message),
+    }
+}
+
+/// Something about a call went wrong that does not change its result.
+pub(crate) fn warned(tool: &str, what: &str) {
+    warn!(target: LOG_TARGET, "Tool {tool}: {what}");
+}
+
+/// A time span in seconds: `120`, `0.5`.
+pub(crate) fn seconds(span: Duration) -> String {
+    if span.subsec_nanos() == 0 { span.as_secs().to_string() } else { span.as_secs_f64().to_string() }
+}

@@ -1,0 +1,13 @@
+//! Where executions are kept beyond the process.
+
+use crate::failure::Failure;
+use crate::result::ToolExecution;
+
+/// Where executions are kept beyond the process. What it is given holds no secrets and no payloads.
+pub trait Record: Send + Sync {
+    /// Keeps one execution.
+    fn record(&self, execution: &ToolExecution) -> Result<(), Failure>;
+
+    /// The newest ones, at most so many, the oldest of them first.
+    fn load(&self, newest: usize) -> Result<Vec<ToolExecution>, Failure>;
+}

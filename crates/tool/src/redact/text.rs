@@ -1,0 +1,158 @@
+//! Secrets inside texts, found by their look.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use super::REDACTED;
+
+/// Parts of the names that secrets stand under in texts; the name as a whole decides.
+macro_rules! stems {
+    () => {
+        "(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|\
+         sig|credential|auth|cookie|jwt|connection[_-]?string)"
+    };
+}
+
+/// Judges names.
+type IsSecret<'a> = &'a dyn Fn(&str) -> bool;
+
+/// How a secret is recognised, and what stays of what was found.
+struct Look {
+    regex: Option<Regex>,
+    stays: Stays,
+}
+
+/// What stays of what was found.
+enum Stays {
+    Nothing,
+    /// The first two groups.
+    Front,
+    /// The first group, and an `@` behind the secret.
+    FrontAndAt,
+    /// It depends; nothing when it is no secret after all.
+    Judged(fn(&Captures<'_>, IsSecret<'_>) -> Option<String>),
+}
+
+impl Look {
+    fn new(pattern: &str, stays: Stays) -> Self {
+        Self { regex: Regex::new(pattern).ok(), stays }
+    }
+
+    /// What to write instead of what was found.
+    fn blot(&self, found: &Captures<'_>, is_secret: IsSecret<'_>) -> String {
+        match self.stays {
+            Stays::Nothing => REDACTED.to_owned(),
+            Stays::Front => format!("{}{}{REDACTED}", part(found, 1), part(found, 2)),
+            Stays::FrontAndAt => format!("{}{REDACTED}@", part(found, 1)),
+            Stays::Judged(judge) => judge(found, is_secret).unwrap_or_else(|| part(found, 0).to_owned()),
+        }
+    }
+}
+
+/// A text without the secrets in it. `is_secret` judges names.
+pub(super) fn redact<'a>(text: &'a str, is_secret: IsSecret<'_>) -> Cow<'a, str> {
+    let mut clean = Cow::Borrowed(text);
+    for look in &*LOOKS {
+        let Some(regex) = &look.regex else { continue };
+        if !regex.is_match(&clean) {
+            continue;
+        }
+        let blot = |found: &Captures<'_>| look.blot(found, is_secret);
+        clean = Cow::Owned(regex.replace_all(&clean, blot).into_owned());
+    }
+    clean
+}
+
+static LOOKS: LazyLock<Vec<Look>> = LazyLock::new(|| {
+    vec![
+        // A private key, to its end.
+        Look::new(
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
+            Stays::Nothing,
+        ),
+        // A header, to the end of the line or of the string it stands in.
+        Look::new(
+            r#"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie)(\\*["']?\s*[:=]\s*\\*["']?)([^\r\n"'\\]+)"#,
+            Stays::Front,
+        ),
+        // A scheme and what is shown with it.
+        Look::new(r"(?i)\b(bearer)(\s+)([A-Za-z0-9._~+/=-]+)", Stays::Front),
+        Look::new(
+            r"(?i)\b(basic|digest|negotiate)(\s+)([A-Za-z0-9._~+/=-]{8,})",
+            Stays::Judged(behind_a_common_word),
+        ),
+        // User and password in an address.
+        Look::new(r"(?i)\b([a-z][a-z0-9+.-]*://)([^\s/@:\[]*:[^\s/@]+)(@)", Stays::FrontAndAt),
+        // An option of a command, and its value.
+        Look::new(
+            concat!(
+                r#"(?i)(--[a-z0-9-]*"#,
+                stems!(),
+                r#"[a-z0-9-]*)(\s+)("[^"]*(?:"|\z)|'[^']*(?:'|\z)|[^\s"'-][^\s"']*)"#
+            ),
+            Stays::Judged(behind_an_option),
+        ),
+        // A name and its value, in whatever notation.
+        Look::new(
+            concat!(
+                r#"(?i)([a-z0-9_.-]*"#,
+                stems!(),
+                r#"[a-z0-9_.-]*)(\\*["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*(?:"|\\?\z)|'[^']*(?:'|\z)|\\+"[^"\\]*|[^\s,;&"'\\}\])]+)"#
+            ),
+            Stays::Judged(under_a_name),
+        ),
+        // Keys of well-known services, and JSON Web Tokens.
+        Look::new(
+            r"\b(?:[spr]k[-_][A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|A[KS]IA[0-9A-Z]{12,}|AIza[0-9A-Za-z_-]{20,}|hf_[A-Za-z0-9]{16,}|npm_[A-Za-z0-9]{16,}|eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*)",
+            Stays::Nothing,
+        ),
+    ]
+});
+
+fn part<'a>(found: &'a Captures<'_>, group: usize) -> &'a str {
+    found.get(group).map_or("", |part| part.as_str())
+}
+
+/// `basic understanding` is none: what follows must look like code.
+fn behind_a_common_word(found: &Captures<'_>, _: IsSecret<'_>) -> Option<String> {
+    let shown = part(found, 3);
+    let is_code =
+        shown.contains('=') || shown.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
+    is_code.then(|| format!("{}{}{REDACTED}", part(found, 1), part(found, 2)))
+}
+
+fn behind_an_option(found: &Captures<'_>, is_secret: IsSecret<'_>) -> Option<String> {
+    let name = part(found, 1);
+    let is_done = part(found, 3).starts_with(REDACTED);
+    let is_secret = !is_done && is_secret(name.trim_start_matches('-'));
+    is_secret.then(|| format!("{name}{}{REDACTED}", part(found, 2)))
+}
+
+fn under_a_name(found: &Captures<'_>, is_secret: IsSecret<'_>) -> Option<String> {
+    let (name, value) = (part(found, 1), part(found, 3));
+    let short = name.rsplit('.').next().unwrap_or(name);
+    let bare = value.trim_start_matches('\\').trim_matches(['"', '\'']);
+    let is_plain = bare.is_empty() || matches!(bare, "true" | "false" | "null" | "None");
+    let counts =
+        short.to_ascii_lowercase().contains("token") && bare.bytes().all(|byte| byte.is_ascii_digit());
+    if is_plain || counts || bare.starts_with("[redacted") || !is_secret(short) {
+        return None;
+    }
+    let slashes = &value[..value.len() - value.trim_start_matches('\\').len()];
+    let quote = value.trim_start_matches('\\').chars().next().filter(|first| matches!(first, '"' | '\''));
+    let quote = quote.map(String::from).unwrap_or_default();
+    let close = if slashes.is_empty() { &*quote } else { "" };
+    Some(format!("{name}{}{slashes}{quote}{REDACTED}{close}", part(found, 2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_compiles() {
+        assert!(LOOKS.iter().all(|look| look.regex.is_some()));
+    }
+}

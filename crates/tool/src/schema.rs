@@ -1,0 +1,105 @@
+//! A tool's schema at work: arguments healed and checked.
+
+mod branches;
+mod faults;
+mod place;
+mod received;
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+
+use crate::fault::Fault;
+use crate::heal::{self, Healed};
+use crate::nesting::{DEEPEST, is_shallow};
+use crate::redact::Redaction;
+use crate::spaced::shortened;
+
+pub(crate) use branches::likeliest;
+pub(crate) use place::place;
+pub(crate) use received::text as received;
+
+/// Characters of what is wrong with a schema.
+const LONGEST: usize = 1_000;
+
+/// The schema of a tool's arguments, compiled.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    pub(crate) text: Value,
+    pub(crate) validator: Validator,
+}
+
+impl Schema {
+    /// Compiles the schema of an object.
+    pub(crate) fn compile(schema: &Value) -> Result<Self, String> {
+        shallow(schema)?;
+        if schema.get("type").and_then(Value::as_str) != Some("object") {
+            return Err("the schema of arguments needs \"type\": \"object\"".to_owned());
+        }
+        let text = closed(schema);
+        let validator = validator(&text)?;
+        Ok(Self { text, validator })
+    }
+
+    /// Puts arguments right that do not validate, as far as that can be done without guessing.
+    pub(crate) fn heal(&self, arguments: Value) -> (Value, Vec<Healed>) {
+        heal::heal(self, arguments)
+    }
+
+    /// Everything that is wrong with arguments.
+    pub(crate) fn check(&self, arguments: &Value, redaction: &Redaction) -> Vec<Fault> {
+        if self.validator.is_valid(arguments) {
+            return Vec::new();
+        }
+        faults::all(self, arguments, redaction)
+    }
+
+    /// The part of the schema that holds the keyword at this place.
+    pub(crate) fn beside(&self, keyword: &str) -> Option<&Value> {
+        let (parent, _) = keyword.rsplit_once('/')?;
+        self.text.pointer(parent)
+    }
+}
+
+/// Compiles any schema. It may refer to nothing outside itself. Patterns run in linear time where they can.
+pub(crate) fn validator(schema: &Value) -> Result<Validator, String> {
+    shallow(schema)?;
+    let options = || jsonschema::options().offline();
+    let linear = options().with_pattern_options(PatternOptions::regex()).build(schema);
+    linear.or_else(|_| options().build(schema)).map_err(|error| {
+        let why = error.to_string();
+        shortened(&why, LONGEST).unwrap_or(why)
+    })
+}
+
+fn shallow(schema: &Value) -> Result<(), String> {
+    if is_shallow(schema) { Ok(()) } else { Err(format!("it is nested deeper than {DEEPEST} levels")) }
+}
+
+/// Keywords at the root by which a schema says itself what else may stand there.
+const OPEN: [&str; 10] = [
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "dependentSchemas",
+    "if",
+    "not",
+    "oneOf",
+    "patternProperties",
+    "$ref",
+    "unevaluatedProperties",
+];
+
+/// The schema with arguments that it does not name forbidden, if it names some and says nothing about others.
+fn closed(schema: &Value) -> Value {
+    let mut closed = schema.clone();
+    if let Some(root) = closed.as_object_mut()
+        && root.contains_key("properties")
+        && !OPEN.iter().any(|keyword| root.contains_key(*keyword))
+    {
+        root.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+    closed
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! The validator's errors, in the words of the displays.
+
+use std::collections::HashSet;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use jsonschema::{JsonType, ValidationError};
+use serde_json::Value;
+
+use super::place::{member, place};
+use super::received::{text, type_of};
+use super::{Schema, likeliest};
+use crate::fault::{Fault, FaultKind};
+use crate::parameter::{ToolParameter, constraints, of_schema};
+use crate::redact::Redaction;
+use crate::suggest;
+
+/// Faults that are told one by one.
+const TOLD: usize = 20;
+
+/// Everything that is wrong with arguments: what is missing first, then what is unknown, then the rest in order.
+pub(super) fn all(schema: &Schema, arguments: &Value, redaction: &Redaction) -> Vec<Fault> {
+    let mut found = Faults { schema, arguments, redaction, found: Vec::new(), more: 0 };
+    let errors = schema.validator.iter_errors(arguments).collect::<Vec<_>>();
+    let wrong_types = errors.iter().filter(|error| matches!(error.kind(), Kind::Type { .. }));
+    let wrong_types = wrong_types.map(|error| error.instance_path().as_str()).collect::<HashSet<_>>();
+    for error in &errors {
+        // Where the type is wrong, nothing else matters.
+        let hidden = wrong_types.contains(error.instance_path().as_str());
+        if !hidden || matches!(error.kind(), Kind::Type { .. }) {
+            found.add(error);
+        }
+    }
+    found.finish()
+}
+
+struct Faults<'a> {
+    schema: &'a Schema,
+    arguments: &'a Value,
+    redaction: &'a Redaction,
+    found: Vec<Fault>,
+    more: usize,
+}
+
+/// One error with what belongs to it.
+struct At<'a> {
+    pointer: &'a str,
+    place: String,
+    value: &'a Value,
+    /// The part of the schema that was broken.
+    schema: Option<&'a Value>,
+}
+
+impl Faults<'_> {
+    fn finish(mut self) -> Vec<Fault> {
+        self.found.sort_by_key(|fault| match fault.kind {
+            FaultKind::Missing => 0,
+            FaultKind::Unknown => 1,
+            _ => 2,
+        });
+        self.found.dedup();
+        if self.more > 0 {
+            let message = format!("{} further faults", self.more);
+            self.found.push(Fault { message, ..Fault::default() });
+        }
+        self.found
+    }
+
+    fn push(&mut self, fault: Fault) {
+        if self.found.len() < TOLD { self.found.push(fault) } else { self.more += 1 }
+    }
+
+    fn add(&mut self, error: &ValidationError<'_>) {
+        let pointer = error.instance_path().as_str();
+        let Some(value) = self.arguments.pointer(pointer) else { return };
+        let place = place(self.arguments, pointer);
+        let at = At { pointer, place, value, schema: self.schema.beside(error.schema_path().as_str()) };
+        match error.kind() {
+            Kind::Required { property } => self.missing(&at, property.as_str().unwrap_or_default()),
+            Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+                for name in unexpected {
+                    self.unknown(&at, name);
+                }
+            }
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => self.alternatives(&at, context),
+            kind => {
+                let fault = self.of_kind(&at, kind, error);
+                self.push(fault);
+            }
+        }
+    }
+
+    fn missing(&mut self, at: &At<'_>, name: &str) {
+        let path = member(&at.place, name);
+        let known = at.schema.map(of_schema).unwrap_or_default();
+        let required = known.iter().filter(|parameter| parameter.required).map(described).collect();
+        let message = format!("Missing required parameter: {path}");
+        self.push(Fault { path, kind: FaultKind::Missing, message, required, ..Fault::default() });
+    }
+
+    fn unknown(&mut self, at: &At<'_>, name: &str) {
+        let path = member(&at.place, name);
+        let known = at.schema.map(of_schema).unwrap_or_default();
+        let names = known.iter().map(|parameter| parameter.name.as_str()).collect::<Vec<_>>();
+        self.push(Fault {
+            message: format!("Unknown parameter: {path}"),
+            path,
+            kind: FaultKind::Unknown,
+            did_you_mean: suggest::one(name, names.iter().copied()).map(str::to_owned),
+            options: names.into_iter().map(str::to_owned).collect(),
+            ..Fault::default()
+        });
+    }
+
+    /// The faults of the alternative that was meant; where several are equally near, what they would take.
+    fn alternatives(&mut self, at: &At<'_>, context: &[Vec<ValidationError<'static>>]) {
+        let near = likeliest(context, at.pointer);
+        if let [branch] = near[..] {
+            for error in branch {
+                self.add(error);
+            }
+            return;
+        }
+        let mut types = Vec::new();
+        for error in near.iter().copied().flatten() {
+            let here = error.instance_path().as_str() == at.pointer;
+            if let (true, Kind::Type { kind }) = (here, error.kind()) {
+                types
+                    .extend(names(kind).into_iter().filter(|name| !types.contains(name)).collect::<Vec<_>>());
+            }
+        }
+        let fault = if types.is_empty() {
+            self.plain(at, FaultKind::Other, "matches none of the forms it may have", "Value for")
+        } else {
+            self.wrong_type(at, &types)
+        };
+        self.push(fault);
+    }
+
+    fn of_kind(&self, at: &At<'_>, kind: &Kind, error: &ValidationError<'_>) -> Fault {
+        match kind {
+            Kind::Type { kind } => self.wrong_type(at, &names(kind)),
+            Kind::Enum { options } => {
+                self.none_of(at, options.as_array().map(Vec::as_slice).unwrap_or_default())
+            }
+            Kind::Constant { expected_value } => self.none_of(at, std::slice::from_ref(&**expected_value)),
+            Kind::Maximum { limit } => self.range(at, "exceeds maximum", limit),
+            Kind::Minimum { limit } => self.range(at, "is below minimum", limit),
+            Kind::ExclusiveMaximum { limit } => self.range(at, "is not below exclusive maximum", limit),
+            Kind::ExclusiveMinimum { limit } => self.range(at, "is not above exclusive minimum", limit),
+            Kind::MultipleOf { multiple_of } => self.range(at, "is not a multiple of", multiple_of),
+            Kind::MaxLength { limit } => self.length(at, "is longer than maximum length", *limit),
+            Kind::MinLength { limit } => self.length(at, "is shorter than minimum length", *limit),
+            Kind::MaxItems { limit } => self.length(at, "has more items than maximum", *limit),
+            Kind::MinItems { limit } => self.length(at, "has fewer items than minimum", *limit),
+            Kind::MaxProperties { limit } => self.length(at, "has more members than maximum", *limit),
+            Kind::MinProperties { limit } => self.length(at, "has fewer members than minimum", *limit),
+            Kind::Pattern { pattern } => {
+                let what = format!("does not match pattern: {pattern}");
+                self.plain(at, FaultKind::Form, &what, "Value for")
+            }
+            Kind::Format { format } => {
+                self.plain(at, FaultKind::Form, &format!("is no {format}"), "Value for")
+            }
+            Kind::UniqueItems => self.plain(at, FaultKind::Other, "has equal items", "Value for"),
+            Kind::FalseSchema => self.plain(at, FaultKind::Unknown, "is not allowed", "Parameter"),
+            Kind::OneOfMultipleValid { .. } => self.plain(
+                at,
+                FaultKind::Other,
+                "matches several forms of which it may have one",
+                "Value for",
+            ),
+            _ => {
+                let what = format!("breaks the rule `{}`: {}", kind.keyword(), error.masked());
+                self.plain(at, FaultKind::Other, &what, "Value for")
+            }
+        }
+    }
+
+    fn wrong_type(&self, at: &At<'_>, types: &[&'static str]) -> Fault {
+        let expected = types.join(" or ");
+        Fault {
+            message: format!("Invalid type for {}: expected {expected}", named(&at.place)),
+            received: Some(format!("{} ({})", self.received(at), type_of(at.value))),
+            expected: Some(expected),
+            ..at.fault(FaultKind::Type)
+        }
+    }
+
+    fn none_of(&self, at: &At<'_>, options: &[Value]) -> Fault {
+        let listed = options.iter().map(listed).collect::<Vec<_>>().join(", ");
+        let texts = options.iter().filter_map(Value::as_str);
+        let meant = at.value.as_str().and_then(|word| suggest::one(word, texts));
+        Fault {
+            message: format!("Invalid value for {}: must be one of [{listed}]", named(&at.place)),
+            received: Some(self.received(at)),
+            options: options.iter().map(bare).collect(),
+            did_you_mean: meant.map(str::to_owned),
+            ..at.fault(FaultKind::Value)
+        }
+    }
+
+    fn range(&self, at: &At<'_>, what: &str, limit: &impl ToString) -> Fault {
+        Fault {
+            constraints: at.constraints(),
+            ..self.plain(at, FaultKind::Range, &format!("{what}: {}", limit.to_string()), "Value for")
+        }
+    }
+
+    fn length(&self, at: &At<'_>, what: &str, limit: u64) -> Fault {
+        let length = match at.value {
+            Value::String(text) => format!("{} characters", text.chars().count()),
+            Value::Array(items) => format!("{} items", items.len()),
+            Value::Object(members) => format!("{} members", members.len()),
+            _ => String::new(),
+        };
+        Fault {
+            message: format!("Value for {} {what}: {limit}", named(&at.place)),
+            received: Some(format!("{} ({length})", self.received(at))),
+            constraints: at.constraints(),
+            ..at.fault(FaultKind::Length)
+        }
+    }
+
+    fn plain(&self, at: &At<'_>, kind: FaultKind, what: &str, whose: &str) -> Fault {
+        Fault {
+            message: format!("{whose} {} {what}", named(&at.place)),
+            received: Some(self.received(at)),
+            ..at.fault(kind)
+        }
+    }
+
+    fn received(&self, at: &At<'_>) -> String {
+        text(at.value, at.pointer, self.redaction)
+    }
+}
+
+impl At<'_> {
+    fn fault(&self, kind: FaultKind) -> Fault {
+        Fault { path: self.place.clone(), kind, ..Fault::default() }
+    }
+
+    fn constraints(&self) -> Option<String> {
+        constraints(self.schema?)
+    }
+}
+
+/// A place in a sentence.
+fn named(place: &str) -> &str {
+    if place.is_empty() { "arguments" } else { place }
+}
+
+/// A parameter in a list: `file_path (string) - Absolute path to the file to read`.
+fn described(parameter: &ToolParameter) -> String {
+    let ToolParameter { name, type_, description, .. } = parameter;
+    if description.is_empty() {
+        format!("{name} ({type_})")
+    } else {
+        format!("{name} ({type_}) - {description}")
+    }
+}
+
+fn names(kind: &TypeKind) -> Vec<&'static str> {
+    match kind {
+        TypeKind::Single(one) => vec![one.as_str()],
+        TypeKind::Multiple(several) => several.iter().map(JsonType::as_str).collect(),
+    }
+}
+
+/// A value in a list of options: texts in single quotes.
+fn listed(option: &Value) -> String {
+    option.as_str().map_or_else(|| option.to_string(), |text| format!("'{text}'"))
+}
+
+/// The same without quotes.
+fn bare(option: &Value) -> String {
+    option.as_str().map_or_else(|| option.to_string(), str::to_owned)
+}

@@ -1,0 +1,83 @@
+//! What may have been meant: names that resemble a name that does not exist.
+
+use std::cmp::Ordering;
+
+/// Least likeness of two names for one to be suggested for the other.
+const LIKENESS: f64 = 0.72;
+
+/// Shortest word that is looked for inside another.
+const WORD: usize = 3;
+
+/// The names most like a word, the likest first, at most so many; none rather than a silly one.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
+    let word = plain(word);
+    let scored = known.into_iter().map(|name| (likeness(&word, &plain(name)), name));
+    let mut near = scored.filter(|(score, _)| *score >= LIKENESS).collect::<Vec<_>>();
+    near.sort_by(|a, b| b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal).then_with(|| a.1.cmp(b.1)));
+    near.into_iter().take(most).map(|(_, name)| name).collect()
+}
+
+/// The one name most like a word.
+pub(crate) fn one<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest(word, known, 1).into_iter().next()
+}
+
+/// A name without what people forget: case, and what stands between words. Very long ones resemble nothing.
+fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|c| c.is_alphanumeric()).take(128);
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// From 0 for nothing in common to 1 for equal.
+fn likeness(a: &str, b: &str) -> f64 {
+    if a.is_empty() || b.is_empty() {
+        return 0.0;
+    }
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let edits = strsim::normalized_damerau_levenshtein(a, b);
+    let letters = |word: &str| word.chars().count();
+    let is_inside = letters(short) >= WORD && (long.ends_with(short) || long.starts_with(short));
+    // In a short word one slip weighs more than it should.
+    let is_slip = letters(long) >= WORD
+        && short.chars().next() == long.chars().next()
+        && strsim::damerau_levenshtein(a, b) == 1;
+    match (is_inside, is_slip) {
+        (true, _) => edits.max(0.75 + 0.25 * short.len() as f64 / long.len() as f64),
+        (false, true) => edits.max(LIKENESS),
+        _ => edits,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOOLS: [&str; 6] =
+        ["Bash", "Read", "Task", "WebSearch", "tool_outputs.extract", "tool_outputs.list"];
+
+    #[test]
+    fn slips_are_understood() {
+        assert_eq!(one("Raed", TOOLS), Some("Read"));
+        assert_eq!(one("bash", TOOLS), Some("Bash"));
+        assert_eq!(one("web_search", TOOLS), Some("WebSearch"));
+        assert_eq!(one("extract", TOOLS), Some("tool_outputs.extract"));
+        assert_eq!(nearest("tool_outputs.lst", TOOLS, 3), ["tool_outputs.list"]);
+        assert_eq!(one("openal", ["openai", "anthropic"]), Some("openai"));
+        assert_eq!(one("ad", ["add", "all"]), Some("add"));
+    }
+
+    #[test]
+    fn silly_ones_are_not_suggested() {
+        assert_eq!(one("UnknownTool", TOOLS), None);
+        assert_eq!(one("x", TOOLS), None);
+        assert_eq!(one("", TOOLS), None);
+        assert_eq!(one("unknown", ["openai", "anthropic", "langchain"]), None);
+        assert_eq!(one("id", ["paths", "limit", "in"]), None);
+        assert_eq!(one("get", ["set", "goto"]), None);
+    }
+
+    #[test]
+    fn the_likest_come_first_and_equals_by_name() {
+        assert_eq!(nearest("path", ["paths", "pat", "path_b", "path_a"], 3), ["path_a", "path_b", "paths"]);
+    }
+}
