@@ -154,7 +154,7 @@ fn by_crate(root: &Path, exported: &Exported) -> BTreeMap<String, Lines> {
         let Ok(inside) = filename.strip_prefix(root.join("crates")) else { continue };
         let mut parts = inside.iter().map(|part| part.to_string_lossy());
         let (Some(name), Some(place)) = (parts.next(), parts.next()) else { continue };
-        let is_test = parts.any(|part| part == "tests.rs");
+        let is_test = parts.any(|part| matches!(&*part, "tests.rs" | "tests"));
         if name == "testkit" || place != "src" || is_test {
             continue;
         }
@@ -202,6 +202,7 @@ mod tests {
         let exported = exported(&[
             ("/w/crates/reader/src/a.rs", 100, 96),
             ("/w/crates/scan/src/tests.rs", 100, 0),
+            ("/w/crates/store/src/tests/broken.rs", 100, 0),
             ("/w/crates/reader/tests/b.rs", 100, 0),
             ("/w/crates/testkit/src/c.rs", 100, 0),
             ("/elsewhere/d.rs", 100, 0),

@@ -1,0 +1,138 @@
+//! The file that a payload is written to: plain, or once it is long enough, seekable zstd.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use zeekstd::{EncodeOptions, FrameSizePolicy, RawEncoder};
+
+use crate::disk;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pending::Held;
+
+/// Bytes of the payload in one frame, which is what has to be unpacked to read one byte.
+pub(crate) const FRAME: u32 = 1 << 20;
+/// Half the time of the default level, for a few per cent more space.
+const LEVEL: i32 = 1;
+/// Bytes compressed at a time.
+const CHUNK: usize = 128 << 10;
+
+/// A payload's file being written.
+pub(crate) struct Body {
+    file: File,
+    path: PathBuf,
+    /// Bytes written to the file.
+    disk_bytes: u64,
+    packing: Option<Packing>,
+    /// Payloads that come to more than this are packed.
+    pack_over: Option<u64>,
+}
+
+struct Packing {
+    encoder: RawEncoder<'static>,
+    out: Vec<u8>,
+}
+
+/// A payload's file, written and saved.
+pub(crate) struct Sealed {
+    pub(crate) path: PathBuf,
+    pub(crate) disk_bytes: u64,
+    pub(crate) packed: bool,
+}
+
+impl Body {
+    pub(crate) fn new(held: &mut Held, pack_over: Option<u64>) -> Result<Self> {
+        let (file, path) = held.create("payload")?;
+        Ok(Self { file, path, disk_bytes: 0, packing: None, pack_over })
+    }
+
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        self.disk_bytes
+    }
+
+    pub(crate) fn write(&mut self, held: &mut Held, bytes: &[u8]) -> Result<()> {
+        let is_long = self.pack_over.is_some_and(|over| self.disk_bytes + bytes.len() as u64 > over);
+        if is_long && self.packing.is_none() {
+            self.begin_packing(held)?;
+        }
+        if self.packing.is_some() { self.pack(bytes) } else { self.put(bytes) }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        disk::write(&self.file, &self.path, bytes)?;
+        self.disk_bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Goes on in another file, which begins with what is in this one.
+    fn begin_packing(&mut self, held: &mut Held) -> Result<()> {
+        let options = EncodeOptions::new()
+            .frame_size_policy(FrameSizePolicy::Uncompressed(FRAME))
+            .checksum_flag(true)
+            .compression_level(LEVEL);
+        let encoder = options.into_raw_encoder().map_err(|error| self.unpackable(error))?;
+        let (file, path) = held.create("packed")?;
+        let mut plain = std::mem::replace(&mut self.file, file);
+        let plain_path = std::mem::replace(&mut self.path, path);
+        self.disk_bytes = 0;
+        self.packing = Some(Packing { encoder, out: vec![0; CHUNK] });
+        let failed = |cause| Error::io("read", &plain_path, cause);
+        plain.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            let count = plain.read(&mut chunk).map_err(failed)?;
+            if count == 0 {
+                return held.discard(&plain_path);
+            }
+            self.pack(chunk.get(..count).unwrap_or_default())?;
+        }
+    }
+
+    fn pack(&mut self, mut bytes: &[u8]) -> Result<()> {
+        let Some(mut packing) = self.packing.take() else { return Ok(()) };
+        while !bytes.is_empty() {
+            let progress = packing.encoder.compress(bytes, &mut packing.out);
+            let progress = progress.map_err(|error| self.unpackable(error))?;
+            self.put(packing.out.get(..progress.out_progress()).unwrap_or_default())?;
+            bytes = bytes.get(progress.in_progress()..).unwrap_or_default();
+        }
+        self.packing = Some(packing);
+        Ok(())
+    }
+
+    /// Ends the last frame and writes where each of them lies.
+    fn end_packing(&mut self, mut packing: Packing) -> Result<()> {
+        loop {
+            let progress = packing.encoder.end_frame(&mut packing.out);
+            let progress = progress.map_err(|error| self.unpackable(error))?;
+            self.put(packing.out.get(..progress.out_progress()).unwrap_or_default())?;
+            if progress.data_left() == 0 {
+                break;
+            }
+        }
+        let mut table = packing.encoder.into_seek_table().into_serializer();
+        loop {
+            let count = table.write_into(&mut packing.out);
+            if count == 0 {
+                return Ok(());
+            }
+            self.put(packing.out.get(..count).unwrap_or_default())?;
+        }
+    }
+
+    /// Brings everything to the disk.
+    pub(crate) fn seal(mut self) -> Result<Sealed> {
+        let packing = self.packing.take();
+        let packed = packing.is_some();
+        if let Some(packing) = packing {
+            self.end_packing(packing)?;
+        }
+        disk::sync(&self.file, &self.path)?;
+        Ok(Sealed { path: self.path, disk_bytes: self.disk_bytes, packed })
+    }
+
+    fn unpackable(&self, error: zeekstd::Error) -> Error {
+        let message = "the payload cannot be compressed; store it with packing switched off";
+        Error::new(ErrorKind::Io, message).at(&self.path).because(error)
+    }
+}

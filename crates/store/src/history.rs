@@ -1,0 +1,108 @@
+//! The history of executions: a log of JSON texts in a database of its own, which no rebuild of the index touches.
+
+use rusqlite::{Transaction, params};
+use serde::de::IgnoredAny;
+
+use crate::clock;
+use crate::db::{Contents, Database, Done};
+use crate::error::{Error, ErrorKind, Result};
+use crate::layout::Layout;
+use crate::options::{HistoryLimits, StoreOptions};
+
+/// What was executed, the newest so many entries. Each is one JSON text that is kept as it is.
+///
+/// It lies in `history.sqlite`, journaled, so that an entry is there whole or not at all. A file that is damaged is put aside as
+/// `history.sqlite.damaged`, and a new one begun.
+pub struct Executions {
+    database: Database<Log>,
+    limits: HistoryLimits,
+}
+
+impl std::fmt::Debug for Executions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Executions").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+struct Log;
+
+impl Contents for Log {
+    const APPLICATION: i32 = 0x7472_6F68;
+    const VERSION: i32 = 1;
+    const SCHEMA: &'static str = "
+        CREATE TABLE entry (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            added_at INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,
+            text TEXT NOT NULL
+        ) STRICT;
+        CREATE TABLE total (count INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
+        INSERT INTO total VALUES (0, 0);
+        CREATE TRIGGER added AFTER INSERT ON entry BEGIN
+            UPDATE total SET count = count + 1, bytes = bytes + NEW.bytes;
+        END;
+        CREATE TRIGGER removed AFTER DELETE ON entry BEGIN
+            UPDATE total SET count = count - 1, bytes = bytes - OLD.bytes;
+        END;
+    ";
+    const DISPOSABLE: bool = false;
+    const SYNCHRONOUS: &'static str = "full";
+
+    fn fill(&self, _: &Transaction<'_>) -> Done<()> {
+        Ok(())
+    }
+}
+
+impl Executions {
+    pub(crate) fn open(layout: &Layout, options: &StoreOptions) -> Result<Self> {
+        let (file, lock) = (layout.file("history.sqlite"), layout.file("history.lock"));
+        let database = Database::new(file, &lock, options.patience, Log)?;
+        Ok(Self { database, limits: options.history.clone() })
+    }
+
+    /// Adds an entry, one JSON text, and lets the oldest go where there are too many.
+    pub fn append(&self, json: &str) -> Result<()> {
+        let length = json.len() as u64;
+        if length > self.limits.bytes || self.limits.count == 0 {
+            let message = format!(
+                "an execution of {length} bytes cannot be recorded where the history may have {} bytes and {} entries: record \
+                 less of it, or raise the limits",
+                self.limits.bytes, self.limits.count
+            );
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        if let Err(error) = serde_json::from_str::<IgnoredAny>(json) {
+            let message =
+                format!("what is to be recorded of an execution is no JSON: {error}; record one JSON text");
+            return Err(Error::new(ErrorKind::Invalid, message));
+        }
+        self.database.lock()?.transaction(|transaction| {
+            let insert = "INSERT INTO entry (added_at, bytes, text) VALUES (?1, ?2, ?3)";
+            transaction.prepare_cached(insert)?.execute(params![clock::now_ms(), length as i64, json])?;
+            self.trim(transaction)
+        })
+    }
+
+    fn trim(&self, transaction: &Transaction<'_>) -> Done<()> {
+        let bound = |limit: u64| i64::try_from(limit).unwrap_or(i64::MAX);
+        let limits = params![bound(self.limits.count), bound(self.limits.bytes)];
+        let mut is_over = transaction.prepare_cached("SELECT count > ?1 OR bytes > ?2 FROM total")?;
+        let mut oldest =
+            transaction.prepare_cached("DELETE FROM entry WHERE number = (SELECT min(number) FROM entry)")?;
+        while is_over.query_row(limits, |row| row.get(0))? {
+            oldest.execute([])?;
+        }
+        Ok(())
+    }
+
+    /// The newest entries, at most `count`, the newest first.
+    pub fn newest(&self, count: usize) -> Result<Vec<String>> {
+        self.database.read(|transaction| {
+            let mut statement =
+                transaction.prepare_cached("SELECT text FROM entry ORDER BY number DESC LIMIT ?1")?;
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            let texts = statement.query_map([count], |row| row.get(0))?;
+            Ok(texts.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+}

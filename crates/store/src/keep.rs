@@ -1,0 +1,272 @@
+//! What is kept and what goes: pins, deletion, and limits.
+
+use std::fs::File;
+use std::time::Duration;
+
+use rusqlite::{Transaction, params};
+
+use crate::db::{Done, Locked};
+use crate::error::{Error, ErrorKind, Result};
+use crate::options::{GcOptions, Limits};
+use crate::output::Stored;
+use crate::pending::Held;
+use crate::put::too_long;
+use crate::reports::{Evicted, Reason, Swept};
+use crate::rows::{self, Outputs, Totals};
+use crate::store::Store;
+use crate::{clock, disk, meta};
+
+/// Rows that are looked at at a time.
+const SOME: u32 = 256;
+/// Outputs that are evicted in one go.
+const AT_ONCE: usize = 64;
+
+impl Store {
+    /// Keeps an output from being evicted, or no longer.
+    pub fn pin(&self, id_or_prefix: &str, pinned: bool) -> Result<Stored> {
+        let id = self.resolve(id_or_prefix)?;
+        let mut held = Held::take(self.layout(), &id)?;
+        let (mut stored, bytes) = self.read_sealed(&id)?.ok_or_else(|| self.not_found(&id))?;
+        if stored.pinned == pinned {
+            return Ok(stored);
+        }
+        stored.pinned = pinned;
+        let (file, path) = held.create("meta")?;
+        disk::write(&file, &path, &meta::pin(&bytes, pinned)?)?;
+        disk::sync(&file, &path)?;
+        drop(file);
+        // From here on it is done, and whatever goes wrong is put in order when the store is opened next.
+        held.publish(&path, &self.layout().meta(&id))?;
+        let listed =
+            disk::sync_folder(&self.layout().folder(&id)).and_then(|()| self.sync(std::slice::from_ref(&id)));
+        listed.inspect_err(|_| held.leave())?;
+        held.settle();
+        Ok(stored)
+    }
+
+    /// Deletes an output, damaged or not, even while it is read, and returns its id. One that is pinned is refused.
+    pub fn delete(&self, id_or_prefix: &str) -> Result<String> {
+        let id = self.resolve(id_or_prefix)?;
+        let mut held = Held::take(self.layout(), &id)?;
+        match self.read_meta(&id) {
+            Ok(Some(stored)) if stored.pinned => {
+                let message = format!("output {id} is pinned: let it go first, if it is to be deleted");
+                return Err(Error::new(ErrorKind::Pinned, message));
+            }
+            Ok(None) => return Err(self.not_found(&id)),
+            Ok(Some(_)) | Err(_) => {}
+        }
+        let deleted = self.withdraw(&id).and_then(|()| disk::sync_folder(&self.layout().folder(&id)));
+        let listed = self.sync(std::slice::from_ref(&id));
+        deleted.and(listed).inspect_err(|_| held.leave())?;
+        held.settle();
+        Ok(id)
+    }
+
+    /// Evicts the oldest outputs until the rest is within the limits, and sweeps out what belongs to no output and is older than
+    /// an hour. What is pinned, damaged (it may be pinned) or being read stays.
+    pub fn gc(&self, options: &GcOptions) -> Result<Swept> {
+        let limits = options.limits.as_ref().unwrap_or(&self.options().limits);
+        let mut locked = self.index().lock()?;
+        let mut swept = Swept { dry_run: options.dry_run, ..Swept::default() };
+        let plan = self.plan(&mut locked, limits, None)?;
+        (swept.spared_pinned, swept.spared_open) = (plan.spared_pinned, plan.spared_open);
+        let chosen = plan.victims.len();
+        if options.dry_run {
+            swept.evicted = plan.victims;
+        } else {
+            self.evict(&mut locked, plan.victims, &mut swept.evicted)?;
+        }
+        swept.spared_open += (chosen - swept.evicted.len()) as u64;
+        swept.freed_bytes += swept.evicted.iter().map(|evicted| evicted.bytes).sum::<u64>();
+        self.sweep(&mut locked, &mut swept)?;
+        let Totals { count, bytes } = locked.transaction(rows::totals)?;
+        let gone = |dry: u64| if options.dry_run { dry } else { 0 };
+        swept.left_count = count - gone(swept.evicted.len() as u64);
+        swept.left_bytes = bytes - gone(swept.evicted.iter().map(|evicted| evicted.bytes).sum());
+        Ok(swept)
+    }
+
+    /// Makes room for a new output that is in the index already. An error, and nothing evicted, where that cannot be.
+    pub(crate) fn make_room(
+        &self,
+        locked: &mut Locked<'_, Outputs>,
+        limits: &Limits,
+        new: &str,
+    ) -> Result<()> {
+        let plan = self.plan(locked, limits, Some(new))?;
+        if let Some(reason) = plan.missed {
+            return Err(no_room(&plan, limits, reason));
+        }
+        // One that somebody has begun to read, or that cannot be removed, goes next time: the new one is stored, and that is
+        // what was asked for.
+        let _ = self.evict(locked, plan.victims, &mut Vec::new());
+        Ok(())
+    }
+
+    /// Chooses what is to go: the oldest first.
+    fn plan(&self, locked: &mut Locked<'_, Outputs>, limits: &Limits, new: Option<&str>) -> Result<Plan> {
+        let left = locked.transaction(rows::totals)?;
+        let oldest = limits.age.map(|age| clock::now_ms().saturating_sub(milliseconds(age)));
+        let mut plan = Plan { left, ..Plan::default() };
+        let mut last = (i64::MIN, String::new());
+        loop {
+            let some = locked.transaction(|transaction| oldest_after(transaction, &last))?;
+            let Some(end) = some.last() else { break };
+            last = (end.created_at, end.id.clone());
+            for candidate in some {
+                let Some(reason) = plan.reason(limits, oldest, candidate.created_at) else { return Ok(plan) };
+                self.consider(&mut plan, candidate, reason, new);
+            }
+        }
+        plan.missed = plan.over(limits);
+        Ok(plan)
+    }
+
+    fn consider(&self, plan: &mut Plan, candidate: Candidate, reason: Reason, new: Option<&str>) {
+        let Candidate { id, created_at, bytes, kept } = candidate;
+        if new == Some(id.as_str()) {
+            return;
+        }
+        if kept {
+            plan.spared_pinned += 1;
+        } else if self.is_open(&id) {
+            plan.spared_open += 1;
+        } else {
+            plan.left.count = plan.left.count.saturating_sub(1);
+            plan.left.bytes = plan.left.bytes.saturating_sub(bytes);
+            plan.victims.push(Evicted { id, created_at, bytes, reason });
+        }
+    }
+
+    /// The payload of an output, locked so that nobody can begin to read it; nothing when somebody does read it.
+    fn claim(&self, id: &str) -> Option<Vec<File>> {
+        let mut claimed = Vec::new();
+        for packed in [false, true] {
+            if let Ok(file) = disk::open(&self.layout().payload(id, packed)) {
+                file.try_lock().ok()?;
+                claimed.push(file);
+            }
+        }
+        Some(claimed)
+    }
+
+    /// Whether somebody reads an output.
+    fn is_open(&self, id: &str) -> bool {
+        self.claim(id).is_none()
+    }
+
+    /// Removes outputs unless somebody reads or changes them, and says which are gone.
+    fn evict(
+        &self,
+        locked: &mut Locked<'_, Outputs>,
+        victims: Vec<Evicted>,
+        evicted: &mut Vec<Evicted>,
+    ) -> Result<()> {
+        let mut victims = victims.into_iter().peekable();
+        while victims.peek().is_some() {
+            let mut taken = Vec::new();
+            let removed: Result<()> = victims.by_ref().take(AT_ONCE).try_for_each(|victim| {
+                let is_gone = self.take_away(&victim.id, &mut taken)?;
+                evicted.extend(Some(victim).filter(|_| is_gone));
+                Ok(())
+            });
+            // Several in one go, and after their files: on a disk that is full there is room for it then.
+            let listed = locked.transaction(|transaction| {
+                let sync = |held: &Held| rows::sync(transaction, self.layout(), held.id()).map(drop);
+                taken.iter().try_for_each(sync)
+            });
+            let done = removed.and(listed);
+            for held in &mut taken {
+                if done.is_ok() { held.settle() } else { held.leave() }
+            }
+            done?;
+        }
+        Ok(())
+    }
+
+    /// Removes the files of an output unless somebody reads or changes it; whether they are gone.
+    fn take_away(&self, id: &str, taken: &mut Vec<Held>) -> Result<bool> {
+        let held = match Held::take(self.layout(), id) {
+            Ok(held) => held,
+            Err(error) if error.kind() == ErrorKind::Exists => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let Some(_claimed) = self.claim(id) else { return Ok(false) };
+        // It may have been pinned a moment ago.
+        if self.read_meta(id).is_ok_and(|stored| stored.is_some_and(|stored| stored.pinned)) {
+            return Ok(false);
+        }
+        taken.push(held);
+        self.withdraw(id).map(|()| true)
+    }
+}
+
+/// What is to go, and how much there is then.
+#[derive(Debug, Default)]
+struct Plan {
+    victims: Vec<Evicted>,
+    left: Totals,
+    spared_pinned: u64,
+    spared_open: u64,
+    /// The limit that is not kept to even then.
+    missed: Option<Reason>,
+}
+
+impl Plan {
+    /// Why the oldest output that is left has to go.
+    fn reason(&self, limits: &Limits, oldest: Option<i64>, created_at: i64) -> Option<Reason> {
+        let is_old = oldest.is_some_and(|oldest| created_at < oldest);
+        if is_old { Some(Reason::Age) } else { self.over(limits) }
+    }
+
+    /// Which limit is not kept to.
+    fn over(&self, limits: &Limits) -> Option<Reason> {
+        if limits.count.is_some_and(|limit| self.left.count > limit) {
+            return Some(Reason::Count);
+        }
+        limits.bytes.filter(|limit| self.left.bytes > *limit).map(|_| Reason::Bytes)
+    }
+}
+
+fn no_room(plan: &Plan, limits: &Limits, reason: Reason) -> Error {
+    let (what, limit) = match reason {
+        Reason::Bytes => ("bytes", limits.bytes),
+        Reason::Age | Reason::Count => ("outputs", limits.count),
+    };
+    let limit = limit.unwrap_or_default();
+    if plan.spared_pinned + plan.spared_open == 0 && reason == Reason::Bytes {
+        return too_long(plan.left.bytes, limit);
+    }
+    let message = format!(
+        "the store may keep {limit} {what}, and what is pinned ({} outputs) or being read ({}) leaves no room: let some go, or \
+         raise the limit",
+        plan.spared_pinned, plan.spared_open
+    );
+    Error::new(ErrorKind::Full, message)
+}
+
+fn milliseconds(age: Duration) -> i64 {
+    i64::try_from(age.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// An output that may have to go.
+struct Candidate {
+    id: String,
+    created_at: i64,
+    bytes: u64,
+    kept: bool,
+}
+
+/// The oldest outputs behind a place in that order.
+fn oldest_after(transaction: &Transaction<'_>, (created_at, id): &(i64, String)) -> Done<Vec<Candidate>> {
+    let mut statement = transaction.prepare_cached(
+        "SELECT id, created_at, disk, kept FROM output WHERE (created_at, id) > (?1, ?2)
+         ORDER BY created_at, id LIMIT ?3",
+    )?;
+    let candidates = statement.query_map(params![created_at, id, SOME], |row| {
+        let bytes = u64::try_from(row.get::<_, i64>(2)?).unwrap_or(0);
+        Ok(Candidate { id: row.get(0)?, created_at: row.get(1)?, bytes, kept: row.get(3)? })
+    })?;
+    Ok(candidates.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,175 @@
+//! Where what lies in a store's folder.
+//!
+//! ```text
+//! payload/3f/<id>.json        a payload            pending/<id>           held by whoever changes the output
+//! payload/3f/<id>.json.zst    a packed one         pending/<id>.payload   what is being written
+//! payload/3f/<id>.meta.json   its description      pending/<id>.packed, pending/<id>.meta
+//! index.sqlite                what is listed       lock, clock            held while the index, or an id, is made
+//! history.sqlite              executions           history.lock
+//! ```
+//!
+//! The folder of an id is the first byte of its BLAKE3 hash, as ids that are made one after the other begin alike.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::disk;
+use crate::error::{Error, ErrorKind, Result, shown};
+
+/// The paths of a store. Ids that come here were checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    root: PathBuf,
+}
+
+/// What the end of a file's name says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    Plain,
+    Packed,
+    Meta,
+}
+
+impl Part {
+    const ALL: [(Self, &'static str); 3] =
+        [(Self::Meta, ".meta.json"), (Self::Packed, ".json.zst"), (Self::Plain, ".json")];
+
+    pub(crate) const fn ending(self) -> &'static str {
+        match self {
+            Self::Plain => ".json",
+            Self::Packed => ".json.zst",
+            Self::Meta => ".meta.json",
+        }
+    }
+
+    /// The id and the part that a name in a payload folder stands for.
+    pub(crate) fn of(name: &str) -> Option<(&str, Self)> {
+        let (part, id) =
+            Self::ALL.iter().find_map(|(part, ending)| Some((*part, name.strip_suffix(ending)?)))?;
+        crate::id::is_valid(id).then_some((id, part))
+    }
+}
+
+impl Layout {
+    /// The folder of a store, made if need be. Refused when it is not ours alone.
+    pub(crate) fn open(root: &Path) -> Result<Self> {
+        let made = disk::make_folder(root)?;
+        let root = root.canonicalize().map_err(|cause| Error::io("find", root, cause))?;
+        if let Some(parent) = root.parent().filter(|_| made) {
+            // Not ours, and perhaps not to be opened; then its name is saved when the system sees fit.
+            let _ = disk::sync_folder(parent);
+        }
+        check_ours(&root)?;
+        let layout = Self { root };
+        for folder in [layout.payloads(), layout.pending()] {
+            if disk::make_folder(&folder)? {
+                disk::sync_folder(&layout.root)?;
+            }
+            check_ours(&folder)?;
+        }
+        Ok(layout)
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn payloads(&self) -> PathBuf {
+        self.root.join("payload")
+    }
+
+    pub(crate) fn pending(&self) -> PathBuf {
+        self.root.join("pending")
+    }
+
+    /// A file that is there once.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// The folder of an output.
+    pub(crate) fn folder(&self, id: &str) -> PathBuf {
+        let first = blake3::hash(id.as_bytes()).as_bytes().first().copied().unwrap_or_default();
+        self.payloads().join(format!("{first:02x}"))
+    }
+
+    pub(crate) fn part(&self, id: &str, part: Part) -> PathBuf {
+        self.folder(id).join(format!("{id}{}", part.ending()))
+    }
+
+    pub(crate) fn meta(&self, id: &str) -> PathBuf {
+        self.part(id, Part::Meta)
+    }
+
+    pub(crate) fn payload(&self, id: &str, packed: bool) -> PathBuf {
+        self.part(id, if packed { Part::Packed } else { Part::Plain })
+    }
+
+    /// What is held by whoever changes an output.
+    pub(crate) fn marker(&self, id: &str) -> PathBuf {
+        self.pending().join(id)
+    }
+
+    /// Makes the folder of an output if need be. A link to another place is refused.
+    pub(crate) fn make_folder(&self, id: &str) -> Result<PathBuf> {
+        let folder = self.folder(id);
+        if disk::make_folder(&folder)? {
+            disk::sync_folder(&self.payloads())?;
+        } else if !is_folder(&folder) {
+            let path_shown = shown(&folder.to_string_lossy());
+            let message = format!("{path_shown} leads out of the store: put the folder itself in its place");
+            return Err(Error::new(ErrorKind::Foreign, message).at(&folder));
+        }
+        Ok(folder)
+    }
+
+    /// A file being written for an output.
+    pub(crate) fn temporary(&self, id: &str, what: &str) -> PathBuf {
+        self.pending().join(format!("{id}.{what}"))
+    }
+
+    /// A path as it is reported.
+    pub(crate) fn relative(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(&self.root).unwrap_or(path).to_owned()
+    }
+
+    /// The folders of payloads. Links are none of them.
+    pub(crate) fn folders(&self) -> Result<Vec<PathBuf>> {
+        let payloads = self.payloads();
+        let is_ours = |name: &String| name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let names = disk::names(&payloads)?.into_iter().filter(is_ours);
+        Ok(names.map(|name| payloads.join(name)).filter(|path| is_folder(path)).collect())
+    }
+}
+
+fn is_folder(path: &Path) -> bool {
+    disk::look(path).is_ok_and(|found| found.is_some_and(|found| found.is_dir()))
+}
+
+/// An error unless the folder belongs to this user and nobody else may write to it.
+fn check_ours(path: &Path) -> Result<()> {
+    let metadata = disk::look(path).map_err(|cause| Error::io("look at", path, cause))?;
+    let refuse = |what: String| {
+        let path_shown = shown(&path.to_string_lossy());
+        Err(Error::new(
+            ErrorKind::Foreign,
+            format!("the folder {path_shown} is no place for a store: {what}"),
+        )
+        .at(path))
+    };
+    let Some(metadata) = metadata.filter(std::fs::Metadata::is_dir) else {
+        return refuse("it is no folder; name one, or one that does not exist yet".into());
+    };
+    let user = rustix::process::geteuid().as_raw();
+    if metadata.uid() != user {
+        return refuse(format!(
+            "it belongs to user {}, and this is user {user}; use a folder of your own",
+            metadata.uid()
+        ));
+    }
+    if metadata.mode() & 0o022 != 0 {
+        let mode = metadata.mode() & 0o7777;
+        return refuse(format!("others may write to it (mode {mode:04o}); take that away: chmod go-w"));
+    }
+    Ok(())
+}

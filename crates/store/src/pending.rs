@@ -1,0 +1,211 @@
+//! Changing an output: its marker is held meanwhile, so that nobody else changes it, and so that it shows when whoever did
+//! came to no end.
+//!
+//! A marker is a file `pending/<id>` that is locked. What is being written lies beside it, as `pending/<id>.payload` and so
+//! on, and is gone, or has another name, when the marker goes. Where a process was ended in between, the lock is free and the
+//! files are still there: the index is then brought in line with what the output's own files are, and what is left is swept
+//! out when it is an hour old.
+
+use std::fs::{File, Metadata, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::clock;
+use crate::db::{Locked, wait};
+use crate::disk;
+use crate::error::{Error, ErrorKind, Result};
+use crate::id;
+use crate::layout::Layout;
+use crate::rows::{self, Outputs};
+use crate::store::Store;
+
+/// How old a file must be to be swept out.
+pub(crate) const OLD: Duration = Duration::from_hours(1);
+
+/// How long others may hold a marker only to see whether it is held.
+const GLANCE: Duration = Duration::from_millis(250);
+
+/// The right to change one output.
+pub(crate) struct Held {
+    layout: Layout,
+    id: String,
+    /// Locked as long as it is open.
+    marker: File,
+    temporaries: Vec<PathBuf>,
+    /// Whether the index may not say what the files say.
+    unsettled: bool,
+}
+
+impl Held {
+    /// Takes an output, which may or may not exist. An error when somebody else has it.
+    pub(crate) fn take(layout: &Layout, id: &str) -> Result<Self> {
+        let path = layout.marker(id);
+        let held = hold(&path).map_err(|cause| Error::io("make", &path, cause))?;
+        // What was there was left by somebody who was ended, perhaps between the files and the index.
+        let Some((marker, unsettled)) = held else {
+            let message = format!(
+                "output {id} is being written or changed by somebody else: wait until they are done, or use another id"
+            );
+            return Err(Error::new(ErrorKind::Exists, message).at(&path));
+        };
+        Ok(Self { layout: layout.clone(), id: id.into(), marker, temporaries: Vec::new(), unsettled })
+    }
+
+    /// Which output it is.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Makes a file beside the marker. It is removed with it.
+    pub(crate) fn create(&mut self, what: &str) -> Result<(File, PathBuf)> {
+        let path = self.layout.temporary(&self.id, what);
+        let failed = |cause| Error::io("make", &path, cause);
+        // What a writer before us has left, as nobody else can have it.
+        disk::remove(&path)?;
+        let file = disk::create(&path).map_err(failed)?;
+        self.temporaries.push(path.clone());
+        Ok((file, path))
+    }
+
+    /// Gives a file its name for good.
+    pub(crate) fn publish(&mut self, temporary: &Path, name: &Path) -> Result<()> {
+        disk::rename(temporary, name)?;
+        self.temporaries.retain(|path| path != temporary);
+        Ok(())
+    }
+
+    /// Removes a file beside the marker early.
+    pub(crate) fn discard(&mut self, temporary: &Path) -> Result<()> {
+        disk::remove(temporary)?;
+        self.temporaries.retain(|path| path != temporary);
+        Ok(())
+    }
+
+    /// Leaves the marker when this is dropped: the output's files may be of two states, and are to be looked at again.
+    pub(crate) fn leave(&mut self) {
+        self.unsettled = true;
+    }
+
+    /// Says that the index was brought in line with the output's files.
+    pub(crate) fn settle(&mut self) {
+        self.unsettled = false;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut clean = !self.unsettled;
+        for path in &self.temporaries {
+            clean &= disk::remove(path).is_ok();
+        }
+        if clean {
+            // Where it cannot be removed, it is swept out later.
+            let _ = disk::remove(&self.layout.marker(&self.id));
+        }
+        let _ = self.marker.unlock();
+    }
+}
+
+/// Makes or opens a marker and locks it, and whether it was there already; nothing when somebody else has it.
+fn hold(path: &Path) -> io::Result<Option<(File, bool)>> {
+    loop {
+        let (marker, was_there) = match disk::create(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (disk::open_or_create(path)?, true),
+            made => (made?, false),
+        };
+        match wait(GLANCE, || marker.try_lock()) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        // Whoever had it before and came to an end has removed it.
+        if disk::look(path)?.is_some_and(|found| is_same(&found, &marker)) {
+            return Ok(Some((marker, was_there)));
+        }
+    }
+}
+
+fn is_same(found: &Metadata, file: &File) -> bool {
+    file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino()))
+}
+
+/// What lies in `pending` of one output.
+pub(crate) struct Left {
+    pub(crate) id: String,
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// What lies in `pending`, by output. Names that are not ours are left alone.
+pub(crate) fn left(layout: &Layout) -> Result<Vec<Left>> {
+    let folder = layout.pending();
+    let mut left: Vec<Left> = Vec::new();
+    for name in disk::names(&folder)? {
+        let id = name.split_once('.').map_or(name.as_str(), |(id, _)| id);
+        if !id::is_valid(id) {
+            continue;
+        }
+        match left.iter_mut().rev().find(|left| left.id == id) {
+            Some(left) => left.files.push(folder.join(&name)),
+            None => left.push(Left { id: id.into(), files: vec![folder.join(&name)] }),
+        }
+    }
+    Ok(left)
+}
+
+impl Left {
+    /// Whether nothing of it was written to lately.
+    pub(crate) fn is_old(&self) -> bool {
+        self.files.iter().all(|path| is_old(path))
+    }
+}
+
+/// Whether a file was last written to more than an hour ago.
+pub(crate) fn is_old(path: &Path) -> bool {
+    let found = disk::look(path).ok().flatten();
+    found.and_then(|found| found.modified().ok()).is_some_and(|time| clock::age(time) > OLD)
+}
+
+/// Whether somebody holds this output now.
+pub(crate) fn is_held(layout: &Layout, id: &str) -> bool {
+    match disk::open(&layout.marker(id)) {
+        Ok(marker) => matches!(marker.try_lock(), Err(TryLockError::WouldBlock)),
+        Err(_) => false,
+    }
+}
+
+impl Store {
+    /// Brings the index in line with outputs that somebody was changing when they were ended.
+    pub(crate) fn recover(&self) -> Result<()> {
+        let layout = self.layout();
+        let left = left(layout)?;
+        if left.iter().all(|left| is_held(layout, &left.id)) {
+            return Ok(());
+        }
+        let mut locked = self.index().lock()?;
+        for left in left {
+            settle(layout, &mut locked, &left)?;
+        }
+        Ok(())
+    }
+}
+
+/// Brings the index in line with one output that nobody holds, and removes what is left of it when it is published or old.
+pub(crate) fn settle(layout: &Layout, locked: &mut Locked<'_, Outputs>, left: &Left) -> Result<bool> {
+    let path = layout.marker(&left.id);
+    if is_held(layout, &left.id) {
+        return Ok(false);
+    }
+    let is_there = locked.transaction(|transaction| rows::sync(transaction, layout, &left.id))?;
+    if !is_there && !left.is_old() {
+        return Ok(false);
+    }
+    let Ok(Some((marker, _))) = hold(&path) else { return Ok(false) };
+    for file in left.files.iter().filter(|file| **file != path) {
+        disk::remove(file)?;
+    }
+    disk::remove(&path)?;
+    drop(marker);
+    Ok(true)
+}

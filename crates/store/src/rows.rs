@@ -1,0 +1,277 @@
+//! The index: one row for each output, made from its files alone, so that it can always be made again.
+
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use crate::db::{Contents, Done};
+use crate::error::Result;
+use crate::filter::Row;
+use crate::layout::{Layout, Part};
+use crate::meta;
+use crate::output::Stored;
+use crate::{clock, disk, id};
+
+/// What the index is made from.
+pub(crate) struct Outputs(pub(crate) Layout);
+
+impl Contents for Outputs {
+    const APPLICATION: i32 = 0x7472_6F6D;
+    const VERSION: i32 = 1;
+    const SCHEMA: &'static str = include_str!("schema.sql");
+    const DISPOSABLE: bool = true;
+    // Where it can be told that the system was started anew, the index is then compared with the files.
+    const SYNCHRONOUS: &'static str = if cfg!(target_os = "linux") { "normal" } else { "full" };
+
+    fn fill(&self, transaction: &Transaction<'_>) -> Done<()> {
+        for id in ids(&self.0)? {
+            sync(transaction, &self.0, &id?)?;
+        }
+        note_boot(transaction)
+    }
+}
+
+/// An output as its files show it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) row: Row,
+    pub(crate) disk_bytes: u64,
+    /// What tells this `meta.json` from another.
+    pub(crate) stamp: String,
+}
+
+impl Entry {
+    pub(crate) fn of(stored: Stored, stamp: String) -> Self {
+        let disk_bytes = stored.disk_bytes;
+        Self { row: stored.into(), disk_bytes, stamp }
+    }
+}
+
+/// What tells a file from what it was before, without reading it.
+pub(crate) fn stamp(metadata: &Metadata) -> String {
+    let (changed, modified) = (metadata.ctime_nsec(), metadata.mtime_nsec());
+    format!(
+        "{:x}.{:x}.{:x}.{changed:x}.{:x}.{modified:x}",
+        metadata.ino(),
+        metadata.len(),
+        metadata.ctime(),
+        metadata.mtime()
+    )
+}
+
+/// The stamp of an output's `meta.json` as it is now; nothing when there is none.
+pub(crate) fn current_stamp(layout: &Layout, id: &str) -> Option<String> {
+    disk::look(&layout.meta(id)).ok().flatten().map(|metadata| stamp(&metadata))
+}
+
+/// A stamp that no file has: what was found is to be looked at again each time.
+const UNSETTLED: &str = "";
+
+/// Reads the files of an output. Whatever is wrong with them makes a damaged entry; only where there is no `meta.json` there
+/// is no output. What the system refused may be had another time, as may a payload that is missing.
+pub(crate) fn look(layout: &Layout, id: &str) -> Option<Entry> {
+    let path = layout.meta(id);
+    match disk::read(&path, meta::LONGEST) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => Some(damaged(layout, id, UNSETTLED.into())),
+        Ok((bytes, metadata)) => {
+            let stamp = stamp(&metadata);
+            Some(match meta::open(&bytes, id) {
+                Ok(stored) if has_payload(layout, &stored) => Entry::of(stored, stamp),
+                // Who deletes an output begins with its description.
+                Ok(_) if matches!(disk::look(&path), Ok(None)) => return None,
+                Ok(_) => damaged(layout, id, UNSETTLED.into()),
+                Err(_) => damaged(layout, id, stamp),
+            })
+        }
+    }
+}
+
+fn has_payload(layout: &Layout, stored: &Stored) -> bool {
+    let found = disk::look(&layout.payload(&stored.id, stored.packed));
+    found.is_ok_and(|found| found.is_some_and(|found| found.is_file() && found.len() == stored.disk_bytes))
+}
+
+/// What can be said of an output whose description cannot be used.
+fn damaged(layout: &Layout, id: &str, stamp: String) -> Entry {
+    let file = |part| disk::look(&layout.part(id, part)).ok().flatten();
+    let payload = file(Part::Plain).or_else(|| file(Part::Packed));
+    let bytes = payload.as_ref().map_or(0, Metadata::len);
+    let dated = || payload.or_else(|| file(Part::Meta)).and_then(|file| file.modified().ok());
+    let created_at = id::time_of(id).or_else(|| dated().map(clock::milliseconds)).unwrap_or(0);
+    let row = Row {
+        id: id.into(),
+        tool_name: String::new(),
+        conversation_id: None,
+        message_id: None,
+        created_at,
+        success: false,
+        size_bytes: bytes,
+        kind: None,
+        preview: None,
+        summary: None,
+        pinned: false,
+        corrupted: true,
+    };
+    Entry { row, disk_bytes: bytes, stamp }
+}
+
+/// The ids of all outputs, folder by folder, in the order of their names.
+pub(crate) fn ids(layout: &Layout) -> Result<impl Iterator<Item = Result<String>>> {
+    let ids_in = |names: Vec<String>| {
+        let outputs = names.into_iter().filter_map(|name| match Part::of(&name) {
+            Some((id, Part::Meta)) => Some(id.to_owned()),
+            _ => None,
+        });
+        outputs.collect::<Vec<_>>()
+    };
+    let folders = layout.folders()?.into_iter();
+    Ok(folders.flat_map(move |folder| {
+        let (ids, failed) = match disk::names(&folder) {
+            Ok(names) => (ids_in(names), None),
+            Err(error) => (Vec::new(), Some(Err(error))),
+        };
+        ids.into_iter().map(Ok).chain(failed)
+    }))
+}
+
+/// Brings the row of one output in line with its files; whether there is one.
+pub(crate) fn sync(transaction: &Transaction<'_>, layout: &Layout, id: &str) -> Done<bool> {
+    match look(layout, id) {
+        Some(entry) => upsert(transaction, &entry).map(|()| true),
+        None => remove(transaction, id).map(|()| false),
+    }
+}
+
+/// Numbers in the index have 63 bits.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn upsert(transaction: &Transaction<'_>, entry: &Entry) -> Done<()> {
+    remove(transaction, &entry.row.id)?;
+    let row = &entry.row;
+    let known = !row.corrupted;
+    transaction
+        .prepare_cached(
+            "INSERT INTO output (id, tool_name, conversation_id, success, created_at, size, disk, kept, stamp)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute(params![
+            row.id,
+            known.then_some(&row.tool_name),
+            row.conversation_id,
+            known.then_some(row.success),
+            row.created_at,
+            signed(row.size_bytes),
+            signed(entry.disk_bytes),
+            row.pinned || row.corrupted,
+            entry.stamp,
+        ])?;
+    let unwritable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+    let text = serde_json::to_string(row).map_err(unwritable)?;
+    transaction
+        .prepare_cached("INSERT INTO shown (output, row) VALUES (?1, ?2)")?
+        .execute(params![transaction.last_insert_rowid(), text])?;
+    Ok(())
+}
+
+pub(crate) fn remove(transaction: &Transaction<'_>, id: &str) -> Done<()> {
+    transaction.prepare_cached("DELETE FROM output WHERE id = ?1")?.execute([id])?;
+    Ok(())
+}
+
+/// How much there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) count: u64,
+    pub(crate) bytes: u64,
+}
+
+pub(crate) fn totals(transaction: &Transaction<'_>) -> Done<Totals> {
+    let mut statement = transaction.prepare_cached("SELECT count, disk FROM total")?;
+    let totals = statement.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+    let unsigned = |number: i64| u64::try_from(number).unwrap_or(0);
+    Ok(Totals { count: unsigned(totals.0), bytes: unsigned(totals.1) })
+}
+
+/// Which run of the system this is, where it says so.
+fn boot() -> Option<String> {
+    let (bytes, _) = disk::read("/proc/sys/kernel/random/boot_id".as_ref(), 100).ok()?;
+    Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+}
+
+/// Whether the system was started anew since the index was last compared with the files: what it was told last may then be
+/// lost, as it is not waited for.
+pub(crate) fn is_after_boot(transaction: &Transaction<'_>) -> Done<bool> {
+    let mut statement = transaction.prepare_cached("SELECT value FROM fact WHERE name = 'boot'")?;
+    let noted: Option<String> = statement.query_row([], |row| row.get(0)).optional()?;
+    Ok(noted != Some(boot().unwrap_or_default()))
+}
+
+pub(crate) fn note_boot(transaction: &Transaction<'_>) -> Done<()> {
+    let boot = boot().unwrap_or_default();
+    transaction
+        .prepare_cached("INSERT OR REPLACE INTO fact (name, value) VALUES ('boot', ?1)")?
+        .execute([boot])?;
+    Ok(())
+}
+
+/// Makes all rows anew; how many there are, and how many of them are damaged.
+pub(crate) fn fill_again(transaction: &Transaction<'_>, layout: &Layout) -> Done<(u64, u64)> {
+    // One by one, so that the totals are those of what is left.
+    transaction.execute("DELETE FROM output", [])?;
+    for id in ids(layout)? {
+        sync(transaction, layout, &id?)?;
+    }
+    note_boot(transaction)?;
+    let count = "SELECT count(*), coalesce(sum(tool_name IS NULL), 0) FROM output";
+    let counts =
+        transaction.query_row(count, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+    let unsigned = |number: i64| u64::try_from(number).unwrap_or(0);
+    Ok((unsigned(counts.0), unsigned(counts.1)))
+}
+
+/// Adds rows for outputs that have none, and removes rows whose outputs are gone.
+pub(crate) fn catch_up(transaction: &Transaction<'_>, layout: &Layout) -> Done<()> {
+    for id in ids(layout)? {
+        let id = id?;
+        let mut statement = transaction.prepare_cached("SELECT 1 FROM output WHERE id = ?1")?;
+        if !statement.exists([&id])? {
+            sync(transaction, layout, &id)?;
+        }
+    }
+    let mut last = String::new();
+    loop {
+        let some = indexed_after(transaction, &last)?;
+        let Some(end) = some.last() else { break };
+        for id in some.iter().filter(|id| !matches!(disk::look(&layout.meta(id)), Ok(Some(_)))) {
+            sync(transaction, layout, id)?;
+        }
+        last.clone_from(end);
+    }
+    note_boot(transaction)
+}
+
+/// Some ids of the index that follow one, in their order.
+pub(crate) fn indexed_after(transaction: &Transaction<'_>, id: &str) -> Done<Vec<String>> {
+    let mut statement =
+        transaction.prepare_cached("SELECT id FROM output WHERE id > ?1 ORDER BY id LIMIT 1000")?;
+    let ids = statement.query_map([id], |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The row of an output as it stands in the index.
+pub(crate) fn indexed(transaction: &Transaction<'_>, id: &str) -> Done<Option<Entry>> {
+    let sql = "SELECT stamp, disk, row FROM output JOIN shown ON shown.output = number WHERE id = ?1";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let found = statement.query_row([id], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?))
+    });
+    let Some((stamp, disk, text)) = found.optional()? else { return Ok(None) };
+    let unreadable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+    let row = serde_json::from_str(&text).map_err(unreadable)?;
+    Ok(Some(Entry { row, disk_bytes: u64::try_from(disk).unwrap_or(0), stamp }))
+}

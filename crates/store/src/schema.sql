@@ -1,0 +1,45 @@
+-- What lists look at, one row an output. Everything here comes from the files of the outputs.
+CREATE TABLE output (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    -- Nothing where the metadata is damaged, as with `success`: no filter lets it pass.
+    tool_name TEXT,
+    conversation_id TEXT,
+    success INTEGER,
+    created_at INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    disk INTEGER NOT NULL,
+    -- Whether it is never evicted: pinned, or damaged, when it may be pinned.
+    kept INTEGER NOT NULL,
+    stamp TEXT NOT NULL
+) STRICT;
+
+-- The rest of each row, as JSON, read for the rows of a page alone.
+CREATE TABLE shown (
+    output INTEGER PRIMARY KEY,
+    row TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE total (count INTEGER NOT NULL, disk INTEGER NOT NULL) STRICT;
+INSERT INTO total VALUES (0, 0);
+
+CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+CREATE TRIGGER added AFTER INSERT ON output BEGIN
+    UPDATE total SET count = count + 1, disk = disk + NEW.disk;
+END;
+
+CREATE TRIGGER removed AFTER DELETE ON output BEGIN
+    UPDATE total SET count = count - 1, disk = disk - OLD.disk;
+    DELETE FROM shown WHERE output = OLD.number;
+END;
+
+-- One for each order, with all that filters look at, so that a page is found in one of them alone.
+CREATE INDEX by_created_desc ON output (created_at DESC, id, tool_name, conversation_id, success);
+CREATE INDEX by_created_asc ON output (created_at, id, tool_name, conversation_id, success);
+CREATE INDEX by_size_desc ON output (size DESC, created_at DESC, id, tool_name, conversation_id, success);
+CREATE INDEX by_size_asc ON output (size, created_at DESC, id, tool_name, conversation_id, success);
+CREATE INDEX by_tool_desc ON output (tool_name DESC, created_at DESC, id, conversation_id, success);
+CREATE INDEX by_tool_asc ON output (tool_name, created_at DESC, id, conversation_id, success);
+-- Few outputs are of one conversation.
+CREATE INDEX by_conversation ON output (conversation_id, created_at DESC, id, tool_name, success);

@@ -1,0 +1,252 @@
+//! Every operation fails once, for every place where it may: what was is still there, or what was to be is there, and never
+//! anything in between.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use crate::disk::Op;
+use crate::faults::{Fails, failing, watched};
+use crate::{ErrorKind, Filter, GcOptions, Limits, Origin, Result, Row, Store, StoreOptions};
+
+/// What is to be seen of a store: rows, and the payload of each.
+type State = Vec<(Row, Vec<u8>)>;
+
+fn state(store: &Store) -> State {
+    let filter = Filter { limit: u64::MAX, ..Filter::default() };
+    let rows = store.list(&filter).unwrap().rows;
+    rows.into_iter().map(|row| (row.clone(), payload(store, &row))).collect()
+}
+
+fn payload(store: &Store, row: &Row) -> Vec<u8> {
+    let stored = store.get(&row.id).unwrap();
+    let mut bytes = Vec::new();
+    store.payload(&stored).unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// What changes a store.
+struct Change {
+    name: &'static str,
+    options: fn(&mut StoreOptions),
+    work: fn(&Store) -> Result<()>,
+}
+
+fn put(store: &Store, id: &str, created_at: i64, payload: &[u8]) -> Result<()> {
+    let mut origin = Origin::of("tool");
+    (origin.id, origin.created_at) = (Some(id.into()), Some(created_at));
+    let mut put = store.put(origin)?;
+    put.write_all(payload).map_err(|error| error.downcast::<crate::Error>().unwrap())?;
+    put.finish().map(|_| ())
+}
+
+fn changes() -> Vec<Change> {
+    vec![
+        Change { name: "put", options: |_| {}, work: |store| put(store, "new-one", 30, b"[1, 2]") },
+        Change {
+            name: "long put",
+            options: |_| {},
+            work: |store| put(store, "new-one", 30, &vec![b' '; 600_000]),
+        },
+        Change {
+            name: "packed put",
+            options: |options| options.pack_over = Some(300_000),
+            work: |store| put(store, "new-one", 30, &vec![b' '; 600_000]),
+        },
+        Change {
+            name: "put that evicts",
+            options: |options| options.limits.count = Some(2),
+            work: |store| put(store, "new-one", 30, b"[1, 2]"),
+        },
+        Change { name: "pin", options: |_| {}, work: |store| store.pin("old-one", true).map(|_| ()) },
+        Change { name: "delete", options: |_| {}, work: |store| store.delete("old-one").map(|_| ()) },
+        Change {
+            name: "gc",
+            options: |_| {},
+            work: |store| {
+                let limits = Limits { count: Some(1), ..Limits::default() };
+                store.gc(&GcOptions { limits: Some(limits), ..GcOptions::default() }).map(|_| ())
+            },
+        },
+        Change { name: "rebuild", options: |_| {}, work: |store| store.rebuild().map(|_| ()) },
+    ]
+}
+
+/// A store with two outputs.
+fn prepared(root: &Path, change: &Change) -> Store {
+    let mut options = StoreOptions::default();
+    (change.options)(&mut options);
+    let store = Store::open(root, options).unwrap();
+    put(&store, "old-one", 10, b"{\"old\": true}").unwrap();
+    put(&store, "other-one", 20, b"other").unwrap();
+    store
+}
+
+/// The states that a change may leave: the old one, and the new one. Where there are outputs to be evicted for a new one, they may
+/// still be there beside it.
+fn allowed(change: &Change) -> Vec<State> {
+    let folder = tempfile::tempdir().unwrap();
+    let store = prepared(&folder.path().join("store"), change);
+    let before = state(&store);
+    (change.work)(&store).unwrap();
+    let after = state(&store);
+    let mut allowed = vec![before.clone(), after.clone()];
+    if change.name == "put that evicts" {
+        let new = after.iter().find(|(row, _)| row.id == "new-one").cloned();
+        allowed.push(new.into_iter().chain(before).collect());
+    }
+    allowed
+}
+
+/// What is left of writers, with its bytes.
+fn remaining(root: &Path) -> Vec<(PathBuf, u64)> {
+    let entries = std::fs::read_dir(root.join("pending")).unwrap().map(std::result::Result::unwrap);
+    entries.map(|entry| (entry.path(), entry.metadata().unwrap().len())).collect()
+}
+
+/// Lets operation `at` fail. Whether there was one.
+fn fail(change: &Change, at: u64, fails: Fails, errno: Errno, allowed: &[State]) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("store");
+    let store = prepared(&root, change);
+    let (done, operations) = failing(at, fails, errno.raw_os_error(), || (change.work)(&store));
+    let Some((op, path)) = operations.get(at as usize).cloned() else {
+        assert!(done.is_ok());
+        return false;
+    };
+    let context = format!("{}: {fails:?} {op:?} {} {errno:?} gives {done:?}", change.name, path.display());
+    if fails == Fails::Once {
+        // The same process goes on.
+        assert!(allowed.contains(&state(&store)), "{context}");
+        // But for what could not be removed, no more than an empty file is left, which says that the index is to be looked at.
+        let left = remaining(&root);
+        assert!(left.iter().all(|(_, bytes)| *bytes == 0) || op == Op::Remove, "{context}: {left:?} is left");
+    } else {
+        // It has ended, and what it held is free.
+        drop(store);
+    }
+    let again = Store::open(&root, StoreOptions::default()).unwrap();
+    let found = state(&again);
+    assert!(allowed.contains(&found), "{context}: {found:?}");
+    assert_eq!(again.rebuild().unwrap().corrupted, 0, "{context}");
+    assert_eq!(state(&again), found, "{context}: not what the files say");
+    if done.is_ok() {
+        assert!(allowed[1..].contains(&found), "{context}");
+    }
+    // Whatever happened, the change can be made now.
+    let (new, _) = watched(|| (change.work)(&again));
+    match new {
+        Ok(()) => {}
+        Err(error) => assert!(
+            matches!(error.kind(), ErrorKind::Exists | ErrorKind::NotFound),
+            "{context}: then {error}"
+        ),
+    }
+    true
+}
+
+fn every_operation_fails(fails: Fails, errno: Errno) {
+    for change in changes() {
+        let allowed = allowed(&change);
+        let mut count = 0;
+        while fail(&change, count, fails, errno, &allowed) {
+            count += 1;
+        }
+        println!("{}: {count} operations, each failed with {errno:?} ({fails:?})", change.name);
+        assert!(count >= 3, "{}", change.name);
+    }
+}
+
+/// R16: whichever operation fails, there is the old state or the new one.
+#[test]
+fn r16_every_operation_may_fail() {
+    every_operation_fails(Fails::Once, Errno::IO);
+}
+
+/// R16: whichever operation a process ends at, there is the old state or the new one.
+#[test]
+fn r16_a_process_may_end_at_every_operation() {
+    every_operation_fails(Fails::FromThenOn, Errno::IO);
+}
+
+/// R17: whichever operation there is no room for, the old state is there, what was written is removed, and the error says what
+/// was needed, and where.
+#[test]
+fn r17_every_operation_may_find_the_disk_full() {
+    every_operation_fails(Fails::Once, Errno::NOSPC);
+    let change = Change {
+        name: "put",
+        options: |_| {},
+        work: |store| put(store, "new-one", 30, &vec![b' '; 600_000]),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let store = prepared(&folder.path().join("store"), &change);
+    let writes = |at| failing(at, Fails::Once, Errno::NOSPC.raw_os_error(), || (change.work)(&store));
+    let (_, operations) = writes(u64::MAX);
+    store.delete("new-one").unwrap();
+    for (at, (op, _)) in operations.iter().enumerate() {
+        if matches!(op, Op::Write | Op::Sync | Op::SyncFolder | Op::Rename) {
+            let (failed, _) = writes(at as u64);
+            let error = failed.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Full, "{op:?}");
+            assert!(
+                error.path().is_some() && error.bytes_needed().is_some_and(|bytes| bytes >= 256 << 10),
+                "{error:?}"
+            );
+            assert!(error.to_string().contains("bytes were needed"), "{error}");
+        }
+    }
+}
+
+/// R16: an execution is recorded or not, whichever operation fails.
+#[test]
+fn r16_recording_may_fail() {
+    for at in 0.. {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("store"), StoreOptions::default()).unwrap();
+        store.executions().append("1").unwrap();
+        let (done, operations) =
+            failing(at, Fails::Once, Errno::IO.raw_os_error(), || store.executions().append("2"));
+        let newest = store.executions().newest(9).unwrap();
+        assert_eq!(newest, if done.is_ok() { vec!["2", "1"] } else { vec!["1"] }, "{at}");
+        if operations.len() as u64 <= at {
+            assert!(at >= 3 && done.is_ok());
+            return;
+        }
+    }
+}
+
+/// R16: a store is opened or not, and can be opened then.
+#[test]
+fn r16_opening_may_fail() {
+    let prepare = |root: &Path, is_new: bool| {
+        if !is_new {
+            let change = Change { name: "", options: |_| {}, work: |_| Ok(()) };
+            drop(prepared(root, &change));
+            // A writer was ended, and the index is gone.
+            std::fs::write(root.join("pending/old-one"), "").unwrap();
+            std::fs::remove_file(root.join("index.sqlite")).unwrap();
+        }
+    };
+    for (is_new, fails) in
+        [(true, Fails::Once), (false, Fails::Once), (true, Fails::FromThenOn), (false, Fails::FromThenOn)]
+    {
+        for at in 0.. {
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().join("a/store");
+            prepare(&root, is_new);
+            let open = || Store::open(&root, StoreOptions::default());
+            let (done, operations) = failing(at, fails, Errno::NOSPC.raw_os_error(), open);
+            if let Err(error) = &done {
+                assert!(error.path().is_some(), "{error:?}");
+            }
+            drop(done);
+            assert_eq!(state(&open().unwrap()).len(), if is_new { 0 } else { 2 }, "{at}");
+            if operations.len() as u64 <= at {
+                assert!(at >= 8, "{at}");
+                break;
+            }
+        }
+    }
+}

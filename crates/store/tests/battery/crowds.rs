@@ -1,0 +1,218 @@
+//! Many processes at once.
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use trommel_store::{ErrorKind, Filter, GcOptions, Limits, Origin, Store, StoreOptions};
+
+use crate::support::{all, cases, child, childs_root, named, options, put_as};
+
+const PROCESSES: usize = 8;
+
+/// Outputs of one process.
+fn puts() -> u64 {
+    cases(100, 1_000)
+}
+
+fn payload(number: u64) -> String {
+    let record = format!("{{\"id\": {number}, \"name\": \"someone\", \"tags\": [\"a\", \"b\"]}},");
+    format!("[{}null]", record.repeat(10_000 / record.len()))
+}
+
+/// Which of the children this is.
+const NUMBER: &str = "TROMMEL_NUMBER_OF_A_CHILD";
+
+/// The output that is long due, of one child's turn.
+fn old(child: &str, number: u64) -> String {
+    format!("old-{child}-{number}")
+}
+
+/// Evicts what is long due; how many there were.
+fn evict_old(store: &Store) -> usize {
+    let mut limits = Limits::default();
+    limits.age = Some(Duration::from_secs(24 * 3600));
+    let mut options = GcOptions::default();
+    options.limits = Some(limits);
+    let swept = store.gc(&options).unwrap();
+    assert!(swept.removed.is_empty(), "what others write was swept out: {swept:?}");
+    assert!(swept.evicted.iter().all(|evicted| evicted.id.starts_with("old-")), "{swept:?}");
+    swept.evicted.len()
+}
+
+/// Stores, lists, evicts and rebuilds, and says how long each put took.
+#[test]
+fn childs_work() {
+    let Some(root) = childs_root() else { return };
+    let child = std::env::var_os(NUMBER).unwrap().into_string().unwrap();
+    let store = Store::open(&root, StoreOptions::default()).unwrap();
+    // The name of the test stands before it.
+    let mut said = "\n".to_owned();
+    for number in 0..puts() {
+        let start = Instant::now();
+        let mut put = store.put(Origin::of(format!("tool-{}", number % 4))).unwrap();
+        put.write_all(payload(number).as_bytes()).unwrap();
+        let stored = put.finish().unwrap();
+        said += &format!("took {} {}\n", start.elapsed().as_micros(), stored.id);
+        said += &turn(&store, &child, number);
+    }
+    print!("{said}");
+}
+
+/// What is done between two puts. What was evicted is said.
+fn turn(store: &Store, child: &str, number: u64) -> String {
+    if number % 10 == 3 {
+        let mut filter = Filter::default();
+        filter.tool_name = Some("tool-3".into());
+        assert!(store.list(&filter).unwrap().total > 0);
+        assert!(!store.list(&all()).unwrap().rows.iter().any(|row| row.corrupted));
+    }
+    if number % 25 == 5 {
+        let mut origin = named(&old(child, number));
+        origin.created_at = Some(1);
+        put_as(store, origin, "[]");
+    }
+    if number % 50 == 9 {
+        let extra = store.put_from(Origin::of("extra"), &b"[]"[..]).unwrap();
+        store.pin(&extra.id, true).unwrap();
+        store.pin(&extra.id, false).unwrap();
+        store.delete(&extra.id).unwrap();
+    }
+    if number % 20 == 11 {
+        store.executions().append(&number.to_string()).unwrap();
+    }
+    if number % 25 == 13 && child == "0" {
+        let rebuilt = store.rebuild().unwrap();
+        assert!(rebuilt.outputs > number && rebuilt.corrupted == 0, "{rebuilt:?}");
+    }
+    if number % 25 == 17 { format!("evicted {}\n", evict_old(store)) } else { String::new() }
+}
+
+/// What a child has said: how long its puts took and of which ids, and how many outputs it has evicted.
+fn hear(mut child: Child, said: &mut Vec<(u64, String)>) -> usize {
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut evicted = 0;
+    for line in text.lines() {
+        match line.split(' ').collect::<Vec<_>>().as_slice() {
+            ["took", time, id] => said.push((time.parse().unwrap(), (*id).to_owned())),
+            ["evicted", count] => evicted += count.parse::<usize>().unwrap(),
+            _ => {}
+        }
+    }
+    evicted
+}
+
+/// R18: many processes store, list and evict at once, and one of them makes the index anew again and again: nobody is told that
+/// the store is busy, nothing is lost, no id is given twice, and what is long due is evicted once.
+#[test]
+fn r18_processes_do_not_disturb_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("store");
+    // All of them make the store.
+    let start = |number: usize| {
+        let mut child = child("crowds::childs_work", &root);
+        child.env(NUMBER, number.to_string()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        child.spawn().unwrap()
+    };
+    let children = (0..PROCESSES).map(start).collect::<Vec<_>>();
+    let mut said = Vec::new();
+    let evicted = children.into_iter().map(|child| hear(child, &mut said)).sum::<usize>();
+    let expected = puts() * PROCESSES as u64;
+    let ids = said.iter().map(|(_, id)| id.clone()).collect::<BTreeSet<_>>();
+    assert_eq!((said.len() as u64, ids.len() as u64), (expected, expected), "an id was given twice");
+    let mut times = said.into_iter().map(|(time, _)| time).collect::<Vec<_>>();
+    times.sort_unstable();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
+    println!(
+        "{expected} puts of 10 KB by {PROCESSES} processes: median {} ms, 99th percentile {} ms, longest {} ms",
+        at(0.5),
+        at(0.99),
+        at(1.0)
+    );
+    let of_each = |rest: u64, of: u64| (0..puts()).filter(|number| number % of == rest).count() * PROCESSES;
+    let store = Store::open(&root, StoreOptions::default()).unwrap();
+    assert_eq!(evicted + evict_old(&store), of_each(5, 25), "what is long due goes once");
+    let page = store.list(&all()).unwrap();
+    assert_eq!(page.total, expected);
+    assert_eq!(page.rows.iter().map(|row| row.id.clone()).collect::<BTreeSet<_>>(), ids);
+    assert!(store.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
+    assert_eq!(store.executions().newest(usize::MAX).unwrap().len(), of_each(11, 20));
+    assert_eq!(crate::support::files(&root.join("pending")).len(), 0);
+}
+
+/// Who waits in vain for others is told for what, has changed nothing, and can still read.
+#[test]
+fn patience_ends() {
+    let home = crate::support::Home::new();
+    put_as(&home, named("output-1"), "[1]");
+    let lock = std::fs::File::options().write(true).open(home.root().join("lock")).unwrap();
+    lock.lock().unwrap();
+    let hasty = options(|options| options.patience = Duration::from_millis(20));
+    let store = Store::open(home.root(), hasty).unwrap();
+    let errors = [
+        store.put_from(named("output-2"), &b"[2]"[..]).unwrap_err(),
+        store.pin("output-1", true).unwrap_err(),
+        store.gc(&GcOptions::default()).unwrap_err(),
+        store.rebuild().unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), ErrorKind::Busy);
+        assert_eq!(error.path(), Some(home.root().join("lock").as_path()));
+        assert!(error.to_string().contains("find out which"), "{error}");
+    }
+    let page = store.list(&all()).unwrap();
+    assert_eq!((page.total, page.rows[0].pinned), (1, true), "a page shows what the files say");
+    assert_eq!(store.get("output").unwrap().size_bytes, 3);
+    lock.unlock().unwrap();
+    put_as(&store, named("output-2"), "[2]");
+    // Whether it was pinned is decided by its description, which was written before patience ended.
+    let again = home.again();
+    assert!(again.get("output-1").unwrap().pinned);
+    assert_eq!(again.list(&all()).unwrap().rows.iter().filter(|row| row.pinned).count(), 1);
+    assert!(again.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
+}
+
+/// Two that want one id: one gets it.
+#[test]
+fn one_id_for_two_threads() {
+    let home = crate::support::Home::new();
+    let stores = [home.again(), home.again()];
+    for round in 0..cases(20, 500) {
+        let id = format!("round-{round}");
+        let done = std::thread::scope(|scope| {
+            let put = |store| {
+                let origin = crate::support::named(&id);
+                move || -> Result<(), ErrorKind> {
+                    let put: Result<_, trommel_store::Error> = Store::put_from(store, origin, &b"[]"[..]);
+                    put.map(|_| ()).map_err(|error| error.kind())
+                }
+            };
+            let threads = stores.each_ref().map(|store| scope.spawn(put(store)));
+            threads.map(|thread| thread.join().unwrap())
+        });
+        assert_eq!(done.iter().filter(|done| done.is_ok()).count(), 1, "{done:?}");
+        assert!(done.iter().all(|done| done.is_ok() || *done == Err(ErrorKind::Exists)), "{done:?}");
+    }
+}
+
+/// Threads that share one store.
+#[test]
+fn threads_share_a_store() {
+    let home = crate::support::Home::new();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for number in 0..25 {
+                    let stored = home.put_from(Origin::of("tool"), payload(number).as_bytes()).unwrap();
+                    assert_eq!(home.get(&stored.id).unwrap(), stored);
+                    home.list(&Filter::default()).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(home.list(&all()).unwrap().total, 100);
+}

@@ -1,0 +1,132 @@
+//! Disks that are full.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use trommel_store::{ErrorKind, GcOptions, Limits, Origin, Store, StoreOptions};
+
+use crate::support::{all, bytes_of, child, childs_root, files, named, options, put_as};
+
+/// Bytes of files and of what lies beside them.
+fn used(root: &Path) -> u64 {
+    files(root).iter().map(|path| std::fs::metadata(root.join(path)).unwrap().len()).sum()
+}
+
+/// Fills a disk of 8 MiB in all ways, and gets along.
+#[test]
+fn childs_work() {
+    let Some(root) = childs_root() else { return };
+    let store = Store::open(&root, StoreOptions::default()).unwrap();
+    let first = put_as(&store, named("first"), "[1]");
+    for pack_over in [None, Some(100_000)] {
+        let store = Store::open(&root, options(|options| options.pack_over = pack_over)).unwrap();
+        // One that is too long for the disk, of bytes that cannot be packed.
+        let before = used(&root.join("payload")) + used(&root.join("pending"));
+        let noise = blake3::Hasher::new().update(b"noise").finalize_xof();
+        let error = store.put_from(Origin::of("tool"), noise).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Full, "{error:?}");
+        assert!(error.bytes_needed().unwrap() > 4 << 20 && error.path().is_some(), "{error:?}");
+        assert!(error.to_string().contains("bytes were needed"), "{error}");
+        assert_eq!(used(&root.join("payload")) + used(&root.join("pending")), before, "space is free again");
+    }
+    // Many short ones, until one does not fit: all others are there.
+    let mut stored = vec![first];
+    let error = loop {
+        let mut put = match store.put(Origin::of("tool")) {
+            Ok(put) => put,
+            Err(error) => break error,
+        };
+        let payload = format!("[{}]", stored.len()).repeat(1) + &" ".repeat(20_000);
+        match put.write_all(payload.as_bytes()).map(|()| put.finish()) {
+            Ok(Ok(output)) => stored.push(output),
+            Ok(Err(error)) => break error,
+            Err(error) => break error.downcast().unwrap(),
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::Full, "{error:?}");
+    assert!(stored.len() > 50);
+    let history = loop {
+        if let Err(error) = store.executions().append(&format!("\"{}\"", "x".repeat(10_000))) {
+            break error;
+        }
+    };
+    assert_eq!(history.kind(), ErrorKind::Full, "{history:?}");
+    assert!(files(&root.join("pending")).is_empty());
+    let again = Store::open(&root, StoreOptions::default()).unwrap();
+    let listed = again.list(&all()).unwrap();
+    assert_eq!(listed.total, stored.len() as u64);
+    assert!(stored.iter().all(|output| bytes_of(&again, output).len() as u64 == output.size_bytes));
+    // Room can be made on a full disk, and then there is room.
+    let mut sweep = GcOptions::default();
+    let mut limits = Limits::default();
+    limits.count = Some(10);
+    sweep.limits = Some(limits);
+    let swept = again.gc(&sweep).unwrap();
+    assert_eq!(swept.evicted.len() as u64, listed.total - 10);
+    put_as(&again, Origin::of("tool"), " ".repeat(500_000));
+    assert!(again.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
+    println!("the disk was filled after {} outputs", stored.len());
+}
+
+/// R17: on a disk that is full the old state is there, space is freed, and the error says what was needed.
+#[test]
+fn r17_a_full_disk_takes_nothing_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = folder.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let command = child("full::childs_work", &disk.join("store"));
+    let script = "mount -t tmpfs -o size=8m,mode=700 tmpfs \"$DISK\" || exit 77; exec \"$0\" \"$@\"";
+    let mut shell = Command::new("unshare");
+    shell.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+    shell.arg(command.get_program()).args(command.get_args()).env("DISK", &disk);
+    shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = shell.output();
+    let ran = output.as_ref().is_ok_and(|output| output.status.code() == Some(0));
+    let could_not = output.as_ref().map_or(true, |output| {
+        matches!(output.status.code(), Some(1 | 77 | 127)) && {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            errors.contains("unshare") || errors.contains("mount")
+        }
+    });
+    if could_not && !ran {
+        println!(
+            "not run: no file system of 8 MiB can be mounted here; see the tests of operations that find the disk full"
+        );
+        return;
+    }
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(ran, "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("the disk was filled after"), "{said}");
+    println!("{}", said.lines().find(|line| line.contains("the disk was filled")).unwrap());
+}
+
+/// R17: a limit to the length of files is met like a full disk.
+#[test]
+fn r17_a_limit_to_files_takes_nothing_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = child("full::childs_file_is_too_long", &folder.path().join("store"));
+    let mut shell = Command::new("sh");
+    // In blocks of 512 bytes: 2 MiB. The signal that comes with it is ignored, as it is by what serves others.
+    shell.args(["-c", "ulimit -f 4096; trap '' XFSZ; exec \"$0\" \"$@\""]);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = shell.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn childs_file_is_too_long() {
+    let Some(root) = childs_root() else { return };
+    let store = Store::open(&root, StoreOptions::default()).unwrap();
+    put_as(&store, named("first"), "[1]");
+    let noise = blake3::Hasher::new().update(b"noise").finalize_xof();
+    let error = store.put_from(Origin::of("tool"), noise).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Full, "{error:?}");
+    assert!(error.to_string().contains("files of this size are not allowed here"), "{error}");
+    assert_eq!(files(&root.join("pending")).len() + files(&root.join("payload")).len(), 2);
+    put_as(&store, named("second"), "[2]");
+    assert_eq!(store.list(&all()).unwrap().total, 2);
+}

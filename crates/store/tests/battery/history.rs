@@ -1,0 +1,84 @@
+//! The history of executions.
+
+use std::fs;
+
+use trommel_store::{ErrorKind, Store, StoreOptions};
+
+use crate::support::Home;
+
+#[test]
+fn the_newest_come_first() {
+    let home = Home::new();
+    for number in 0..10 {
+        home.executions()
+            .append(&format!("{{\"n\": {number}, \"big\": 12345678901234567890123.10}}"))
+            .unwrap();
+    }
+    let entry = |number| format!("{{\"n\": {number}, \"big\": 12345678901234567890123.10}}");
+    assert_eq!(home.executions().newest(3).unwrap(), [entry(9), entry(8), entry(7)]);
+    assert_eq!(home.again().executions().newest(usize::MAX).unwrap().len(), 10);
+    assert!(home.executions().newest(0).unwrap().is_empty());
+}
+
+#[test]
+fn the_oldest_go() {
+    let home = Home::with(|options| {
+        options.history.count = 5;
+        options.history.bytes = 100;
+    });
+    for number in 0..9 {
+        home.executions().append(&number.to_string()).unwrap();
+    }
+    assert_eq!(home.executions().newest(9).unwrap(), ["8", "7", "6", "5", "4"]);
+    let long = format!("\"{}\"", "x".repeat(96));
+    home.executions().append(&long).unwrap();
+    assert_eq!(home.executions().newest(9).unwrap(), [long.as_str(), "8", "7"]);
+    for bad in [format!("\"{}\"", "x".repeat(99)), "{".to_owned(), String::new(), "1 2".to_owned()] {
+        assert_eq!(home.executions().append(&bad).unwrap_err().kind(), ErrorKind::Invalid);
+    }
+    assert_eq!(home.executions().newest(9).unwrap().len(), 3);
+}
+
+#[test]
+fn it_outlives_the_index() {
+    let home = Home::new();
+    home.executions().append("1").unwrap();
+    for name in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"] {
+        let _ = fs::remove_file(home.root().join(name));
+    }
+    home.rebuild().unwrap();
+    assert_eq!(home.executions().newest(9).unwrap(), ["1"]);
+    assert_eq!(home.again().executions().newest(9).unwrap(), ["1"]);
+}
+
+#[test]
+fn a_damaged_one_is_put_aside() {
+    let home = Home::new();
+    home.executions().append("1").unwrap();
+    let path = home.root().join("history.sqlite");
+    for name in ["history.sqlite-wal", "history.sqlite-shm"] {
+        let _ = fs::remove_file(home.root().join(name));
+    }
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "this is no database ".repeat(1000)).unwrap();
+    let again = home.again();
+    again.executions().append("2").unwrap();
+    assert_eq!(again.executions().newest(9).unwrap(), ["2"]);
+    assert_eq!(home.executions().newest(9).unwrap(), ["2"]);
+    let aside = fs::read(home.root().join("history.sqlite.damaged")).unwrap();
+    assert!(aside.starts_with(b"this is no database"));
+}
+
+/// R47: a history of a later version is left alone.
+#[test]
+fn r47_a_later_one_is_left_alone() {
+    let home = Home::new();
+    home.executions().append("1").unwrap();
+    let path = home.root().join("history.sqlite");
+    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    let again = Store::open(home.root(), StoreOptions::default()).unwrap();
+    let error = again.executions().append("2").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Version);
+    assert!(error.to_string().contains("later version (tables of version 2)"), "{error}");
+    assert_eq!(again.executions().newest(1).unwrap_err().kind(), ErrorKind::Version);
+}

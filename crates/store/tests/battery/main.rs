@@ -1,0 +1,21 @@
+//! Batteries over the whole of the store, by subject.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod crowds;
+mod errors;
+mod finds;
+mod full;
+mod history;
+mod keeps;
+mod kills;
+mod lists;
+mod memory;
+mod modes;
+mod packed;
+mod puts;
+mod rebuilds;
+mod secrets;
+mod speeds;
+mod support;
+mod verifies;
+mod versions;

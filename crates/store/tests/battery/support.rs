@@ -1,0 +1,137 @@
+//! What the batteries share: stores in folders that go with them, outputs, and further processes.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use trommel_store::{Filter, Origin, Page, Store, StoreOptions, Stored};
+
+pub(crate) use trommel_testkit::effort::cases;
+
+/// A store in a folder that goes with it.
+pub(crate) struct Home {
+    pub(crate) store: Store,
+    folder: TempDir,
+}
+
+impl std::ops::Deref for Home {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub(crate) fn with(change: impl Fn(&mut StoreOptions)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("store"), options(change)).unwrap();
+        Self { store, folder }
+    }
+
+    /// The same folder, opened once more.
+    pub(crate) fn again(&self) -> Store {
+        Store::open(self.store.root(), StoreOptions::default()).unwrap()
+    }
+
+    /// The folder that the store's lies in.
+    pub(crate) fn outside(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// All files of the store, from its root, sorted.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        files(self.root())
+    }
+
+    /// Files of outputs and of writers, without databases and locks.
+    pub(crate) fn output_files(&self) -> Vec<PathBuf> {
+        let is_output = |path: &PathBuf| path.starts_with("payload") || path.starts_with("pending");
+        self.files().into_iter().filter(is_output).collect()
+    }
+}
+
+pub(crate) fn options(change: impl Fn(&mut StoreOptions)) -> StoreOptions {
+    let mut options = StoreOptions::default();
+    change(&mut options);
+    options
+}
+
+/// All files below a folder, from there, sorted.
+pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else {
+                found.push(entry.path().strip_prefix(root).unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// An origin with an id.
+pub(crate) fn named(id: &str) -> Origin {
+    let mut origin = Origin::of("tool");
+    origin.id = Some(id.into());
+    origin
+}
+
+pub(crate) fn put(store: &Store, bytes: impl AsRef<[u8]>) -> Stored {
+    put_as(store, Origin::of("tool"), bytes)
+}
+
+pub(crate) fn put_as(store: &Store, origin: Origin, bytes: impl AsRef<[u8]>) -> Stored {
+    let mut put = store.put(origin).unwrap();
+    put.write_all(bytes.as_ref()).unwrap();
+    put.finish().unwrap()
+}
+
+/// The whole payload.
+pub(crate) fn bytes_of(store: &Store, stored: &Stored) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    store.payload(stored).unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// A filter of everything.
+pub(crate) fn all() -> Filter {
+    let mut filter = Filter::default();
+    filter.limit = u64::MAX;
+    filter
+}
+
+pub(crate) fn ids(page: &Page) -> Vec<&str> {
+    page.rows.iter().map(|row| row.id.as_str()).collect()
+}
+
+/// The file of an output whose name ends so.
+pub(crate) fn file_of(store: &Store, id: &str, ending: &str) -> PathBuf {
+    let name = format!("{id}{ending}");
+    let found = files(store.root()).into_iter().find(|path| path.ends_with(&name));
+    store.root().join(found.unwrap_or_else(|| panic!("no file {name}")))
+}
+
+/// This test binary once more, running one test that knows by its environment that it is a child.
+pub(crate) fn child(test: &str, root: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture", "--test-threads", "1"]).env(CHILD, root);
+    command
+}
+
+const CHILD: &str = "TROMMEL_STORE_OF_A_CHILD";
+
+/// The folder to work in, in a child.
+pub(crate) fn childs_root() -> Option<PathBuf> {
+    std::env::var_os(CHILD).map(PathBuf::from)
+}
