@@ -74,7 +74,7 @@ fn wherever_it_lies_a_page_is_the_same() {
     };
     for (path, most) in [
         ("$", "8000"),
-        ("$.orders", "300"),
+        ("$.orders", "400"),
         ("$.shop", "8000"),
         ("$.shop.name", "8000"),
         ("$['orders'][-1]", "400"),
@@ -107,9 +107,20 @@ fn large_values_are_marked() {
     assert_eq!(page["truncated"], json!({"reason": "max_chars", "returned": 2}));
     let within = run(["read", &file, "$['a b']", "--max-chars", "300"]).json();
     assert_eq!(within["kind"], "string");
-    let tight = run(["read", &file, "$", "--max-chars", "200"]);
-    let said = tight.failed(2);
-    assert!(said.contains("pass --max-chars"), "{said}");
+    let tight = run(["read", &file, "$", "--max-chars", "200"]).json();
+    assert_eq!(tight["content"], json!({"a b": {"$truncated": true}, "$more": 1}));
+    // Of a name that no page can hold, the beginning stands there.
+    let name = "n".repeat(200_000);
+    let file = folder.file("b.json", format!("{{\"{name}\": 1}}"));
+    let page = run(["read", &file, "$", "--max-chars", "200"]).json();
+    assert_eq!(page["content"], json!({format!("{}…", "n".repeat(40)): 1}));
+    assert_eq!(page["truncated"], json!({"reason": "max_chars", "returned": 1}));
+    let path = format!("$['{}']", "n".repeat(200));
+    let said = run(["read", "users.json", &path, "--max-chars", "200"]).failed(2);
+    assert!(said.contains("selects nothing"), "{said}");
+    let file = folder.file("c.json", format!("{{\"{}\": 1}}", "n".repeat(200)));
+    let said = run(["read", &file, &path, "--max-chars", "200"]).failed(2);
+    assert!(said.contains("needs a page of"), "{said}");
 }
 
 #[test]

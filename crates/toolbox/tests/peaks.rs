@@ -22,6 +22,9 @@ const MIB: usize = 1 << 20;
 /// What storing may take: the reader holds a string of up to 16 MiB, in a buffer that may be twice as long.
 const PUT: usize = 48 * MIB;
 
+/// What figures of values may keep so as to be exact.
+const VALUES: usize = 64 * MIB;
+
 /// Three elements of which one is a string of so many MiB.
 fn giants(mib: u64) -> impl Read {
     let string = Repeat::new("\"", "a text with \\n escapes and ü ", "", "\"", mib << 20 >> 5);
@@ -29,17 +32,19 @@ fn giants(mib: u64) -> impl Read {
     b"{\"items\":[1,".as_slice().chain(string).chain(b",".as_slice()).chain(array).chain(b"]}".as_slice())
 }
 
-fn questions() -> Vec<(&'static str, Value)> {
+/// Calls, with what they may take by declaration beyond what all may take.
+fn questions() -> Vec<(&'static str, Value, usize)> {
     vec![
-        ("extract", json!({ "paths": ["$.items", "$.items[*]", "$..[0]"] })),
-        ("count", json!({ "counts": [{ "name": "n", "path": "$.items[2]" }] })),
-        ("sample", json!({ "path": "$.items", "size": 10 })),
-        ("sample", json!({ "path": "$.items[2]", "size": 1000, "strategy": "last" })),
-        ("stats", json!({ "include_schema": true, "include_values": true })),
-        ("read", json!({})),
-        ("read", json!({ "path": "$.items" })),
-        ("read", json!({ "path": "$.items[1]" })),
-        ("read", json!({ "path": "$.items[2]" })),
+        ("extract", json!({ "paths": ["$.items", "$.items[*]", "$..[0]"] }), 0),
+        ("count", json!({ "counts": [{ "name": "n", "path": "$.items[2]" }] }), 0),
+        ("sample", json!({ "path": "$.items", "size": 10 }), 0),
+        ("sample", json!({ "path": "$.items[2]", "size": 1000, "strategy": "last" }), 0),
+        ("stats", json!({ "include_schema": true }), 0),
+        ("stats", json!({ "include_values": true }), VALUES),
+        ("read", json!({}), 0),
+        ("read", json!({ "path": "$.items" }), 0),
+        ("read", json!({ "path": "$.items[1]" }), 0),
+        ("read", json!({ "path": "$.items[2]" }), 0),
     ]
 }
 
@@ -53,7 +58,7 @@ fn peaks_do_not_follow_the_output() {
         let store = Arc::new(Store::open(folder.path().join("store"), options).unwrap());
         let mut origin = Origin::of("giants");
         origin.id = Some("giants".into());
-        let mib = cases(64, 576);
+        let mib = cases(24, 576);
         let (stored, usage) = ALLOCATOR.measure(|| store.put_from(origin, giants(mib)).unwrap());
         assert!(stored.size_bytes > mib << 20);
         println!("put, packed {packed}: {} KiB", usage.peak / 1024);
@@ -61,7 +66,7 @@ fn peaks_do_not_follow_the_output() {
         let registry = Arc::new(Registry::new());
         outputs::register(&registry, &store).unwrap();
         let executor = Executor::new(registry);
-        for (tool, mut arguments) in questions() {
+        for (tool, mut arguments, more) in questions() {
             arguments["id"] = json!("giants");
             let name = format!("tool_outputs.{tool}");
             let told = arguments.to_string();
@@ -69,7 +74,7 @@ fn peaks_do_not_follow_the_output() {
                 ALLOCATOR.measure(|| executor.call(&name, arguments, &Context::new("/")));
             assert!(execution.result.success, "{tool} {told}: {:?}", execution.result.error);
             println!("{tool} {told}, packed {packed}: {} KiB", usage.peak / 1024);
-            assert!(usage.peak < most, "{tool} {told}, packed {packed}: {} KiB", usage.peak / 1024);
+            assert!(usage.peak < most + more, "{tool} {told}, packed {packed}: {} KiB", usage.peak / 1024);
         }
     }
 }

@@ -1,13 +1,9 @@
 //! Values as a page can hold them: their text, or for what no page can hold a mark that says what stands there.
 
-use std::fmt::Write;
-
 use trommel::reader::{Cursor, Event, Kind, Payload, Result, Scalar};
 
-use super::text::{chars, first, shown, string};
-
-/// Characters of a preview at most.
-const PREVIEW: usize = 160;
+use super::mark::{LOOKED_AT, Mark};
+use super::text::{chars, first};
 
 /// The text of a value without its insignificant white space, as far as it was wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +18,7 @@ impl Rendering {
     /// The beginning of a text that is longer than was wanted.
     pub(crate) fn beginning(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        Self { text: first(&text, PREVIEW * 2).to_owned(), whole: false }
+        Self { text: first(&text, LOOKED_AT).to_owned(), whole: false }
     }
 }
 
@@ -93,28 +89,9 @@ pub(crate) fn kind_of(first: Option<u8>) -> Kind {
 pub(crate) struct Item {
     text: String,
     chars: usize,
-    /// What a mark in its place says, if it may come to that.
-    place: Option<Box<Place>>,
+    /// What stands in its place, if it may come to that.
+    mark: Option<Box<Mark>>,
     large: bool,
-}
-
-/// What a mark says of the value that it stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// A path that leads to it; `tool_outputs.read` takes it.
-    pub(crate) path: String,
-    /// Its type.
-    pub(crate) kind: Kind,
-    /// Its bytes, as it stands.
-    pub(crate) bytes: u64,
-    /// How its text begins.
-    preview: String,
-}
-
-impl Place {
-    pub(crate) fn new(path: String, kind: Kind, bytes: u64) -> Self {
-        Self { path, kind, bytes, preview: String::new() }
-    }
 }
 
 impl Item {
@@ -122,18 +99,18 @@ impl Item {
     pub(crate) fn new(
         Rendering { text, whole }: Rendering,
         most: usize,
-        place: impl FnOnce() -> Place,
+        mark: impl FnOnce() -> Mark,
     ) -> Self {
         let count = chars(&text);
         if whole && count * 4 <= most {
-            return Self { text, chars: count, place: None, large: false };
+            return Self { text, chars: count, mark: None, large: false };
         }
-        let place = Place { preview: first(&text, PREVIEW * 2).to_owned(), ..place() };
+        let mark = Box::new(mark().beginning(&text));
         if whole {
-            return Self { text, chars: count, place: Some(Box::new(place)), large: false };
+            return Self { text, chars: count, mark: Some(mark), large: false };
         }
-        let mark = place.mark(usize::MAX).unwrap_or_default();
-        Self { chars: chars(&mark), text: mark, place: Some(Box::new(place)), large: true }
+        let text = mark.text(usize::MAX).unwrap_or_default();
+        Self { chars: chars(&text), text, mark: Some(mark), large: true }
     }
 
     /// A text that is there already.
@@ -141,7 +118,7 @@ impl Item {
         let bytes = text.len() as u64;
         let kind = kind_of(text.as_bytes().first().copied());
         let whole = text.len() <= most || chars(&text) <= most;
-        Self::new(Rendering { text, whole }, most, || Place::new(path.to_owned(), kind, bytes))
+        Self::new(Rendering { text, whole }, most, || Mark::new(path.to_owned(), kind, bytes))
     }
 
     /// What stands on the page: the value's text, or a mark.
@@ -161,35 +138,7 @@ impl Item {
 
     /// A mark of at most so many characters, if there is one.
     pub(crate) fn mark(&self, room: usize) -> Option<String> {
-        self.place.as_ref().and_then(|place| place.mark(room))
-    }
-}
-
-impl Place {
-    /// The most telling mark of at most so many characters: with a shorter preview, then without the path, at last one that
-    /// says only that something was left out.
-    fn mark(&self, room: usize) -> Option<String> {
-        const BARE: &str = r#"{"$truncated":true}"#;
-        let (kind, bytes) = (self.kind.name(), self.bytes);
-        let mut with_path = String::from(r#"{"$truncated":true,"path":"#);
-        with_path.push_str(&string(&self.path));
-        let rest = format!(r#","kind":"{kind}","bytes":{bytes}"#);
-        let fits = |mark: &String| chars(mark) <= room;
-        self.with_preview(&format!("{with_path}{rest}"), room)
-            .or_else(|| self.with_preview(&format!(r#"{{"$truncated":true{rest}"#), room))
-            .or_else(|| Some(format!(r#"{{"$truncated":true{rest}}}"#)).filter(fits))
-            .or_else(|| Some(BARE.to_owned()).filter(fits))
-    }
-
-    /// A mark that begins so, with as much of a preview as there is room for.
-    fn with_preview(&self, begin: &str, room: usize) -> Option<String> {
-        let room = room.checked_sub(chars(begin) + r#","preview":"#.len() + 1)?;
-        let longest = PREVIEW.min(room);
-        let preview = (0..=longest).rev().map(|most| string(&shown(&self.preview, most)));
-        let preview = preview.chain([string("")]).find(|preview| chars(preview) <= room)?;
-        let mut mark = String::from(begin);
-        let _ = write!(mark, r#","preview":{preview}}}"#);
-        Some(mark)
+        self.mark.as_ref().and_then(|mark| mark.text(room))
     }
 }
 
@@ -231,8 +180,8 @@ mod tests {
     #[test]
     fn marks_say_what_there_is_room_for() {
         let text = format!("[\"{}\"]", "ab\u{202e}\"c\\".repeat(50));
-        let place = || Place::new("$['a']".into(), Kind::Array, 12_345);
-        let item = Item::new(Rendering { text, whole: false }, 100, place);
+        let mark = || Mark::new("$['a']".into(), Kind::Array, 12_345);
+        let item = Item::new(Rendering { text, whole: false }, 100, mark);
         assert!(item.is_large() && item.chars() == chars(item.text()));
         let mut lengths = Vec::new();
         for room in 0..600 {

@@ -6,7 +6,7 @@
 //! | `metadata` | what they say about themselves |
 //! | `job` | a call at work: its end, its progress, what its answer rests on |
 //! | `source`, `item` | an output opened, and values read from it as a page can hold them |
-//! | `page`, `cursor` | how much fits, and where it goes on |
+//! | `page`, `cursor`, `mark` | how much fits, where it goes on, and what stands for what no page can hold |
 //! | `shape` | the paths there are, for what may have been meant |
 //! | `cache` | what is known of outputs from earlier calls |
 //! | `failures` | why there is no answer |
@@ -19,6 +19,7 @@ mod failures;
 mod item;
 mod job;
 mod list;
+mod mark;
 mod metadata;
 mod page;
 mod read;
@@ -36,6 +37,8 @@ use trommel::path::{Logical, ParseError, Query};
 use trommel::reader::{Config, Validation};
 use trommel_store::{Kind, Store, Stored};
 use trommel_tool::{Call, Failure, Output, Registry, RegistryError};
+
+pub use mark::{Mark, shortened_name};
 
 use cache::Cache;
 use cursor::Binding;

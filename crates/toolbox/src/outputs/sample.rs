@@ -21,8 +21,9 @@ use trommel_tool::{Call, Failure, Metadata, Output, Tool};
 
 use super::cursor::Binding;
 use super::failures::Doing;
-use super::item::{Item, Place, kind_of};
+use super::item::{Item, kind_of};
 use super::job::{Basis, Job};
+use super::mark::Mark;
 use super::page::{Cut, Next, Reason, Sheet};
 use super::source::Source;
 use super::text::push_string;
@@ -300,7 +301,7 @@ impl Sampling<'_> {
             let rendering = values.rendering(span, most)?;
             let item = Item::new(rendering, most, || {
                 let path = place.path.clone().unwrap_or_default();
-                Place::new(path, kind_of(first), span.len())
+                Mark::new(path, kind_of(first), span.len())
             });
             sum += item.chars() + 1;
             page.units.push(Unit::Item(*index, item));

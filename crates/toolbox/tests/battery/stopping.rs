@@ -104,6 +104,8 @@ fn progress_only_grows_and_ends_at_the_total() {
     for (tool, mut arguments) in slow() {
         if tool == "sample" {
             arguments["strategy"] = json!("systematic");
+            // Of these, nobody knows yet how many there are.
+            arguments["path"] = json!("$..[?@.tags[5] == 7]");
         }
         let mut told = Vec::new();
         let events = &mut |event: Event<'_>| {

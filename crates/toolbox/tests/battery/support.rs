@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use trommel_store::{Origin, Store, StoreOptions, Stored};
-use trommel_tool::{Context, ErrorKind, Executor, Registry, ToolError, ToolExecution};
+use trommel_tool::{Context, ErrorKind, Executor, Registry, ToolError, ToolExecution, ToolResult};
 use trommel_toolbox::outputs;
 
 /// A store and the tools over it.
@@ -137,10 +137,17 @@ impl Bench {
     /// An answer that must come, and must be what the tool promises.
     pub(crate) fn ok(&self, tool: &str, arguments: Value) -> Answer {
         let told = arguments.to_string();
+        self.tried(tool, arguments).unwrap_or_else(|result| panic!("{tool} {told}: {:?}", result.error))
+    }
+
+    /// An answer, which must be what the tool promises, or a result without one.
+    pub(crate) fn tried(&self, tool: &str, arguments: Value) -> Result<Answer, Box<ToolResult>> {
+        let told = arguments.to_string();
         let most = arguments["max_chars"].as_u64().unwrap_or(if tool == "read" { 8_000 } else { 30_000 });
-        let execution = self.call(tool, arguments);
-        let result = execution.result;
-        assert!(result.success, "{tool} {told}: {:?}", result.error);
+        let result = self.call(tool, arguments).result;
+        if !result.success {
+            return Err(Box::new(result));
+        }
         let text = result.output.unwrap().as_str().to_owned();
         assert!(text.chars().count() as u64 <= most, "{tool} {told}: {}", text.len());
         let value = parsed(&text);
@@ -160,7 +167,7 @@ impl Bench {
             ["strict", "structural"].iter().any(|one| coverage["validation"] == *one),
             "{tool} {told}: {coverage}"
         );
-        Answer { text, value, metadata: result.metadata }
+        Ok(Answer { text, value, metadata: result.metadata })
     }
 
     /// The value of an answer.

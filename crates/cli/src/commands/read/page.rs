@@ -3,14 +3,11 @@
 use std::fmt::Write;
 
 use trommel::path::Query;
-use trommel::reader::Kind;
+use trommel_toolbox::outputs::Mark;
 
 use super::cursor;
 use super::value::Value;
 use crate::output::{for_reader, push_string};
-
-/// Characters of a preview in a mark.
-const PREVIEW: usize = 160;
 
 /// What is asked.
 #[derive(Clone, Copy)]
@@ -42,36 +39,28 @@ pub(super) enum Body {
 pub(super) struct Child {
     /// The name of a member, as it is spelt.
     pub(super) name: Option<String>,
-    /// The text; nothing where no page can hold it.
-    pub(super) text: Option<String>,
-    /// What stands in its place where there is no room for it.
-    pub(super) mark: String,
+    /// Whether that is only its beginning.
+    pub(super) is_cut: bool,
+    /// The text, or a mark where no page can hold it.
+    pub(super) text: String,
+    /// What stands in its place where there is no room for it, if it may come to that.
+    pub(super) mark: Option<Mark>,
+    /// Whether the text is that already.
+    pub(super) is_large: bool,
 }
 
 impl Child {
-    /// A mark that says what stands there.
-    pub(super) fn mark(path: &str, kind: Kind, bytes: usize, beginning: &str) -> String {
-        let mut mark = r#"{"$truncated":true,"path":"#.to_owned();
-        mark.push_str(&string(path));
-        let preview: String = beginning.chars().take(PREVIEW).collect();
-        let preview = string(preview.trim_end_matches('\u{FFFD}'));
-        // Writing to a string cannot fail.
-        let _ = write!(mark, r#","kind":"{}","bytes":{bytes},"preview":{preview}}}"#, kind.name());
-        mark
-    }
-
     /// Characters that it takes at least.
     pub(super) fn least(&self) -> usize {
-        let value = self.text.as_ref().unwrap_or(&self.mark);
-        self.name.as_ref().map_or(0, |name| chars(name) + 1) + chars(value) + 1
+        self.name.as_ref().map_or(0, |name| chars(name) + 1) + chars(&self.text) + 1
     }
 
-    fn push(&self, marked: bool, out: &mut String) {
+    fn push(&self, mark: Option<&str>, out: &mut String) {
         if let Some(name) = &self.name {
             out.push_str(name);
             out.push(':');
         }
-        out.push_str(self.text.as_ref().filter(|_| !marked).unwrap_or(&self.mark));
+        out.push_str(mark.unwrap_or(&self.text));
     }
 }
 
@@ -90,43 +79,53 @@ impl Asked<'_> {
             return Err(NoPage::Foreign);
         }
         match &value.body {
-            Body::Members(children) => self.fit(children.len(), &|shown, marked| {
-                self.container(value, children.get(..shown).unwrap_or_default(), marked, ["{", "}"])
+            Body::Members(children) => self.fit(children.len(), children.first(), &|shown, mark| {
+                self.container(value, children.get(..shown).unwrap_or_default(), mark, ["{", "}"])
             }),
-            Body::Elements(children) => self.fit(children.len(), &|shown, marked| {
-                self.container(value, children.get(..shown).unwrap_or_default(), marked, ["[", "]"])
+            Body::Elements(children) => self.fit(children.len(), children.first(), &|shown, mark| {
+                self.container(value, children.get(..shown).unwrap_or_default(), mark, ["[", "]"])
             }),
-            Body::String { units, left } => self.fit(units.len(), &|shown, _| {
+            Body::String { units, left } => self.fit(units.len(), None, &|shown, _| {
                 self.string(value, units.get(..shown).unwrap_or_default(), *left)
             }),
-            Body::Scalar(child) => self.fit(1, &|_, marked| {
+            Body::Scalar(child) => self.fit(1, Some(child), &|_, mark| {
                 let mut out = self.head(value);
-                child.push(marked, &mut out);
-                let marked = marked || child.text.is_none();
-                Self::end(out, marked.then_some((0, None)))
+                child.push(mark, &mut out);
+                Self::end(out, (mark.is_some() || child.is_large).then_some((0, None)))
             }),
         }
     }
 
     /// The text with as many units as fit; with a mark for the first one where not even that does.
-    fn fit(&self, units: usize, text: &dyn Fn(usize, bool) -> String) -> Result<String, NoPage> {
+    fn fit(
+        &self,
+        units: usize,
+        first: Option<&Child>,
+        text: &dyn Fn(usize, Option<&str>) -> String,
+    ) -> Result<String, NoPage> {
         let fits = |text: &String| chars(text) <= self.most;
         // A unit is a character at least.
         let most = units.min(self.most);
-        if let Some(page) = Some(text(most, false)).filter(|page| most == units && fits(page)) {
+        if let Some(page) = Some(text(most, None)).filter(|page| most == units && fits(page)) {
             return Ok(page);
         }
         // More units make a longer text, so that the most that fit can be closed in on.
         let (mut shown, mut too_many) = (0, most + 1);
         while shown + 1 < too_many {
             let middle = shown.midpoint(too_many);
-            if fits(&text(middle, false)) { shown = middle } else { too_many = middle }
+            if fits(&text(middle, None)) { shown = middle } else { too_many = middle }
         }
         if shown > 0 {
-            return Ok(text(shown, false));
+            return Ok(text(shown, None));
         }
-        let marked = text(most.min(1), true);
-        if fits(&marked) { Ok(marked) } else { Err(NoPage::TooSmall { needed: chars(&marked) }) }
+        let around = chars(&text(most.min(1), Some("")));
+        let Some(mark) = first.and_then(|first| first.mark.as_ref()) else {
+            return Err(NoPage::TooSmall { needed: chars(&text(most.min(1), None)) });
+        };
+        match self.most.checked_sub(around).and_then(|room| mark.text(room)) {
+            Some(mark) => Ok(text(1, Some(&mark))),
+            None => Err(NoPage::TooSmall { needed: around + Mark::SHORTEST }),
+        }
     }
 
     /// What a cursor is tied to.
@@ -144,12 +143,18 @@ impl Asked<'_> {
         head
     }
 
-    fn container(&self, value: &Value, shown: &[Child], marked: bool, [open, close]: [&str; 2]) -> String {
+    fn container(
+        &self,
+        value: &Value,
+        shown: &[Child],
+        mark: Option<&str>,
+        [open, close]: [&str; 2],
+    ) -> String {
         let mut out = self.head(value);
         out.push_str(open);
         for (number, child) in shown.iter().enumerate() {
             out.push_str(if number > 0 { "," } else { "" });
-            child.push(marked, &mut out);
+            child.push(mark.filter(|_| number == 0), &mut out);
         }
         let behind = self.start + shown.len() as u64;
         let left = value.items.unwrap_or_default().saturating_sub(behind);
@@ -159,7 +164,7 @@ impl Asked<'_> {
             let _ = if open == "{" { write!(out, "{more}") } else { write!(out, "{{{more}}}") };
         }
         out.push_str(close);
-        let is_cut = left > 0 || marked || shown.iter().any(|child| child.text.is_none());
+        let is_cut = left > 0 || mark.is_some() || shown.iter().any(|child| child.is_large || child.is_cut);
         let next = (left > 0).then(|| cursor::write(behind, self.tie(value)));
         Self::end(out, is_cut.then_some((shown.len(), next)))
     }

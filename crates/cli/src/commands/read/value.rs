@@ -2,6 +2,7 @@
 
 use trommel::path::{Query, Selector};
 use trommel::reader::{Config, Cursor, Error, Framing, Kind, Validation, View, compact};
+use trommel_toolbox::outputs::{Mark, shortened_name};
 
 use super::page::{Asked, Body, Child};
 
@@ -106,15 +107,21 @@ impl Look<'_> {
         path: impl FnOnce() -> Query,
     ) -> Result<Child, Error> {
         let bytes = view.bytes();
-        let text = (bytes.len() as u64 <= LARGE).then(|| self.text(view)).transpose()?;
-        let text = text.filter(|text| text.chars().count() <= self.asked.most);
-        // A mark is shorter than a page of half the length.
-        let is_short = text.as_ref().is_some_and(|text| text.len() * 2 <= self.asked.most);
+        let whole = (bytes.len() as u64 <= LARGE).then(|| self.text(view)).transpose()?;
+        let whole = whole.filter(|text| text.chars().count() <= self.asked.most);
+        let short = name.as_ref().and_then(|name| shortened_name(name, self.asked.most));
+        let (is_cut, name) = (short.is_some(), short.or(name));
+        // There is room for it on a page of its own.
+        let is_short = whole.as_ref().is_some_and(|text| text.len() * 4 <= self.asked.most);
         let mark = (!is_short).then(|| {
-            let beginning = bytes.get(..BEGINNING).unwrap_or(bytes);
-            Child::mark(&path().shorthand(), kind_of(bytes), bytes.len(), &String::from_utf8_lossy(beginning))
+            let mut beginning = Vec::new();
+            compact(bytes.get(..BEGINNING).unwrap_or(bytes), &mut beginning);
+            let mark = Mark::new(path().shorthand(), kind_of(bytes), bytes.len() as u64);
+            mark.beginning(&String::from_utf8_lossy(&beginning))
         });
-        Ok(Child { name, text, mark: mark.unwrap_or_default() })
+        let (is_large, marked) = (whole.is_none(), mark.as_ref().and_then(|mark| mark.text(usize::MAX)));
+        let text = whole.or(marked).unwrap_or_default();
+        Ok(Child { name, is_cut, text, mark, is_large })
     }
 
     /// The text of a value without insignificant white space.

@@ -6,8 +6,9 @@ use trommel::reader::Error;
 use trommel::{Damage, Found, Sink};
 
 use super::answer::Shape;
-use crate::outputs::item::{Item, Place, kind_of};
+use crate::outputs::item::{Item, kind_of};
 use crate::outputs::job::Watch;
+use crate::outputs::mark::Mark;
 use crate::outputs::source::{Source, rendering};
 use crate::outputs::text::chars;
 
@@ -123,11 +124,11 @@ impl Collector {
 
     fn value(&self, found: &Found<'_>) -> Result<Value, Error> {
         let location = found.location.unwrap_or("$");
-        let place = || {
+        let mark = || {
             let path = if self.stream { of_record(found.record, location) } else { location.to_owned() };
-            Place::new(path, kind_of(found.value.first().copied()), found.span.len())
+            Mark::new(path, kind_of(found.value.first().copied()), found.span.len())
         };
-        let item = Item::new(rendering(found.view(), found.span.len(), self.most)?, self.most, place);
+        let item = Item::new(rendering(found.view(), found.span.len(), self.most)?, self.most, mark);
         let location = (self.shape == Shape::FlatWithPaths).then(|| location.to_owned());
         Ok(Value { item, location })
     }

@@ -8,11 +8,11 @@ use trommel_tool::{Failure, Output};
 
 use super::{Located, Place, Reading, What, Whole};
 use crate::outputs::cursor::Binding;
-use crate::outputs::item::{self, Item, kind_of};
+use crate::outputs::item::{Item, kind_of};
+use crate::outputs::mark::{Mark, shortened_name};
 use crate::outputs::page::{Cut, Next, Reason, Sheet};
 use crate::outputs::shape::push_name;
 use crate::outputs::source::Source;
-use crate::outputs::text::{self, string};
 
 type Answer = std::result::Result<Output, Failure>;
 
@@ -39,9 +39,8 @@ impl Reading<'_> {
         let rendering = rendering.map_err(|error| self.asked.doing.read(&error, None))?;
         *read += span.len();
         let first = rendering.text.as_bytes().first().copied();
-        let item = Item::new(rendering, most, || {
-            item::Place::new(self.query.shorthand(), kind_of(first), span.len())
-        });
+        let item =
+            Item::new(rendering, most, || Mark::new(self.query.shorthand(), kind_of(first), span.len()));
         self.asked.fit(&Whole { head: self.head(&place.value), item })
     }
 
@@ -71,15 +70,15 @@ impl Reading<'_> {
             let rendering = values.rendering(span, most)?;
             let first = rendering.text.as_bytes().first().copied();
             let item = Item::new(rendering, most, || {
-                item::Place::new(self.child_path(name.as_deref(), number), kind_of(first), span.len())
+                Mark::new(self.child_path(name.as_deref(), number), kind_of(first), span.len())
             });
-            // What stands around it takes less than that.
-            let longest = most.saturating_sub(1_000).max(most / 2);
-            let is_long = name.as_ref().is_some_and(|name| name.len() > longest);
-            let name = if is_long { name.map(|name| cut(&name)) } else { name };
+            // The name is a JSON string that the cursor has checked.
+            let short = name.as_ref().and_then(|name| shortened_name(name, most));
+            let is_cut = short.is_some();
+            let name = short.or(name);
             sum += item.chars() + name.as_ref().map_or(0, String::len) / 4 + 1;
             self.job.watch().found();
-            page.units.push(Child { name, is_cut: is_long, item, end: span.end });
+            page.units.push(Child { name, is_cut, item, end: span.end });
             number += 1;
         }
         *read += walk.cursor.offset();
@@ -98,14 +97,6 @@ impl Reading<'_> {
         }
         path
     }
-}
-
-/// The beginning of a name that is too long for a page.
-fn cut(name: &str) -> String {
-    const SHOWN: usize = 40;
-    // The name is a JSON string that the cursor has checked.
-    let name = serde_json::from_str::<String>(name).unwrap_or_default();
-    string(&format!("{}…", text::first(&name, SHOWN)))
 }
 
 /// What stands in for the children that were read, so that the rest is a container of its own.
