@@ -32,7 +32,7 @@ fn old(child: &str, number: u64) -> String {
 /// Evicts what is long due; how many there were.
 fn evict_old(store: &Store) -> usize {
     let mut limits = Limits::default();
-    limits.age = Some(Duration::from_secs(24 * 3600));
+    limits.age = Some(Duration::from_hours(24));
     let mut options = GcOptions::default();
     options.limits = Some(limits);
     let swept = store.gc(&options).unwrap();
@@ -48,16 +48,16 @@ fn childs_work() {
     let child = std::env::var_os(NUMBER).unwrap().into_string().unwrap();
     let store = Store::open(&root, StoreOptions::default()).unwrap();
     // The name of the test stands before it.
-    let mut said = "\n".to_owned();
+    let mut said = b"\n".to_vec();
     for number in 0..puts() {
         let start = Instant::now();
         let mut put = store.put(Origin::of(format!("tool-{}", number % 4))).unwrap();
         put.write_all(payload(number).as_bytes()).unwrap();
         let stored = put.finish().unwrap();
-        said += &format!("took {} {}\n", start.elapsed().as_micros(), stored.id);
-        said += &turn(&store, &child, number);
+        writeln!(said, "took {} {}", start.elapsed().as_micros(), stored.id).unwrap();
+        said.extend(turn(&store, &child, number).bytes());
     }
-    print!("{said}");
+    print!("{}", String::from_utf8(said).unwrap());
 }
 
 /// What is done between two puts. What was evicted is said.

@@ -19,7 +19,7 @@ fn errors() -> Vec<Error> {
     let mut filter = trommel_store::Filter::default();
     (filter.after, filter.before) = (Some(2), Some(1));
     let mut full = home.put(named("output-4")).unwrap();
-    full.write_all(&[b'x'; 200_000]).unwrap();
+    full.write_all(&vec![b'x'; 200_000]).unwrap();
     let mut long = named("output-5");
     long.tool_name = "x".repeat(5000);
     let nowhere = Store::open("/proc/nowhere", StoreOptions::default());

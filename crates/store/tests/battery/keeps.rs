@@ -1,14 +1,14 @@
 //! Pins, deletion, limits, and what is swept out.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use trommel::Analysis;
 use trommel_store::{DamageKind, ErrorKind, GcOptions, Limits, Origin, Reason, Store, Stray};
 
-use crate::support::{Home, all, bytes_of, file_of, ids, named, put_as};
+use crate::support::{Home, age, all, bytes_of, file_of, ids, named, put_as};
 
 /// An output of so many bytes, made at a time that tells the order.
 fn make(store: &Store, id: &str, time: i64, bytes: usize) {
@@ -29,12 +29,6 @@ fn listed(store: &Store) -> Vec<String> {
     let mut filter = all();
     filter.sort_order = trommel_store::SortOrder::Asc;
     ids(&store.list(&filter).unwrap()).into_iter().map(str::to_owned).collect()
-}
-
-/// Makes a file look as if it was written that long ago.
-fn age(path: &Path, hours: f64) {
-    let time = SystemTime::now() - Duration::from_secs_f64(hours * 3600.0);
-    File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
 }
 
 #[test]
@@ -81,7 +75,7 @@ fn the_oldest_go_first() {
     assert!(swept.evicted.iter().all(|evicted| evicted.reason == Reason::Count));
     assert_eq!(listed(&home), all_ids[8..]);
     // All of them were made long ago.
-    let swept = home.gc(&limits(|limits| limits.age = Some(Duration::from_secs(60)))).unwrap();
+    let swept = home.gc(&limits(|limits| limits.age = Some(Duration::from_mins(1)))).unwrap();
     assert_eq!(swept.evicted.iter().map(|evicted| evicted.reason).collect::<Vec<_>>(), [Reason::Age; 2]);
     assert_eq!(listed(&home), [""; 0]);
     assert!(home.output_files().is_empty());
@@ -191,10 +185,14 @@ fn what_belongs_to_nothing_is_swept_out_when_it_is_old() {
     writing.write_all(&vec![b' '; 300_000]).unwrap();
     age(&pending.join("writing"), 3.0);
     age(&pending.join("writing.payload"), 3.0);
-    left.iter().for_each(|path| age(path, 0.9));
+    for path in &left {
+        age(path, 0.9);
+    }
     assert!(home.gc(&GcOptions::default()).unwrap().removed.is_empty());
     assert_eq!(home.rebuild().unwrap().strays, 4);
-    left.iter().for_each(|path| age(path, 1.1));
+    for path in &left {
+        age(path, 1.1);
+    }
     let mut dry = GcOptions::default();
     dry.dry_run = true;
     let would = home.gc(&dry).unwrap();

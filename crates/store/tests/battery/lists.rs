@@ -131,7 +131,7 @@ fn outputs() -> impl Strategy<Value = Vec<Made>> {
 }
 
 /// The list by the letter: filter, sort, cut.
-fn expected(rows: &[Row], filter: &Filter) -> (Vec<String>, u64, bool) {
+pub(crate) fn expected(rows: &[Row], filter: &Filter) -> (Vec<String>, u64, bool) {
     let ms = |time: i64| if time <= 100_000_000_000 { time * 1000 } else { time };
     let mut rows = rows.iter().filter(|row| {
         filter.conversation_id.as_ref().is_none_or(|wanted| row.conversation_id.as_ref() == Some(wanted))

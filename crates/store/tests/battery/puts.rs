@@ -162,7 +162,8 @@ fn seen(mut stored: Stored) -> Stored {
 fn short_and_long_payloads_are_looked_at_alike() {
     let home = Home::new();
     // Long enough for the thread, in writes of many sizes.
-    let lines = (0..40_000).map(|n| format!("{{\"id\": {n}, \"name\": \"ü{n}\"}}\n")).collect::<String>();
+    let line = |n: u32| format!("{{\"id\": {n}, \"name\": \"ü{n}\"}}\n");
+    let lines = (0..40_000).map(line).collect::<Vec<_>>().concat();
     let pretty = format!("[\n{}1]", "{\"a\": [1, 2],\n \"b\": null},\n".repeat(30_000));
     let broken = lines.clone() + "{\"id\": }\n" + &lines;
     let text = "a line of a log\n".repeat(50_000);

@@ -30,7 +30,7 @@ fn pages(store: &Store) -> Vec<u8> {
 /// An output as many come: some hundred bytes, with all that can be filtered by.
 pub(crate) fn origin(number: u64) -> Origin {
     let mut origin = Origin::of(["web.fetch", "search.rg", "file.read", "exec.run"][number as usize % 4]);
-    origin.conversation_id = (number % 7 != 0).then(|| format!("conv-{}", number % 50));
+    origin.conversation_id = (!number.is_multiple_of(7)).then(|| format!("conv-{}", number % 50));
     origin.message_id = Some(format!("msg-{number}"));
     origin.success = !number.is_multiple_of(9);
     // Some at the same time.

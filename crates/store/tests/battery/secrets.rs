@@ -33,7 +33,7 @@ fn said(home: &Home) -> Vec<String> {
     for number in 0..payloads().len() {
         let id = format!("output-{number}");
         let stored = home.get(&id).unwrap();
-        home.document(&stored).map(drop).unwrap_or_else(&mut hear);
+        home.document(&stored).map_or_else(&mut hear, drop);
         hear(home.put(named(&id)).map(drop).unwrap_err());
         hear(home.get("output").unwrap_err());
         home.pin(&id, true).unwrap();

@@ -1,8 +1,10 @@
 //! What the batteries share: stores in folders that go with them, outputs, and further processes.
 
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 use trommel_store::{Filter, Origin, Page, Store, StoreOptions, Stored};
@@ -78,6 +80,13 @@ pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// Makes a file look as if it was written that long ago.
+pub(crate) fn age(path: &Path, hours: f64) {
+    #[expect(clippy::disallowed_methods, reason = "files are old by the clock")]
+    let time = SystemTime::now() - Duration::from_secs_f64(hours * 3600.0);
+    File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
 }
 
 /// An origin with an id.
