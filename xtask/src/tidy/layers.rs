@@ -12,7 +12,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel-path", &["trommel-query", "trommel-reader"]),
     ("trommel-stats", &["trommel-reader"]),
     ("trommel", &["trommel-path", "trommel-reader", "trommel-sampler", "trommel-stats"]),
-    ("trommel-cli", &["trommel"]),
+    ("trommel-tool", &[]),
+    ("trommel-store", &["trommel"]),
+    ("trommel-toolbox", &["trommel", "trommel-store", "trommel-tool"]),
+    ("trommel-cli", &["trommel", "trommel-store", "trommel-tool", "trommel-toolbox"]),
     ("trommel-testkit", &["trommel-query"]),
 ];
 
