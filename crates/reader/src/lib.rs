@@ -267,7 +267,7 @@ pub use event::{Event, Kind, Listener, Payload, Scalar};
 pub use framing::Framing;
 pub use input::{Input, MapPolicy, View};
 pub use number::Number;
-pub use seek::{Seek, SeekStep};
+pub use seek::{Kept, Seek, SeekStep};
 pub use source::Monitor;
 pub use span::Span;
 pub use tally::Tally;

@@ -473,7 +473,7 @@ impl Run<'_> {
             return Ok(());
         };
         outbox.take(left, matcher, outgoing, self.sink)?;
-        if document_order && left.settled {
+        if document_order && left.settled && outbox.is_holding() {
             outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
         }
         Ok(())

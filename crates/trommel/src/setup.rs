@@ -130,6 +130,7 @@ impl Builder<'_> {
         wants.no_leave = each(|role| matches!(role, Role::Count(_) | Role::Counted(_) | Role::Sampled(_)));
         // Where all that is asked is limited, each match may be the last.
         wants.only_count = self.roles.iter().map(|role| matches!(role, Role::Count(_)) && !can_end).collect();
+        wants.ahead = self.roles.iter().map(|role| matches!(role, Role::Extract(_)) && !can_end).collect();
         wants.location = located || self.roles.iter().any(|role| matches!(role, Role::Counted(_)));
         Setup { plan, roles: self.roles, wants, tallies, needs_all, can_end }
     }

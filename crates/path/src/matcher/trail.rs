@@ -38,6 +38,8 @@ pub(super) enum Stage {
     Settle { node: u32, query: usize, before: bool },
     /// It is told how often each query selects what was only counted.
     Counted { node: u32, query: usize },
+    /// It is told of values that a search has passed, the one of this number next.
+    Kept { node: u32, number: usize },
     /// To the next child of the innermost level.
     Walk,
     /// Others match what comes next.
@@ -119,6 +121,10 @@ impl Matcher<'_, '_> {
                     ControlFlow::Break(step) => return Ok(Some(step)),
                     ControlFlow::Continue(next) => next,
                 },
+                Stage::Kept { node, number } => match self.tell_kept(trails, node, number) {
+                    ControlFlow::Break(step) => return Ok(Some(step)),
+                    ControlFlow::Continue(next) => next,
+                },
                 Stage::Pause => {
                     self.phase = Phase::Trail(Stage::Walk);
                     return Ok(None);
@@ -192,7 +198,7 @@ impl Matcher<'_, '_> {
         Ok(Stage::Leave { node, query: 0, held })
     }
 
-    fn trail_leave(&mut self, query: QueryId, held: bool) -> Step {
+    pub(super) fn trail_leave(&mut self, query: QueryId, held: bool) -> Step {
         let (start, depth) = (self.start, self.scratch.levels.len());
         self.left = Some(Region { query, times: 1, ways: List::NONE, start, depth, held });
         self.open -= 1;
