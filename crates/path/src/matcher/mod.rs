@@ -422,7 +422,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
                 _ => None,
             };
             return others.unwrap_or_default().iter().any(|&query| self.wants.bytes_of(query))
-                || levels.iter().any(|level| level.held);
+                || self.open > 0 && levels.iter().any(|level| level.held);
         }
         let Due { first, next, end, .. } = self.due;
         let (around, others) = (regions.get(..first), regions.get(next..end));

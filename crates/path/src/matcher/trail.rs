@@ -175,14 +175,17 @@ impl Matcher<'_, '_> {
             self.phase = Phase::Trail(self.after_left(trails, node));
             return Ok(Step::Enter { query, times: 1 });
         }
-        let held = self.wants.bytes_of(query);
+        // Elsewhere bytes stay as long as they are, whether they are held or not.
+        let held = self.wants.bytes_of(query) && self.cursor.is_stream();
         if held {
             self.cursor.hold();
         }
         self.end = self.cursor.skip_value()?.end;
         self.open += 1;
         self.judge_order(trails, node, query);
-        self.phase = Phase::Trail(Stage::Leave { node, query: 1, held });
+        let is_over = !held && trails.node(node).is_some_and(|node| node.sought.is_none());
+        let next = if is_over { Stage::Walk } else { Stage::Leave { node, query: 1, held } };
+        self.phase = Phase::Trail(next);
         Ok(self.trail_leave(query, held))
     }
 
@@ -223,7 +226,7 @@ impl Matcher<'_, '_> {
                     return Ok(None);
                 }
                 self.cursor.leave()?;
-                return Ok(Some(self.close_level(&level)));
+                return Ok(Some(self.end_level(node, &level)));
             }
             let next = if level.object {
                 member(self.cursor, node, &mut level.found, duplicates)?
@@ -233,7 +236,7 @@ impl Matcher<'_, '_> {
             if next == Next::End {
                 let level = *level;
                 self.scratch.levels.pop();
-                return Ok(Some(self.close_level(&level)));
+                return Ok(Some(self.end_level(node, &level)));
             }
             if let Next::Child(child) = next {
                 let (object, index) = (level.object, level.index);
@@ -241,6 +244,12 @@ impl Matcher<'_, '_> {
                 return Ok(Some(Stage::Value { node: child }));
             }
         }
+    }
+
+    /// What comes when a level was left: nothing is told of a node that no query selects.
+    fn end_level(&mut self, node: &Node, level: &Level) -> Stage {
+        let next = self.close_level(level);
+        if node.queries.is_empty() && !level.held && node.sought.is_none() { Stage::Walk } else { next }
     }
 
     pub(super) fn close_level(&mut self, level: &Level) -> Stage {
