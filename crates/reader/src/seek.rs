@@ -2,8 +2,6 @@
 
 use trommel_scan::{Carry, Hit, Hits, Needle, Passed, Sought, Stack, Taken};
 
-use crate::span::Span;
-
 /// Bytes in which an array shows that it is long, at first.
 const WATCHED: u64 = 64 << 10;
 
@@ -42,16 +40,6 @@ pub struct Seek {
     pub(crate) pending: Option<(Sought, Carry)>,
 }
 
-/// A member that was [kept](Seek::keep), and the object it is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Kept {
-    /// Absolute offset of the object.
-    pub object: u64,
-    /// Where the value stands.
-    pub value: Span,
-}
-
 /// What a search has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "whoever searches must treat every case")]
@@ -62,7 +50,7 @@ pub enum SeekStep {
     Left,
     /// Between two elements of a long array, where it was [asked](Seek::watch) to stop.
     Between,
-    /// Members were [kept](Seek::keep). They are to be read before the search goes on, and the cursor is not to be moved otherwise.
+    /// Members were [kept](Seek::take). They are to be read before the search goes on, and the cursor is not to be moved otherwise.
     Kept,
 }
 
@@ -104,21 +92,11 @@ impl Seek {
         self.needle.name()
     }
 
-    /// From now on members are [counted](Self::take_counted) instead of told of, wherever that takes no closer look: of each
-    /// object only the first, if they are `unique`.
-    pub fn count_alone(&mut self, unique: bool) {
-        (self.taken, self.hits.unique) = (Taken::Counted, unique);
-    }
-
-    /// From now on members whose values are scalars are kept, wherever that takes no closer look, until there are
-    /// [some](SeekStep::Kept): of each object only the first, if they are `unique`.
-    pub fn keep(&mut self, unique: bool) {
-        (self.taken, self.hits.unique) = (Taken::Kept, unique);
-    }
-
-    /// From now on each member is told of by itself.
-    pub fn tell_all(&mut self) {
-        self.taken = Taken::Alone;
+    /// From now on, members whose values are scalars are [told of](SeekStep::Member), [counted](Self::take_counted) or
+    /// [kept](SeekStep::Kept), wherever that takes no closer look; of each object only the first, if they are `unique` and not told
+    /// of. All others are told of.
+    pub fn take(&mut self, taken: Taken, unique: bool) {
+        (self.taken, self.hits.unique) = (taken, unique);
     }
 
     /// Does not go on with members kept, or with others `waiting`, where a container has ended and so many are open, or fewer.
@@ -128,9 +106,8 @@ impl Seek {
 
     /// One of the members that were kept, by its number; they are forgotten when the search goes on.
     #[inline]
-    pub fn kept(&self, number: usize) -> Option<Kept> {
-        let Hit { object, start, end } = *self.hits.kept.get(number)?;
-        Some(Kept { object, value: Span::new(start, end) })
+    pub fn kept(&self, number: usize) -> Option<Hit> {
+        self.hits.kept.get(number).copied()
     }
 
     /// How many members were counted since this was asked last.

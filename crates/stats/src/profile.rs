@@ -80,9 +80,8 @@ impl Profile {
             self.walks.push(Walk::default());
         }
         if let Some(walk) = self.walks.get_mut(self.open) {
-            walk.nested = self.open > 0;
+            (walk.nested, self.settled) = (self.open > 0, false);
             self.open += 1;
-            self.settled = false;
         }
     }
 

@@ -116,9 +116,8 @@ impl Builder<'_> {
         let tallies = matches!(measures, [Measure::Stats(stats)] if stats.is_tally());
         let options = PlanOptions::new().duplicates(self.options.duplicates);
         let mut plan = Plan::with_orders(&self.queries, options);
-        let ids: Vec<_> = plan.ids().collect();
         for (query, condition) in &self.conditions {
-            if let Some(&id) = ids.get(*query) {
+            if let Some(id) = plan.ids().nth(*query) {
                 plan = plan.only_where(id, condition);
             }
         }

@@ -7,7 +7,7 @@
 
 use std::ops::ControlFlow;
 
-use trommel_reader::{Kept, Kind, Result, Seek, SeekStep};
+use trommel_reader::{Hit, Kind, Result, Seek, SeekStep, Taken};
 
 use super::trail::{Level, Stage};
 use super::{Matcher, Phase, Scratch, Step};
@@ -108,13 +108,8 @@ impl Matcher<'_, '_> {
         let queries = sought.map_or(&[][..], |sought| trails.queries(sought));
         let unique = self.plan.options.duplicates == Duplicates::First;
         descent.keeps = matches!(queries, &[query] if self.wants.allows_ahead(query));
-        if queries.iter().all(|&query| self.wants.only_counts(query)) {
-            seek.count_alone(unique);
-        } else if descent.keeps {
-            seek.keep(unique);
-        } else {
-            seek.tell_all();
-        }
+        let counts = queries.iter().all(|&query| self.wants.only_counts(query));
+        seek.take(if counts { Taken::Counted } else { Taken::Alone }, unique);
         if pause.wants() {
             seek.watch(depth, self.start);
         }
@@ -139,13 +134,18 @@ impl Matcher<'_, '_> {
         }
     }
 
+    /// Tells of what a search has taken on the way, or what comes when all was told.
+    #[inline]
+    pub(super) fn tell_taken(&mut self, trails: &Trails, stage: Stage) -> ControlFlow<Step, Stage> {
+        match stage {
+            Stage::Kept { node, number } => self.tell_kept(trails, node, number),
+            Stage::Counted { node, query } => self.tell_counted(trails, node, query),
+            stage => ControlFlow::Continue(stage),
+        }
+    }
+
     /// Tells the next query how many nodes were counted, or what comes when all were told.
-    pub(super) fn tell_counted(
-        &mut self,
-        trails: &Trails,
-        node: u32,
-        query: usize,
-    ) -> ControlFlow<Step, Stage> {
+    fn tell_counted(&mut self, trails: &Trails, node: u32, query: usize) -> ControlFlow<Step, Stage> {
         let (times, next) = self.scratch.descent.counted;
         let Some(&id) = trails.queries(node).get(query) else {
             return ControlFlow::Continue(next.unwrap_or(Stage::Walk));
@@ -200,11 +200,8 @@ impl Matcher<'_, '_> {
         if !descent.keeps {
             return;
         }
-        if levels.len() == descent.around + 1 {
-            seek.keep(self.plan.options.duplicates == Duplicates::First);
-        } else {
-            seek.tell_all();
-        }
+        let taken = if levels.len() == descent.around + 1 { Taken::Kept } else { Taken::Alone };
+        seek.take(taken, self.plan.options.duplicates == Duplicates::First);
         if descent.sorts {
             seek.stop_at_ebb(descent.clear, unsettled.contains(&true));
         }
@@ -212,26 +209,21 @@ impl Matcher<'_, '_> {
 
     /// The next of the nodes that were kept, or what comes when all were told of.
     #[inline]
-    pub(super) fn tell_kept(
-        &mut self,
-        trails: &Trails,
-        node: u32,
-        number: usize,
-    ) -> ControlFlow<Step, Stage> {
+    fn tell_kept(&mut self, trails: &Trails, node: u32, number: usize) -> ControlFlow<Step, Stage> {
         let Some(&query) = trails.queries(node).first() else { return ControlFlow::Continue(Stage::Walk) };
         let descent = &mut self.scratch.descent;
         let kept = descent.seek.as_ref().and_then(|seek| seek.kept(number));
-        let Some(Kept { object, value, .. }) = kept else {
+        let Some(Hit { object, start, end }) = kept else {
             return ControlFlow::Continue(self.after_kept(trails, node));
         };
-        descent.key = Some([object, value.start]);
+        descent.key = Some([object, start]);
         descent.settled = !descent.sorts;
         if descent.sorts
             && let Some(unsettled) = self.scratch.unsettled.get_mut(query.index())
         {
             *unsettled = true;
         }
-        (self.start, self.end) = (value.start, value.end);
+        (self.start, self.end) = (start, end);
         self.open += 1;
         self.phase = Phase::Trail(Stage::Kept { node, number: number + 1 });
         ControlFlow::Break(self.trail_leave(query, false))

@@ -117,11 +117,7 @@ impl Matcher<'_, '_> {
                         Stage::Walk
                     }
                 }
-                Stage::Counted { node, query } => match self.tell_counted(trails, node, query) {
-                    ControlFlow::Break(step) => return Ok(Some(step)),
-                    ControlFlow::Continue(next) => next,
-                },
-                Stage::Kept { node, number } => match self.tell_kept(trails, node, number) {
+                Stage::Counted { .. } | Stage::Kept { .. } => match self.tell_taken(trails, stage) {
                     ControlFlow::Break(step) => return Ok(Some(step)),
                     ControlFlow::Continue(next) => next,
                 },

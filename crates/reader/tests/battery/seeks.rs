@@ -1,7 +1,8 @@
 //! Searching for a name finds what going from token to token finds.
 
 use trommel_reader::{
-    Backend, Config, Cursor, ErrorKind, Event, Framing, Limits, Seek, SeekStep, Syntax, Validation, View,
+    Backend, Config, Cursor, ErrorKind, Event, Framing, Limits, Seek, SeekStep, Span, Syntax, Taken,
+    Validation, View,
 };
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::effort::cases;
@@ -75,7 +76,7 @@ fn counted(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[u64; 
             break;
         }
         seek.begin(1, cursor.span().start);
-        seek.count_alone(unique);
+        seek.take(Taken::Counted, unique);
         seek.stop_between((name.len() as u64 + cursor.span().start) as u32 % 3, 0);
         loop {
             match cursor.seek_name(&mut seek, 0)? {
@@ -105,7 +106,7 @@ fn kept(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[Kept; 2]
             break;
         }
         seek.begin(1, cursor.span().start);
-        seek.keep(unique);
+        seek.take(Taken::Kept, unique);
         seek.stop_between((name.len() as u64 + cursor.span().start) as u32 % 3, 0);
         seek.stop_at_ebb(name.len() as u32 % 4, unique);
         loop {
@@ -119,10 +120,10 @@ fn kept(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[Kept; 2]
                 }
                 SeekStep::Kept => {
                     for kept in (0..).map_while(|number| seek.kept(number)) {
-                        let value = cursor.part(kept.value).unwrap();
+                        let value = cursor.part(Span::new(kept.start, kept.end)).unwrap();
                         let value = serde_json::from_slice::<serde_json::Value>(value.bytes()).unwrap();
                         assert!(!value.is_object() && !value.is_array());
-                        found.push((kept.object, kept.value.start));
+                        found.push((kept.object, kept.start));
                     }
                 }
                 SeekStep::Between => {}
@@ -392,19 +393,11 @@ fn long_arrays_are_stopped_in() {
     }
 }
 
-/// What is done with members.
-#[derive(Clone, Copy, Debug)]
-enum Taking {
-    Alone,
-    Counted,
-    Kept,
-}
-
 /// How many members there are, wherever one is seen, and where the error is that ends the search.
-fn taken(text: &str, backend: Backend, taking: Taking) -> Result<u64, (ErrorKind, u64, u64)> {
+fn taken(text: &str, backend: Backend, taken: Taken) -> Result<u64, (ErrorKind, u64, u64)> {
     use trommel_reader::Kind::{Array, Object};
 
-    let mut seen = 0;
+    let mut met = 0;
     let mut take = || {
         let config = config().backend(backend);
         let mut cursor = Cursor::new(text.as_bytes(), &config);
@@ -412,28 +405,24 @@ fn taken(text: &str, backend: Backend, taking: Taking) -> Result<u64, (ErrorKind
         cursor.next_record()?;
         cursor.begin_value()?;
         seek.begin(1, cursor.span().start);
-        match taking {
-            Taking::Alone => {}
-            Taking::Counted => seek.count_alone(false),
-            Taking::Kept => seek.keep(false),
-        }
+        seek.take(taken, false);
         loop {
             let step = cursor.seek_name(&mut seek, 0);
-            seen += seek.take_counted();
+            met += seek.take_counted();
             match step? {
-                SeekStep::Kept => seen += (0..).map_while(|number| seek.kept(number)).count() as u64,
+                SeekStep::Kept => met += (0..).map_while(|number| seek.kept(number)).count() as u64,
                 SeekStep::Member => {
                     if !matches!(cursor.peek()?, Some(Array | Object)) {
                         cursor.skip_value()?;
                     }
-                    seen += 1;
+                    met += 1;
                 }
                 SeekStep::Left | SeekStep::Between => return Ok(()),
             }
         }
     };
     let taken = take();
-    taken.map(|()| seen).map_err(|error: trommel_reader::Error| (error.kind(), error.offset(), seen))
+    taken.map(|()| met).map_err(|error: trommel_reader::Error| (error.kind(), error.offset(), met))
 }
 
 /// What is counted or kept without stopping at it is as right as what is told of: the same is refused, at the same byte, and
@@ -479,8 +468,8 @@ fn what_is_taken_is_looked_at() {
         for (before, behind) in [("{", "}"), ("[", "]"), ("{\"a\":[{", "}]}"), ("{\"login\":0,", "}")] {
             let text = format!("{before}{}\"login\": {value}{behind} ", " ".repeat(pad));
             for backend in Backend::available() {
-                let alone = taken(&text, backend, Taking::Alone);
-                for taking in [Taking::Counted, Taking::Kept] {
+                let alone = taken(&text, backend, Taken::Alone);
+                for taking in [Taken::Counted, Taken::Kept] {
                     assert_eq!(taken(&text, backend, taking), alone, "{backend:?}, {taking:?}: {text}");
                 }
             }

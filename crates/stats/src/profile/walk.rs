@@ -183,16 +183,8 @@ impl Core {
 
     #[inline]
     pub(super) fn name(&mut self, walk: &mut Walk, name: &Text<'_>) {
-        if name.is_escaped() { self.name_escaped(walk, name) } else { self.name_raw(walk, name.raw()) }
-    }
-
-    #[cold]
-    fn name_escaped(&mut self, walk: &mut Walk, name: &Text<'_>) {
-        self.name_raw(walk, name.decode().as_bytes());
-    }
-
-    #[inline]
-    fn name_raw(&mut self, walk: &mut Walk, name: &[u8]) {
+        let decoded = name.is_escaped().then(|| name.decode());
+        let name = decoded.as_ref().map_or(name.raw(), |name| name.as_bytes());
         if self.options.per_path { self.name_on_path(walk, name) } else { self.name_plain(walk, name) }
     }
 
