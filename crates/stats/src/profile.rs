@@ -80,8 +80,7 @@ impl Profile {
             self.walks.push(Walk::default());
         }
         if let Some(walk) = self.walks.get_mut(self.open) {
-            (walk.nested, self.settled) = (self.open > 0, false);
-            self.open += 1;
+            (walk.nested, self.settled, self.open) = (self.open > 0, false, self.open + 1);
         }
     }
 

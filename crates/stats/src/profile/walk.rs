@@ -183,8 +183,16 @@ impl Core {
 
     #[inline]
     pub(super) fn name(&mut self, walk: &mut Walk, name: &Text<'_>) {
-        let decoded = name.is_escaped().then(|| name.decode());
-        let name = decoded.as_ref().map_or(name.raw(), |name| name.as_bytes());
+        if name.is_escaped() { self.name_escaped(walk, name) } else { self.name_raw(walk, name.raw()) }
+    }
+
+    #[cold]
+    fn name_escaped(&mut self, walk: &mut Walk, name: &Text<'_>) {
+        self.name_raw(walk, name.decode().as_bytes());
+    }
+
+    #[inline]
+    fn name_raw(&mut self, walk: &mut Walk, name: &[u8]) {
         if self.options.per_path { self.name_on_path(walk, name) } else { self.name_plain(walk, name) }
     }
 
