@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use trommel_fuzz::{ends, framing, skips, tokens, trace};
 use trommel_reader::{
-    Backend, Config, Cursor, Error, Event, Kind, Names, Seek, SeekStep, Tally, Validation, View,
+    Backend, Config, Cursor, Error, Event, Kind, Names, Seek, SeekStep, Taken, Tally, Validation, View,
 };
 
 fuzz_target!(|input: &[u8]| {
@@ -16,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
         assert!(strict.is_none() || strict == found, "{backend:?}: {strict:?} {found:?}");
     }
     // A search finds the same, and the same wrong, whatever the bytes.
-    for search in [seek, count, members] {
+    for search in [seek, count, keep, members] {
         let mut expected = None;
         for backend in Backend::available() {
             let config = Config::new().backend(backend).validation(Validation::Structural).window(64);
@@ -71,7 +71,7 @@ fn seek(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) ->
 /// How many members of a short name, or objects that have one, there are in each record, and where it ends.
 fn count(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
     let mut seek = Seek::new(NAMES[usize::from(choice) % NAMES.len()]);
-    seek.count_alone(choice >= 128);
+    seek.take(Taken::Counted, choice >= 128);
     while cursor.next_record()? {
         let mut told = 0_u64;
         if let Event::Begin(_) = cursor.begin_value()? {
@@ -81,6 +81,35 @@ fn count(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -
             }
         }
         found.push((0, told + seek.take_counted(), cursor.offset()));
+    }
+    Ok(())
+}
+
+/// Where the members of a short name stand, or the first of each object, those that are kept on the way and those that are not.
+fn keep(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
+    let mut seek = Seek::new(NAMES[usize::from(choice) % NAMES.len()]);
+    seek.take(Taken::Kept, choice >= 128);
+    seek.stop_at_ebb(u32::from(choice) % 4, choice % 2 == 0);
+    while cursor.next_record()? {
+        if let Event::Begin(_) = cursor.begin_value()? {
+            seek.begin(1, cursor.span().start);
+            loop {
+                match cursor.seek_name(&mut seek, 0)? {
+                    SeekStep::Member if seek.note(cursor.depth()) || choice < 128 => {
+                        // Whether a member is kept depends on what is in sight.
+                        let depth = cursor.depth();
+                        cursor.peek()?;
+                        found.push((0, seek.start_of(depth), cursor.offset()));
+                    }
+                    SeekStep::Kept => {
+                        let kept = (0..).map_while(|number| seek.kept(number));
+                        found.extend(kept.map(|kept| (0, kept.object, kept.start)));
+                    }
+                    SeekStep::Member | SeekStep::Between => {}
+                    SeekStep::Left => break,
+                }
+            }
+        }
     }
     Ok(())
 }

@@ -67,7 +67,11 @@ impl Held {
         if self.is_empty() {
             self.width = key.len();
         }
-        self.collected.extend(key.iter().copied().chain(std::iter::repeat(0)).take(self.width));
+        if key.len() == self.width {
+            self.collected.extend_from_slice(key);
+        } else {
+            self.collected.extend(key.iter().copied().chain(std::iter::repeat(0)).take(self.width));
+        }
         self.collected.extend_from_slice(&[span.start, span.len(), tag]);
         if self.collected.len() >= COLLECTED { self.seal() } else { Ok(()) }
     }
@@ -147,14 +151,23 @@ impl Held {
         let mut heap = BinaryHeap::new();
         for (number, reader) in readers.iter_mut().enumerate() {
             if reader.advance(&mut self.store)? {
-                heap.push(Reverse((reader.key(width), number)));
+                let key = reader.words.get(..width).unwrap_or_default().to_vec();
+                heap.push(Reverse((key, number)));
             }
         }
         while let Some(Reverse((_, number))) = heap.pop() {
             let Some(reader) = readers.get_mut(number) else { continue };
-            take(&reader.words)?;
-            if reader.advance(&mut self.store)? {
-                heap.push(Reverse((reader.key(width), number)));
+            loop {
+                take(&reader.words)?;
+                if !reader.advance(&mut self.store)? {
+                    break;
+                }
+                // Matches come nearly in their order, so that the same run is mostly the next one, too.
+                let row = (reader.words.get(..width).unwrap_or_default(), number);
+                if heap.peek().is_some_and(|Reverse((key, other))| (key.as_slice(), *other) < row) {
+                    heap.push(Reverse((row.0.to_vec(), number)));
+                    break;
+                }
             }
         }
         Ok(())
@@ -172,10 +185,6 @@ struct Reader {
 impl Reader {
     fn new(run: Run, stride: usize) -> Self {
         Self { run, buffer: Vec::new(), at: 0, words: vec![0; stride] }
-    }
-
-    fn key(&self, width: usize) -> Vec<u64> {
-        self.words.get(..width).unwrap_or_default().to_vec()
     }
 
     /// To the next row; `false` at the end of the run.

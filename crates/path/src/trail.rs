@@ -29,6 +29,8 @@ pub(crate) struct Node {
     pub(crate) names: Vec<(Box<str>, u32)>,
     /// The same names, for looking for them.
     pub(crate) named: Names,
+    /// A bit for each of them.
+    all: u64,
     /// Elements that lead on, by index, ascending.
     pub(crate) indices: Vec<(u64, u32)>,
     /// Where every member leads.
@@ -64,6 +66,7 @@ impl Trails {
         }
         for node in &mut trails.nodes {
             node.named = Names::new(node.names.iter().map(|(name, _)| name.as_ref()));
+            node.all = (0..node.names.len()).fold(0, |all, _| all << 1 | 1);
         }
         Some(trails).filter(Self::is_plain)
     }
@@ -166,8 +169,7 @@ impl Node {
         if self.sought.is_some() {
             false
         } else if object {
-            let all = found.count_ones() as usize == self.names.len();
-            self.members.is_none() && all && duplicates == Duplicates::First
+            self.members.is_none() && found == self.all && duplicates == Duplicates::First
         } else {
             let last = self.indices.last().map_or(0, |(last, _)| last.saturating_add(1));
             self.elements.is_none() && index >= last

@@ -272,4 +272,4 @@ pub use source::Monitor;
 pub use span::Span;
 pub use tally::Tally;
 pub use text::Text;
-pub use trommel_scan::{Backend, Names, compact};
+pub use trommel_scan::{Backend, Hit, Names, Taken, compact};

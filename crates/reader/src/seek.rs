@@ -1,6 +1,6 @@
 //! What a search for the members of one name knows.
 
-use trommel_scan::{Hits, Needle, Passed, Stack};
+use trommel_scan::{Carry, Hit, Hits, Needle, Passed, Sought, Stack, Taken};
 
 /// Bytes in which an array shows that it is long, at first.
 const WATCHED: u64 = 64 << 10;
@@ -32,8 +32,12 @@ pub struct Seek {
     /// Not to stop there before this offset.
     pub(crate) until: u64,
     pub(crate) hits: Hits,
-    /// Whether members are counted where nothing else is to be told of them.
-    pub(crate) counts: bool,
+    /// What is done with members that take no closer look.
+    pub(crate) taken: Taken,
+    /// The search stops where no more containers are open than so many, when members were kept.
+    pub(crate) ebb: u32,
+    /// What is to be done when those that were kept have been told of.
+    pub(crate) pending: Option<(Sought, Carry)>,
 }
 
 /// What a search has come to.
@@ -46,6 +50,8 @@ pub enum SeekStep {
     Left,
     /// Between two elements of a long array, where it was [asked](Seek::watch) to stop.
     Between,
+    /// Members were [kept](Seek::take). They are to be read before the search goes on, and the cursor is not to be moved otherwise.
+    Kept,
 }
 
 impl Seek {
@@ -66,7 +72,9 @@ impl Seek {
             turn: 0,
             until: 0,
             hits: Hits::default(),
-            counts: false,
+            taken: Taken::Alone,
+            ebb: 0,
+            pending: None,
         }
     }
 
@@ -74,6 +82,7 @@ impl Seek {
     pub fn begin(&mut self, depth: u32, start: u64) {
         self.surplus = 0;
         self.hits.clear();
+        self.pending = None;
         self.entered(depth, start);
         self.mark(depth);
     }
@@ -83,10 +92,22 @@ impl Seek {
         self.needle.name()
     }
 
-    /// From now on members are [counted](Self::take_counted) instead of told of, wherever that takes no closer look: of each
-    /// object only the first, if they are `unique`.
-    pub fn count_alone(&mut self, unique: bool) {
-        (self.counts, self.hits.unique) = (true, unique);
+    /// From now on, members whose values are scalars are [told of](SeekStep::Member), [counted](Self::take_counted) or
+    /// [kept](SeekStep::Kept), wherever that takes no closer look; of each object only the first, if they are `unique` and not told
+    /// of. All others are told of.
+    pub fn take(&mut self, taken: Taken, unique: bool) {
+        (self.taken, self.hits.unique) = (taken, unique);
+    }
+
+    /// Does not go on with members kept, or with others `waiting`, where a container has ended and so many are open, or fewer.
+    pub fn stop_at_ebb(&mut self, depth: u32, waiting: bool) {
+        (self.ebb, self.hits.waiting) = (depth, waiting);
+    }
+
+    /// One of the members that were kept, by its number; they are forgotten when the search goes on.
+    #[inline]
+    pub fn kept(&self, number: usize) -> Option<Hit> {
+        self.hits.kept.get(number).copied()
     }
 
     /// How many members were counted since this was asked last.

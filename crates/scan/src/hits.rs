@@ -1,4 +1,8 @@
-//! Members that are only counted: where all of one is plain to see, a search for its name need not stop at it.
+//! Members whose values are plain to see: a search for their name need not stop at them.
+#![expect(
+    clippy::inline_always,
+    reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
+)]
 
 use crate::blocks::is_space;
 use crate::trace::{Brackets, Trace};
@@ -6,24 +10,69 @@ use crate::trace::{Brackets, Trace};
 /// Bytes of a value, at most, that is looked at here.
 const SHORT: usize = 256;
 
+/// Members that are kept at once, at most.
+const MOST: usize = 256;
+
+/// What is done with members whose values are plain to see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the reader chooses one")]
+pub enum Taken {
+    /// The search stops at each, as at any other.
+    #[default]
+    Alone,
+    /// They are counted.
+    Counted,
+    /// They are kept, some at a time.
+    Kept,
+}
+
+/// A member that was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "where its object and its value are is all there is to tell")]
+pub struct Hit {
+    /// Absolute offset of its object.
+    pub object: u64,
+    /// Absolute offset of its value.
+    pub start: u64,
+    /// Absolute offset behind its value.
+    pub end: u64,
+}
+
 /// What was found of a name.
 #[derive(Clone, Debug, Default)]
 pub struct Hits {
-    /// Whether members whose values are plain are counted, without stopping at them.
-    pub counting: bool,
-    /// Whether of the members of an object only the first is.
+    /// What is done with members whose values are plain to see.
+    pub taken: Taken,
+    /// Whether of the members of an object only the first is taken.
     pub unique: bool,
-    /// How many were.
+    /// How many were counted.
     pub counted: u64,
+    /// Those that were kept.
+    pub kept: Vec<Hit>,
+    /// Whether some wait that were kept earlier.
+    pub waiting: bool,
     /// Objects in which a member was found: how many containers are open in each, and where it begins. Those deeper than the
     /// current place have ended, and so may others have.
     found: Vec<(u32, u64)>,
+}
+
+/// Where a member may be found.
+#[derive(Clone, Copy)]
+pub(crate) struct Spot<'b> {
+    pub(crate) bytes: &'b [u8],
+    /// Absolute offset of the first of them.
+    pub(crate) base: u64,
+    /// The index of the colon behind its name.
+    pub(crate) colon: usize,
+    /// How many containers are open there.
+    pub(crate) depth: u32,
 }
 
 impl Hits {
     /// Forgets what was found.
     pub fn clear(&mut self) {
         self.found.clear();
+        self.kept.clear();
         self.counted = 0;
     }
 
@@ -47,22 +96,24 @@ impl Hits {
         self.found.binary_search(&(depth, start)).is_ok()
     }
 
-    /// Counts a member, behind whose name a colon stands at this index, and so many containers are open, if all of it is in
-    /// sight and there is nothing to find fault with.
-    #[inline]
-    pub(crate) fn count(
-        &mut self,
-        bytes: &[u8],
-        colon: usize,
-        depth: u32,
-        innermost: Option<(u64, bool)>,
-    ) -> bool {
-        let Some((start, true)) = innermost else { return false };
-        if !is_plain(bytes, colon + 1) {
+    /// Takes a member of the innermost container, if that is an object, all of the member is in sight, and there is nothing to
+    /// find fault with.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, spot: Spot<'_>, innermost: Option<(u64, bool)>) -> bool {
+        let Some((object, true)) = innermost else { return false };
+        if self.kept.len() >= MOST {
             return false;
         }
-        let is_first = self.note(depth, start);
-        self.counted += u64::from(is_first || !self.unique);
+        let Some((start, end)) = plain_scalar(spot.bytes, spot.colon + 1) else { return false };
+        let is_first = self.note(spot.depth, object);
+        if !is_first && self.unique {
+            return true;
+        }
+        if self.taken == Taken::Kept {
+            self.kept.push(Hit { object, start: spot.base + start as u64, end: spot.base + end as u64 });
+        } else {
+            self.counted += 1;
+        }
         true
     }
 }
@@ -70,6 +121,7 @@ impl Hits {
 impl Trace<'_> {
     /// Where the innermost container begins, and whether it is an object, when so many are open behind the first brackets of
     /// the block that begins at an offset.
+    #[inline(always)]
     pub(crate) fn innermost(&self, at: u64, brackets: Brackets, depth: u32) -> Option<(u64, bool)> {
         let mut closed = 0;
         let passed = self.passed.blocks.iter().rev().copied();
@@ -97,46 +149,74 @@ impl Trace<'_> {
     }
 }
 
-/// Whether a value that is no container begins at an index, behind white space or none, and is right as far as it goes: a short
-/// string of ASCII without escapes, a whole number, a word. A strict reader would say the same.
+/// Where a value that is no container begins and ends, behind white space or none, if it is right and something else follows: a
+/// short string without escapes, a number without an exponent, a word. A strict reader would say the same.
 #[inline]
-fn is_plain(bytes: &[u8], at: usize) -> bool {
-    let mut at = at;
-    while bytes.get(at).is_some_and(|&byte| is_space(byte)) {
-        at += 1;
+fn plain_scalar(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let mut start = at;
+    while is_space(*bytes.get(start)?) {
+        start += 1;
     }
-    match bytes.get(at..).unwrap_or_default() {
-        [b'"', text @ ..] => is_plain_text(text),
-        [b'1'..=b'9', digits @ ..] => {
-            let end = digits.iter().take(SHORT).position(|byte| !byte.is_ascii_digit());
-            let next = end.and_then(|end| digits.get(end));
-            next.is_some_and(|byte| !matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
-        }
-        rest => [&b"true"[..], b"false", b"null"].iter().any(|word| rest.starts_with(word)),
-    }
+    let value = bytes.get(start..)?;
+    let length = match value {
+        [b'"', text @ ..] => plain_text(text)? + 2,
+        [b'-' | b'0'..=b'9', ..] => plain_number(value)?,
+        _ => [&b"true"[..], b"false", b"null"].into_iter().find(|word| value.starts_with(word))?.len(),
+    };
+    let next = *value.get(length)?;
+    (matches!(next, b',' | b'}') || is_space(next)).then_some((start, start + length))
 }
 
-/// Whether of all bytes that are special in a string, or not ASCII, a quote comes first.
+/// Bytes of a number, if it has no exponent.
 #[inline]
-fn is_plain_text(text: &[u8]) -> bool {
-    for word in text.as_chunks::<8>().0.iter().take(SHORT / 8) {
-        let special = special(u64::from_le_bytes(*word));
+fn plain_number(value: &[u8]) -> Option<usize> {
+    let digits = |from: usize| {
+        let digits = value.get(from..).unwrap_or_default().iter().take(SHORT);
+        digits.take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let first = usize::from(value.first() == Some(&b'-'));
+    let whole = digits(first);
+    if whole == 0 || whole > 1 && value.get(first) == Some(&b'0') {
+        return None;
+    }
+    let end = first + whole;
+    if value.get(end) != Some(&b'.') {
+        return Some(end);
+    }
+    let fraction = digits(end + 1);
+    (fraction > 0).then_some(end + 1 + fraction)
+}
+
+/// Bytes before the quote that ends a string, if of all bytes that are special in a string it comes first.
+#[inline]
+fn plain_text(text: &[u8]) -> Option<usize> {
+    let mut seen = 0;
+    for (number, word) in text.as_chunks::<8>().0.iter().take(SHORT / 8).enumerate() {
+        let word = u64::from_le_bytes(*word);
+        seen |= word;
+        let special = special(word);
         if special != 0 {
-            return word.get(special.trailing_zeros() as usize / 8) == Some(&b'"');
+            let length = 8 * number + special.trailing_zeros() as usize / 8;
+            let text = text.get(..length).filter(|_| text.get(length) == Some(&b'"'))?;
+            // What follows the quote was looked at, too, if it stands in the same word.
+            return (seen & HIGH == 0 || std::str::from_utf8(text).is_ok()).then_some(length);
         }
     }
-    false
+    None
 }
 
-/// The highest bit of each of eight bytes that is special in a string or not ASCII, up to the first; of later ones perhaps of
-/// others, too.
+/// The lowest bit of each of eight bytes.
+const LOW: u64 = 0x0101_0101_0101_0101;
+
+/// The highest one.
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// The highest bit of each of eight bytes that is special in a string, up to the first; of later ones perhaps of others, too.
 #[inline]
 fn special(word: u64) -> u64 {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
     // Borrowing begins at the first byte that is too small, so that it is right about that one.
     let quotes = word ^ (LOW * u64::from(b'"'));
     let backslashes = word ^ (LOW * u64::from(b'\\'));
     let below = |bytes: u64, least: u64| bytes.wrapping_sub(LOW * least) & !bytes;
-    (word | below(word, 0x20) | below(quotes, 1) | below(backslashes, 1)) & HIGH
+    (below(word, 0x20) | below(quotes, 1) | below(backslashes, 1)) & HIGH
 }

@@ -46,7 +46,7 @@ pub use backend::{Backend, Kernels};
 pub use blocks::is_space;
 pub use compact::compact;
 pub use escapes::{count_chars, decode_escape, eq_escaped, hex4};
-pub use hits::Hits;
+pub use hits::{Hit, Hits, Taken};
 pub use members::{Named, Names, Naming};
 pub use runs::Plain;
 pub use seek::{Carry, Needle, Seeking, Sought};

@@ -11,7 +11,7 @@
 use crate::backend::{BLOCK, Lanes};
 use crate::blocks::{add, is_space, padded, strings};
 use crate::escapes::eq_escaped;
-use crate::hits::Hits;
+use crate::hits::{Hits, Spot, Taken};
 use crate::trace::{Brackets, Count, Trace};
 
 /// A name that is looked for.
@@ -20,6 +20,10 @@ pub struct Needle {
     name: Box<str>,
     /// The byte before the closing quote, when the name can be spelt without escapes.
     last: Option<u8>,
+    /// The opening quote and the name, the last eight bytes of them or fewer, as they stand before the closing quote in a word
+    /// whose lowest byte comes first; and which bits of it matter.
+    tail: u64,
+    mask: u64,
 }
 
 impl Needle {
@@ -28,7 +32,11 @@ impl Needle {
         let needs_escapes = name.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
         // Before the closing quote of the empty name stands the opening one.
         let last = name.bytes().last().unwrap_or(b'"');
-        Self { name: name.into(), last: (!needs_escapes).then_some(last) }
+        let (mut tail, mut mask) = (0, 0);
+        for byte in name.bytes().rev().chain([b'"']).take(8).collect::<Vec<u8>>().into_iter().rev() {
+            (tail, mask) = (tail >> 8 | u64::from(byte) << 56, mask >> 8 | 0xFF << 56);
+        }
+        Self { name: name.into(), last: (!needs_escapes).then_some(last), tail, mask }
     }
 
     /// The name.
@@ -60,6 +68,49 @@ impl Needle {
     fn is_spelt_with_escapes(&self, raw: &[u8]) -> bool {
         raw.len() <= self.reach() && eq_escaped(raw, self.name.as_bytes())
     }
+
+    /// The quote before a string that ends at an index, and in which there is no escape, if it says the name.
+    #[inline(always)]
+    fn opening(&self, bytes: &[u8], close: usize) -> Option<usize> {
+        let before = bytes.get(..close)?;
+        let open = close.checked_sub(self.name.len() + 1)?;
+        if let Some(word) = before.last_chunk() {
+            if (u64::from_le_bytes(*word) ^ self.tail) & self.mask != 0 {
+                return None;
+            }
+            if self.name.len() < 8 {
+                return Some(open);
+            }
+        }
+        // Without escapes no quote can stand in it.
+        let text = before.get(open..)?.strip_prefix(b"\"")?;
+        (text == self.name.as_bytes()).then_some(open)
+    }
+
+    /// The same of a string in which there are escapes: the name's last character stands there itself, or is one.
+    #[inline(always)]
+    fn opening_escaped(&self, bytes: &[u8], close: usize) -> Option<usize> {
+        match bytes.get(..close)? {
+            [.., b'\\', _] | [.., b'\\', _, _, _, _, _] => {}
+            [.., last] if self.name.as_bytes().last() == Some(last) => {}
+            _ => return None,
+        }
+        self.look_back(bytes, close)
+    }
+
+    #[cold]
+    fn look_back(&self, bytes: &[u8], close: usize) -> Option<usize> {
+        let mut end = close;
+        let first = close.saturating_sub(self.reach());
+        loop {
+            let open = first + bytes.get(first..end)?.iter().rposition(|&byte| byte == b'"')?;
+            let backslashes = bytes.get(..open)?.iter().rev().take_while(|&&byte| byte == b'\\').count();
+            if backslashes.is_multiple_of(2) {
+                return self.is_spelt_with_escapes(bytes.get(open + 1..close)?).then_some(open);
+            }
+            end = open;
+        }
+    }
 }
 
 /// A search under way.
@@ -75,6 +126,8 @@ pub struct Seeking<'s> {
     pub turn: u32,
     /// Not to stop there before this index.
     pub until: usize,
+    /// Where no more containers are open than so many, the search stops if it has kept members, or some wait.
+    pub ebb: u32,
     /// Absolute offset of the first byte of the window.
     pub base: u64,
     /// What is known of the bytes before.
@@ -94,8 +147,6 @@ pub struct Carry {
     behind_last: u64,
     /// 1 while in a string in which there was a backslash.
     backslash: u64,
-    /// Absolute offset of the last opening quote.
-    opened: u64,
 }
 
 /// How a search went; indices into the window.
@@ -124,6 +175,8 @@ pub enum Sought {
     Left(usize),
     /// The bracket that ends a value behind which to stop.
     Between(usize),
+    /// The bracket behind which no more containers are open than those that members are kept for.
+    Ebbed(usize),
     /// A bracket that opens one container too many.
     TooDeep(usize),
     /// All bytes were used up.
@@ -171,28 +224,22 @@ fn seek_block<L: Lanes>(
 ) -> Option<Sought> {
     let (inside, quotes) = strings(lanes, place.length, &mut carry.in_string, &mut carry.escaped);
     let (plain, escaped) = names(lanes, place.length, (inside, quotes & !inside), carry, state.needle);
-    let openings = quotes & inside;
     let folded = lanes.with_bit5();
     let mut open = folded.eq(b'{') & !inside;
     let mut close = folded.eq(b'}') & !inside;
     let mut found = None;
     if plain | escaped != 0 {
-        // What was opened before the window cannot be seen, and is too long.
-        let before = carry.opened.checked_sub(state.base).map(|open| open as usize);
-        let strings = Strings { closings: plain | escaped, escaped, openings, before };
-        found = if state.hits.counting {
-            let brackets = Brackets { open, close, curly: lanes.bit5() };
-            count_hits(place, strings, brackets, *count, state)
-        } else {
+        let strings = Strings { closings: plain | escaped, escaped };
+        found = if state.hits.taken == Taken::Alone {
             judge(place, strings, state.needle)
+        } else {
+            let brackets = Brackets { open, close, curly: lanes.bit5() };
+            take_hits(place, strings, brackets, *count, state)
         };
         if let Some((bit, _)) = found {
             let before = (1 << bit) - 1;
             (open, close) = (open & before, close & before);
         }
-    }
-    if openings != 0 {
-        carry.opened = state.base + (place.at + openings.ilog2() as usize) as u64;
     }
     if open | close != 0 {
         let brackets = Brackets { open, close, curly: lanes.bit5() };
@@ -203,7 +250,7 @@ fn seek_block<L: Lanes>(
     found.map(|(_, sought)| sought)
 }
 
-/// The closing quotes of a block that may end the name, and those of strings with escapes in them.
+/// The closing quotes of a block that may end the name, and those of strings with escapes in them that may.
 #[inline(always)]
 fn names<L: Lanes>(
     lanes: L,
@@ -212,10 +259,11 @@ fn names<L: Lanes>(
     carry: &mut Carry,
     needle: &Needle,
 ) -> (u64, u64) {
-    let mut plain = 0;
+    let (mut plain, mut behind_last) = (0, u64::MAX);
     if let Some(last) = needle.last {
         let last = lanes.eq(last);
-        plain = ends & (last << 1 | carry.behind_last);
+        behind_last = last << 1 | carry.behind_last;
+        plain = ends & behind_last;
         carry.behind_last = last >> (length - 1) & 1;
     }
     let backslashes = lanes.eq(b'\\') & inside;
@@ -225,7 +273,9 @@ fn names<L: Lanes>(
     // From a backslash the sum carries through the string, to its closing quote.
     let (sum, over) = add(inside, backslashes, carry.backslash);
     carry.backslash = u64::from(over);
-    (plain, sum & ends)
+    // The last character is there itself, or is an escape of two bytes or six, which may have begun in the block before.
+    let behind_escapes = backslashes << 2 | backslashes << 6 | 0x3F;
+    (plain, sum & ends & (behind_last | behind_escapes))
 }
 
 /// Strings that end in a block.
@@ -234,12 +284,10 @@ struct Strings {
     closings: u64,
     /// Those of strings with escapes.
     escaped: u64,
-    /// Where strings begin in the block, and the index where the one did that began last before it.
-    openings: u64,
-    before: Option<usize>,
 }
 
 /// The first of some strings of a block that is a member's name, or may be one; with the bit of its closing quote.
+#[inline(always)]
 fn judge(place: Place<'_>, strings: Strings, needle: &Needle) -> Option<(u32, Sought)> {
     let mut left = strings.closings;
     while left != 0 {
@@ -247,12 +295,13 @@ fn judge(place: Place<'_>, strings: Strings, needle: &Needle) -> Option<(u32, So
         let one = left & left.wrapping_neg();
         left ^= one;
         let (close, escaped) = (place.at + bit as usize, strings.escaped & one != 0);
-        let opened = strings.openings & (one - 1);
-        let open = if opened == 0 { strings.before } else { Some(place.at + opened.ilog2() as usize) };
+        // What was opened before the window cannot be seen, and is too long.
+        let open = if escaped {
+            needle.opening_escaped(place.bytes, close)
+        } else {
+            needle.opening(place.bytes, close)
+        };
         let Some(open) = open else { continue };
-        if !place.bytes.get(open + 1..close).is_some_and(|raw| needle.is_spelt(raw, escaped)) {
-            continue;
-        }
         let behind = place.bytes.get(close + 1..).unwrap_or_default();
         match behind.iter().position(|&byte| !is_space(byte)) {
             Some(space) if behind.get(space) == Some(&b':') => {
@@ -265,8 +314,9 @@ fn judge(place: Place<'_>, strings: Strings, needle: &Needle) -> Option<(u32, So
     None
 }
 
-/// Counts the members of the name in a block, up to the first that is not plain, or behind a bracket where to stop.
-fn count_hits(
+/// Takes the members of the name in a block, up to the first that is not plain, or behind a bracket where to stop.
+#[inline(always)]
+fn take_hits(
     place: Place<'_>,
     mut strings: Strings,
     brackets: Brackets,
@@ -277,24 +327,30 @@ fn count_hits(
         let found = judge(place, strings, state.needle)?;
         let (bit, Sought::Found { colon, escaped: false, .. }) = found else { return Some(found) };
         let before = brackets.only((1 << bit) - 1);
-        let (opens, closes) = (before.open.count_ones(), before.close.count_ones());
-        if count.depth <= state.turn + closes || count.depth + opens > state.trace.room() {
+        if may_stop(before, count, state) {
             return Some(found);
         }
-        let depth = count.depth + opens - closes;
+        let depth = count.depth + before.open.count_ones() - before.close.count_ones();
         let innermost = state.trace.innermost(state.base + place.at as u64, before, depth);
-        if !state.hits.count(place.bytes, colon, depth, innermost) {
+        let spot = Spot { bytes: place.bytes, base: state.base, colon, depth };
+        if !state.hits.take(spot, innermost) {
             return Some(found);
         }
         strings.closings &= u64::MAX << bit << 1;
     }
 }
 
+/// Whether one of some brackets may be the last, or one too many.
+#[inline(always)]
+fn may_stop(brackets: Brackets, count: Count, state: &Seeking<'_>) -> bool {
+    let (opens, closes) = (brackets.open.count_ones(), brackets.close.count_ones());
+    count.depth <= state.turn.max(state.ebb) + closes || count.depth + opens > state.trace.room()
+}
+
 /// Past the brackets of a block, or to one of them.
 #[inline(always)]
 fn pass(at: usize, brackets: Brackets, count: &mut Count, state: &mut Seeking<'_>) -> Option<Sought> {
-    let (opens, closes) = (brackets.open.count_ones(), brackets.close.count_ones());
-    if count.depth <= state.turn + closes || count.depth + opens > state.trace.room() {
+    if may_stop(brackets, *count, state) {
         return walk(at, brackets, count, state);
     }
     count.pass(brackets);
@@ -317,6 +373,9 @@ fn walk(at: usize, brackets: Brackets, count: &mut Count, state: &mut Seeking<'_
         count.pass(brackets.only(one));
         if brackets.close & one != 0 && count.depth <= state.turn {
             stop = turned(index, count.depth, state);
+        }
+        if brackets.close & one != 0 && count.depth <= state.ebb && stop.is_none() {
+            stop = (state.hits.waiting || !state.hits.kept.is_empty()).then_some(Sought::Ebbed(index));
         }
     }
     state.trace.push(state.base + at as u64, brackets.only(!left), count.depth);

@@ -80,9 +80,7 @@ impl Profile {
             self.walks.push(Walk::default());
         }
         if let Some(walk) = self.walks.get_mut(self.open) {
-            walk.nested = self.open > 0;
-            self.open += 1;
-            self.settled = false;
+            (walk.nested, self.settled, self.open) = (self.open > 0, false, self.open + 1);
         }
     }
 
@@ -93,8 +91,9 @@ impl Profile {
 
     #[inline]
     fn each(&mut self, mut step: impl FnMut(&mut Core, &mut Walk)) {
-        for walk in self.walks.iter_mut().take(self.open) {
-            step(&mut self.core, walk);
+        match self.walks.get_mut(..self.open) {
+            Some([walk]) => step(&mut self.core, walk),
+            walks => walks.unwrap_or_default().iter_mut().for_each(|walk| step(&mut self.core, walk)),
         }
         if self.core.trie.charge > self.settle_at {
             self.settle_open();

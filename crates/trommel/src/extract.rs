@@ -114,7 +114,7 @@ impl Outbox {
     }
 
     /// Whether something is held.
-    #[cfg(feature = "parallel")]
+    #[inline]
     pub(crate) fn is_holding(&self) -> bool {
         !self.held.is_empty()
     }

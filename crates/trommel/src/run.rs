@@ -391,8 +391,8 @@ impl Run<'_> {
         match step {
             Step::Event(event) => {
                 let cursor = matcher.cursor();
-                let at = cursor.span().start;
-                Describers(&mut self.work.describing).hear(event, cursor.payload(), at);
+                let start = cursor.span().start;
+                Describers(&mut self.work.describing).hear(event, cursor.payload(), start);
                 Ok(())
             }
             Step::Enter { query, times } => self.enter(query, times, matcher),
@@ -473,7 +473,7 @@ impl Run<'_> {
             return Ok(());
         };
         outbox.take(left, matcher, outgoing, self.sink)?;
-        if document_order && left.settled {
+        if document_order && left.settled && outbox.is_holding() {
             outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
         }
         Ok(())

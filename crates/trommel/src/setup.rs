@@ -116,9 +116,8 @@ impl Builder<'_> {
         let tallies = matches!(measures, [Measure::Stats(stats)] if stats.is_tally());
         let options = PlanOptions::new().duplicates(self.options.duplicates);
         let mut plan = Plan::with_orders(&self.queries, options);
-        let ids: Vec<_> = plan.ids().collect();
         for (query, condition) in &self.conditions {
-            if let Some(&id) = ids.get(*query) {
+            if let Some(id) = plan.ids().nth(*query) {
                 plan = plan.only_where(id, condition);
             }
         }
@@ -130,6 +129,7 @@ impl Builder<'_> {
         wants.no_leave = each(|role| matches!(role, Role::Count(_) | Role::Counted(_) | Role::Sampled(_)));
         // Where all that is asked is limited, each match may be the last.
         wants.only_count = self.roles.iter().map(|role| matches!(role, Role::Count(_)) && !can_end).collect();
+        wants.ahead = self.roles.iter().map(|role| matches!(role, Role::Extract(_)) && !can_end).collect();
         wants.location = located || self.roles.iter().any(|role| matches!(role, Role::Counted(_)));
         Setup { plan, roles: self.roles, wants, tallies, needs_all, can_end }
     }

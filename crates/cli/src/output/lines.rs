@@ -188,6 +188,16 @@ impl Lines {
 
 impl Sink for Lines {
     fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
+        let is_alone = matches!(self.form, Form::Values | Form::Raw);
+        if is_alone
+            && self.values.are_verbatim(found.value)
+            && (found.measure == 0 || self.waiting.is_empty())
+        {
+            let mut page = self.out.page();
+            page.bytes().extend_from_slice(found.value);
+            page.bytes().push(b'\n');
+            return page.settle();
+        }
         self.line(found)
     }
 

@@ -47,6 +47,12 @@ impl Values {
         self
     }
 
+    /// Whether a value needs no check and is written as it stands: a token, in which there is no insignificant white space.
+    #[inline]
+    pub(crate) fn are_verbatim(&self, value: &[u8]) -> bool {
+        !self.escape && value.len() <= LARGE && !matches!(value.first(), Some(b'{' | b'['))
+    }
+
     /// Checks a value. What a query visits was checked by the engine, and so were scalars; a
     /// container that was passed over by its brackets was not.
     pub(crate) fn check<'v>(&self, value: View<'v>) -> Result<Checked<'v>, Error> {
@@ -78,8 +84,7 @@ impl Values {
     /// Writes a value.
     pub(crate) fn put(&mut self, checked: &Checked<'_>, to: &mut dyn Target) -> io::Result<()> {
         let Checked { value, cuts } = checked;
-        if cuts.is_empty() && !self.escape && !matches!(value.bytes().first(), Some(b'{' | b'[')) {
-            // In a token there is no insignificant white space.
+        if cuts.is_empty() && self.are_verbatim(value.bytes()) {
             to.bytes().extend_from_slice(value.bytes());
             return to.settle();
         }

@@ -32,7 +32,7 @@ enum Around {
     /// On the way down the tree of plain paths; so many of its nodes' matches are open.
     Levels(Vec<Level>, usize),
     /// The same in a search.
-    Search(Vec<Level>, usize, Descent),
+    Search(Vec<Level>, usize, Box<Descent>),
     Frames {
         frames: Vec<Frame>,
         active: Vec<Active>,
@@ -120,7 +120,7 @@ impl Plan {
             Around::Search(levels, open, descent) => {
                 scratch.restart_on_trail(self);
                 scratch.levels.clone_from(levels);
-                scratch.descent.clone_from(descent);
+                scratch.descent.clone_from(descent.as_ref());
                 let floor = scratch.descent.stop_behind(matcher.cursor.depth(), until);
                 if let Some(array) = scratch.levels.last_mut() {
                     array.floor = floor;
@@ -192,7 +192,7 @@ impl<'c> Matcher<'_, 'c> {
         let between = self.cursor.between().filter(|_| self.scratch.pause.paused)?;
         let Scratch { levels, frames, active, found, location, .. } = &*self.scratch;
         let (around, depth) = if self.searches() {
-            let descent = self.scratch.descent.clone();
+            let descent = Box::new(self.scratch.descent.clone());
             (Around::Search(levels.clone(), self.open, descent), levels.len())
         } else if matches!(self.phase, Phase::Trail(_)) {
             (Around::Levels(levels.clone(), self.open), levels.len())

@@ -7,7 +7,7 @@
 
 use std::ops::ControlFlow;
 
-use trommel_reader::{Kind, Result, Seek, SeekStep};
+use trommel_reader::{Hit, Kind, Result, Seek, SeekStep, Taken};
 
 use super::trail::{Level, Stage};
 use super::{Matcher, Phase, Scratch, Step};
@@ -18,8 +18,9 @@ use crate::trail::Trails;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Descent {
     seek: Option<Seek>,
-    /// Containers open around the outermost one that is searched.
+    /// Containers open around the outermost one that is searched, and levels.
     floor: u32,
+    around: usize,
     /// Whether matches of any query are wanted in the order of the RFC.
     sorts: bool,
     /// Of so many open containers none can put anything before what was found, as when that was last looked at.
@@ -32,6 +33,8 @@ pub(super) struct Descent {
     settled: bool,
     /// How many nodes are to be told of that were only counted, and what comes next.
     counted: (u64, Option<Stage>),
+    /// Whether nodes may be told of when the search is further on.
+    keeps: bool,
 }
 
 impl Descent {
@@ -46,9 +49,9 @@ impl Descent {
         self.settled = true;
     }
 
-    /// Begins with a container in which so many are open, itself among them.
-    fn begin(&mut self, depth: u32) {
-        self.floor = depth - 1;
+    /// Begins with a container in which so many are open, itself among them, and which so many levels are around.
+    fn begin(&mut self, depth: u32, around: usize) {
+        (self.floor, self.around) = (depth - 1, around);
         self.clear = self.floor;
     }
 
@@ -92,9 +95,9 @@ impl Matcher<'_, '_> {
             return;
         }
         let (depth, is_outermost) = (self.cursor.depth(), !self.is_searching(trails));
-        let descent = &mut self.scratch.descent;
+        let Scratch { descent, levels, pause, .. } = &mut *self.scratch;
         if is_outermost {
-            descent.begin(depth);
+            descent.begin(depth, levels.len());
         }
         let Some(seek) = &mut descent.seek else { return };
         if !is_outermost {
@@ -102,12 +105,12 @@ impl Matcher<'_, '_> {
         }
         seek.begin(depth, self.start);
         let sought = trails.node(node).and_then(|node| node.sought);
-        if sought
-            .is_some_and(|sought| trails.queries(sought).iter().all(|&query| self.wants.only_counts(query)))
-        {
-            seek.count_alone(self.plan.options.duplicates == Duplicates::First);
-        }
-        if self.scratch.pause.wants() {
+        let queries = sought.map_or(&[][..], |sought| trails.queries(sought));
+        let unique = self.plan.options.duplicates == Duplicates::First;
+        descent.keeps = matches!(queries, &[query] if self.wants.allows_ahead(query));
+        let counts = queries.iter().all(|&query| self.wants.only_counts(query));
+        seek.take(if counts { Taken::Counted } else { Taken::Alone }, unique);
+        if pause.wants() {
             seek.watch(depth, self.start);
         }
     }
@@ -131,13 +134,18 @@ impl Matcher<'_, '_> {
         }
     }
 
+    /// Tells of what a search has taken on the way, or what comes when all was told.
+    #[inline]
+    pub(super) fn tell_taken(&mut self, trails: &Trails, stage: Stage) -> ControlFlow<Step, Stage> {
+        match stage {
+            Stage::Kept { node, number } => self.tell_kept(trails, node, number),
+            Stage::Counted { node, query } => self.tell_counted(trails, node, query),
+            stage => ControlFlow::Continue(stage),
+        }
+    }
+
     /// Tells the next query how many nodes were counted, or what comes when all were told.
-    pub(super) fn tell_counted(
-        &mut self,
-        trails: &Trails,
-        node: u32,
-        query: usize,
-    ) -> ControlFlow<Step, Stage> {
+    fn tell_counted(&mut self, trails: &Trails, node: u32, query: usize) -> ControlFlow<Step, Stage> {
         let (times, next) = self.scratch.descent.counted;
         let Some(&id) = trails.queries(node).get(query) else {
             return ControlFlow::Continue(next.unwrap_or(Stage::Walk));
@@ -148,9 +156,11 @@ impl Matcher<'_, '_> {
 
     fn search(&mut self, trails: &Trails, sought: u32, level: Level) -> Result<Stage> {
         loop {
+            self.prepare();
             let Some(seek) = &mut self.scratch.descent.seek else { return Ok(self.close_level(&level)) };
             match self.cursor.seek_name(seek, level.floor)? {
                 SeekStep::Member => {}
+                SeekStep::Kept => return Ok(Stage::Kept { node: sought, number: 0 }),
                 SeekStep::Left => {
                     if self.scratch.pause.is_outermost(self.scratch.levels.len()) {
                         return Ok(Stage::Pause);
@@ -180,6 +190,54 @@ impl Matcher<'_, '_> {
                 Stage::Value { node: sought }
             });
         }
+    }
+
+    /// Before the search goes on: in what was found each node is told of by itself, and where something waits for what is open
+    /// it is looked at when that ends.
+    fn prepare(&mut self) {
+        let Scratch { descent, levels, unsettled, .. } = &mut *self.scratch;
+        let Some(seek) = &mut descent.seek else { return };
+        if !descent.keeps {
+            return;
+        }
+        let taken = if levels.len() == descent.around + 1 { Taken::Kept } else { Taken::Alone };
+        seek.take(taken, self.plan.options.duplicates == Duplicates::First);
+        if descent.sorts {
+            seek.stop_at_ebb(descent.clear, unsettled.contains(&true));
+        }
+    }
+
+    /// The next of the nodes that were kept, or what comes when all were told of.
+    #[inline]
+    fn tell_kept(&mut self, trails: &Trails, node: u32, number: usize) -> ControlFlow<Step, Stage> {
+        let Some(&query) = trails.queries(node).first() else { return ControlFlow::Continue(Stage::Walk) };
+        let descent = &mut self.scratch.descent;
+        let kept = descent.seek.as_ref().and_then(|seek| seek.kept(number));
+        let Some(Hit { object, start, end }) = kept else {
+            return ControlFlow::Continue(self.after_kept(trails, node));
+        };
+        descent.key = Some([object, start]);
+        descent.settled = !descent.sorts;
+        if descent.sorts
+            && let Some(unsettled) = self.scratch.unsettled.get_mut(query.index())
+        {
+            *unsettled = true;
+        }
+        (self.start, self.end) = (start, end);
+        self.open += 1;
+        self.phase = Phase::Trail(Stage::Kept { node, number: number + 1 });
+        ControlFlow::Break(self.trail_leave(query, false))
+    }
+
+    /// What comes when all nodes were told of that were kept.
+    fn after_kept(&mut self, trails: &Trails, node: u32) -> Stage {
+        self.left = None;
+        let depth = self.cursor.depth();
+        self.look_for_blockers(depth);
+        if let Some(seek) = &mut self.scratch.descent.seek {
+            seek.mark(depth);
+        }
+        if self.settles(trails, node) { Stage::Settle { node, query: 0, before: false } } else { Stage::Walk }
     }
 
     /// Between two elements of a long array: what comes, unless the search is to go on.

@@ -84,6 +84,9 @@ pub struct Wants {
     /// For each query, whether nothing is wanted of its nodes but their number. Then it may be told of many at once, and where
     /// it is told the matcher may be elsewhere.
     pub only_count: Vec<bool>,
+    /// For each query, whether the matcher may be further on than behind the node that it says was left. The node's bytes can be
+    /// read all the same.
+    pub ahead: Vec<bool>,
 }
 
 impl Wants {
@@ -97,6 +100,12 @@ impl Wants {
 
     fn only_counts(&self, query: QueryId) -> bool {
         self.only_count.get(query.index()).copied().unwrap_or(false)
+    }
+
+    /// Whether nodes of a query are only told of when they are left, and may be when the matcher is further on.
+    fn allows_ahead(&self, query: QueryId) -> bool {
+        let allowed = self.ahead.get(query.index()).copied().unwrap_or(false);
+        allowed && self.tells_leave_of(query) && !self.tells_enter_of(query)
     }
 
     fn tells_enter_of(&self, query: QueryId) -> bool {
@@ -191,6 +200,7 @@ impl Plan {
             no_enter: Vec::new(),
             no_leave: Vec::new(),
             only_count: Vec::new(),
+            ahead: Vec::new(),
         };
         let mut matcher = Matcher::new(self, scratch, cursor, NOTHING);
         matcher.answers = Some(answers);
@@ -412,7 +422,7 @@ impl<'m, 'c> Matcher<'m, 'c> {
                 _ => None,
             };
             return others.unwrap_or_default().iter().any(|&query| self.wants.bytes_of(query))
-                || levels.iter().any(|level| level.held);
+                || self.open > 0 && levels.iter().any(|level| level.held);
         }
         let Due { first, next, end, .. } = self.due;
         let (around, others) = (regions.get(..first), regions.get(next..end));

@@ -38,6 +38,8 @@ pub(super) enum Stage {
     Settle { node: u32, query: usize, before: bool },
     /// It is told how often each query selects what was only counted.
     Counted { node: u32, query: usize },
+    /// It is told of values that a search has passed, the one of this number next.
+    Kept { node: u32, number: usize },
     /// To the next child of the innermost level.
     Walk,
     /// Others match what comes next.
@@ -115,7 +117,7 @@ impl Matcher<'_, '_> {
                         Stage::Walk
                     }
                 }
-                Stage::Counted { node, query } => match self.tell_counted(trails, node, query) {
+                Stage::Counted { .. } | Stage::Kept { .. } => match self.tell_taken(trails, stage) {
                     ControlFlow::Break(step) => return Ok(Some(step)),
                     ControlFlow::Continue(next) => next,
                 },
@@ -169,14 +171,17 @@ impl Matcher<'_, '_> {
             self.phase = Phase::Trail(self.after_left(trails, node));
             return Ok(Step::Enter { query, times: 1 });
         }
-        let held = self.wants.bytes_of(query);
+        // Elsewhere bytes stay as long as they are, whether they are held or not.
+        let held = self.wants.bytes_of(query) && self.cursor.is_stream();
         if held {
             self.cursor.hold();
         }
         self.end = self.cursor.skip_value()?.end;
         self.open += 1;
         self.judge_order(trails, node, query);
-        self.phase = Phase::Trail(Stage::Leave { node, query: 1, held });
+        let is_over = !held && trails.node(node).is_some_and(|node| node.sought.is_none());
+        let next = if is_over { Stage::Walk } else { Stage::Leave { node, query: 1, held } };
+        self.phase = Phase::Trail(next);
         Ok(self.trail_leave(query, held))
     }
 
@@ -192,7 +197,7 @@ impl Matcher<'_, '_> {
         Ok(Stage::Leave { node, query: 0, held })
     }
 
-    fn trail_leave(&mut self, query: QueryId, held: bool) -> Step {
+    pub(super) fn trail_leave(&mut self, query: QueryId, held: bool) -> Step {
         let (start, depth) = (self.start, self.scratch.levels.len());
         self.left = Some(Region { query, times: 1, ways: List::NONE, start, depth, held });
         self.open -= 1;
@@ -217,7 +222,7 @@ impl Matcher<'_, '_> {
                     return Ok(None);
                 }
                 self.cursor.leave()?;
-                return Ok(Some(self.close_level(&level)));
+                return Ok(Some(self.end_level(node, &level)));
             }
             let next = if level.object {
                 member(self.cursor, node, &mut level.found, duplicates)?
@@ -227,7 +232,7 @@ impl Matcher<'_, '_> {
             if next == Next::End {
                 let level = *level;
                 self.scratch.levels.pop();
-                return Ok(Some(self.close_level(&level)));
+                return Ok(Some(self.end_level(node, &level)));
             }
             if let Next::Child(child) = next {
                 let (object, index) = (level.object, level.index);
@@ -235,6 +240,12 @@ impl Matcher<'_, '_> {
                 return Ok(Some(Stage::Value { node: child }));
             }
         }
+    }
+
+    /// What comes when a level was left: nothing is told of a node that no query selects.
+    fn end_level(&mut self, node: &Node, level: &Level) -> Stage {
+        let next = self.close_level(level);
+        if node.queries.is_empty() && !level.held && node.sought.is_none() { Stage::Walk } else { next }
     }
 
     pub(super) fn close_level(&mut self, level: &Level) -> Stage {

@@ -193,10 +193,14 @@ impl Matcher<'_, '_> {
 
     /// Notes where the child stands that was gone to in a container that so many are around; of an array it is the one
     /// before element `next`.
+    #[inline]
     pub(super) fn note_location(&mut self, object: bool, around: usize, next: u64) {
-        if !self.wants.location {
-            return;
+        if self.wants.location {
+            self.add_location(object, around, next);
         }
+    }
+
+    fn add_location(&mut self, object: bool, around: usize, next: u64) {
         self.scratch.location.truncate(around);
         if object {
             if let Some(name) = self.cursor.name() {

@@ -1,6 +1,6 @@
 //! To the members of one name, at whatever depth, by masks.
 
-use trommel_scan::{Carry, Seeking, Sought, Trace, is_space};
+use trommel_scan::{Carry, Seeking, Sought, Taken, Trace, is_space};
 
 use super::{Cursor, Expect, Token};
 use crate::error::{ErrorKind, Limit, Result, Syntax};
@@ -9,8 +9,8 @@ use crate::seek::{Seek, SeekStep};
 /// Containers that there is room for at first.
 const LEVELS: usize = 64;
 
-/// Where members are counted without a look at each, tokens of so many bytes must be allowed.
-const COUNTED: u64 = 4 << 10;
+/// Where members are taken without a look at each, tokens of so many bytes must be allowed.
+const TAKEN: u64 = 4 << 10;
 
 impl Cursor<'_> {
     /// Inside of a container: goes to the next member of the name that is looked for, in it or in any container below; or
@@ -20,17 +20,20 @@ impl Cursor<'_> {
     /// kind must have been closed as were opened. A stricter cursor must go by tokens. Costs masks.
     pub fn seek_name(&mut self, seek: &mut Seek, floor: u32) -> Result<SeekStep> {
         match self.expect {
-            Expect::First | Expect::Next | Expect::Value if self.stack.depth() > floor => {}
+            Expect::First | Expect::Next | Expect::Value
+                if self.stack.depth() > floor || seek.pending.is_some() => {}
             _ => return self.failure(),
         }
         self.token = Token::None;
         if seek.opened.len() < LEVELS {
             seek.opened.resize(LEVELS, 0);
         }
-        let most = COUNTED.max(seek.needle.reach() as u64);
-        seek.hits.counting = seek.counts && self.limits.token_bytes >= most;
         loop {
-            match self.pass_to_name(seek, floor)? {
+            let sought = self.pass_to_name(seek, floor)?;
+            if !seek.hits.kept.is_empty() {
+                return Ok(SeekStep::Kept);
+            }
+            match sought {
                 Sought::Found { open, close, colon, escaped } => {
                     self.is_in_object(seek, colon)?;
                     (self.start, self.at) = (open, open);
@@ -55,6 +58,12 @@ impl Cursor<'_> {
                 Sought::Between(index) => {
                     self.pass_end(index);
                     return Ok(SeekStep::Between);
+                }
+                Sought::Ebbed(index) => {
+                    self.pass_end(index);
+                    if seek.hits.waiting {
+                        return Ok(SeekStep::Kept);
+                    }
                 }
                 Sought::Edge { open, close } => {
                     if self.is_name_at_edge(open, close)? {
@@ -86,43 +95,24 @@ impl Cursor<'_> {
         self.after_value();
     }
 
-    /// From a place outside of strings to where masks alone do not tell how to go on.
+    /// From a place outside of strings to where masks alone do not tell how to go on, or to where members are to be read that
+    /// were kept; from there to the same place.
     fn pass_to_name(&mut self, seek: &mut Seek, floor: u32) -> Result<Sought> {
         let reach = seek.needle.reach();
-        let mut carry = Carry::default();
+        seek.hits.kept.clear();
+        let (mut sought, mut carry) = match seek.pending.take() {
+            Some(pending) => pending,
+            None => self.run_to_name(seek, floor, Carry::default()),
+        };
         loop {
-            seek.look(self.offset(), &self.stack, floor);
-            let (window, base) = (self.source.window(), self.source.base());
-            let turn = seek.turn.max(floor);
-            let most = seek.opened.len().min(self.limits.depth as usize);
-            let mut state = Seeking {
-                needle: &seek.needle,
-                trace: Trace {
-                    stack: &mut self.stack,
-                    opened: seek.opened.get_mut(..most).unwrap_or_default(),
-                    lowest: &mut seek.lowest,
-                    surplus: &mut seek.surplus,
-                    passed: &mut seek.passed,
-                },
-                floor,
-                turn,
-                // A bracket before it ends at it.
-                until: seek.until.saturating_sub(base + 1) as usize,
-                base,
-                carry,
-                hits: &mut seek.hits,
-            };
-            let sought = (self.kernels.seek)(window, self.at, &mut state);
-            let ended = state.turn < turn;
-            carry = state.carry;
-            if ended {
-                // The array in which to stop has ended.
-                seek.turn = 0;
+            if !seek.hits.kept.is_empty() {
+                seek.pending = Some((sought, carry));
+                return Ok(sought);
             }
             if sought != Sought::More {
                 return Ok(sought);
             }
-            self.at = window.len();
+            self.at = self.source.window().len();
             // The string that ends next may be the name.
             self.start = self.at.saturating_sub(reach);
             if !self.more()? {
@@ -130,7 +120,44 @@ impl Cursor<'_> {
                     if carry.in_string == 0 { Syntax::UnexpectedEnd } else { Syntax::UnterminatedString };
                 return self.fail(open, self.at);
             }
+            (sought, carry) = self.run_to_name(seek, floor, carry);
         }
+    }
+
+    /// The same within the window.
+    fn run_to_name(&mut self, seek: &mut Seek, floor: u32, carry: Carry) -> (Sought, Carry) {
+        seek.look(self.offset(), &self.stack, floor);
+        let (window, base) = (self.source.window(), self.source.base());
+        let turn = seek.turn.max(floor);
+        let most = seek.opened.len().min(self.limits.depth as usize);
+        let may_take = self.limits.token_bytes >= TAKEN.max(seek.needle.reach() as u64);
+        let taken = if may_take { seek.taken } else { Taken::Alone };
+        seek.hits.taken = taken;
+        let mut state = Seeking {
+            needle: &seek.needle,
+            trace: Trace {
+                stack: &mut self.stack,
+                opened: seek.opened.get_mut(..most).unwrap_or_default(),
+                lowest: &mut seek.lowest,
+                surplus: &mut seek.surplus,
+                passed: &mut seek.passed,
+            },
+            floor,
+            turn,
+            // A bracket before it ends at it.
+            until: seek.until.saturating_sub(base + 1) as usize,
+            ebb: seek.ebb,
+            base,
+            carry,
+            hits: &mut seek.hits,
+        };
+        let sought = (self.kernels.seek)(window, self.at, &mut state);
+        let (carry, ended) = (state.carry, state.turn < turn);
+        if ended {
+            // The array in which to stop has ended.
+            seek.turn = 0;
+        }
+        (sought, carry)
     }
 
     /// A member, the colon behind whose name stands here, is in an object.

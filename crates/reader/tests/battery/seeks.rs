@@ -1,7 +1,8 @@
 //! Searching for a name finds what going from token to token finds.
 
 use trommel_reader::{
-    Backend, Config, Cursor, ErrorKind, Event, Framing, Limits, Seek, SeekStep, Syntax, Validation, View,
+    Backend, Config, Cursor, ErrorKind, Event, Framing, Limits, Seek, SeekStep, Span, Syntax, Taken,
+    Validation, View,
 };
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::effort::cases;
@@ -47,6 +48,7 @@ fn sought(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<Vec<Mem
         match cursor.seek_name(&mut seek, 0)? {
             SeekStep::Member => {}
             SeekStep::Left => break,
+            SeekStep::Kept => panic!("nothing was to be kept"),
             SeekStep::Between => {
                 assert_eq!(cursor.depth(), turn);
                 seek.stop_between(turn, cursor.offset() + u64::from(turn));
@@ -74,12 +76,12 @@ fn counted(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[u64; 
             break;
         }
         seek.begin(1, cursor.span().start);
-        seek.count_alone(unique);
+        seek.take(Taken::Counted, unique);
         seek.stop_between((name.len() as u64 + cursor.span().start) as u32 % 3, 0);
         loop {
             match cursor.seek_name(&mut seek, 0)? {
                 SeekStep::Member if seek.note(cursor.depth()) || !unique => *count += 1,
-                SeekStep::Member | SeekStep::Between => {}
+                SeekStep::Member | SeekStep::Between | SeekStep::Kept => {}
                 SeekStep::Left => break,
             }
         }
@@ -87,6 +89,58 @@ fn counted(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[u64; 
     }
     cursor.release();
     Ok(counts)
+}
+
+/// Members: where the object begins that each is in, and its value.
+type Kept = Vec<(u64, u64)>;
+
+/// All members, and the first of each object: those that were kept on the way, and those that were told of, in the order in which
+/// they came. What is kept is a scalar.
+fn kept(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[Kept; 2]> {
+    let start = cursor.hold();
+    let mut found = [Vec::new(), Vec::new()];
+    for (unique, found) in [false, true].into_iter().zip(&mut found) {
+        cursor.rewind(&start);
+        let mut seek = Seek::new(name);
+        if !matches!(cursor.begin_value()?, Event::Begin(_)) {
+            break;
+        }
+        seek.begin(1, cursor.span().start);
+        seek.take(Taken::Kept, unique);
+        seek.stop_between((name.len() as u64 + cursor.span().start) as u32 % 3, 0);
+        seek.stop_at_ebb(name.len() as u32 % 4, unique);
+        loop {
+            match cursor.seek_name(&mut seek, 0)? {
+                SeekStep::Member => {
+                    let (depth, is_first) = (cursor.depth(), seek.note(cursor.depth()));
+                    cursor.peek()?;
+                    if is_first || !unique {
+                        found.push((seek.start_of(depth), cursor.offset()));
+                    }
+                }
+                SeekStep::Kept => {
+                    for kept in (0..).map_while(|number| seek.kept(number)) {
+                        let value = cursor.part(Span::new(kept.start, kept.end)).unwrap();
+                        let value = serde_json::from_slice::<serde_json::Value>(value.bytes()).unwrap();
+                        assert!(!value.is_object() && !value.is_array());
+                        found.push((kept.object, kept.start));
+                    }
+                }
+                SeekStep::Between => {}
+                SeekStep::Left => break,
+            }
+        }
+    }
+    cursor.release();
+    Ok(found)
+}
+
+/// What [`kept`] is to find.
+fn kept_of(members: &[Member]) -> [Kept; 2] {
+    let all: Kept = members.iter().map(|&(_, object, value)| (object, value)).collect();
+    let mut objects = std::collections::BTreeSet::new();
+    let first = all.iter().copied().filter(|&(object, _)| objects.insert(object)).collect();
+    [all, first]
 }
 
 /// Every record's members; nothing where one is bad.
@@ -114,6 +168,7 @@ fn compare(bytes: &[u8], framing: Framing, name: &str, sizes: &[usize]) -> usize
     let slice = |config: &Config| Cursor::from_view(View::new(bytes), framing, config);
     let Some(expected) = all(slice(&strict), |cursor| walked(cursor, name)) else { return 0 };
     let numbers: Vec<[u64; 2]> = expected.iter().map(|members| numbers_of(members)).collect();
+    let firsts: Vec<[Kept; 2]> = expected.iter().map(|members| kept_of(members)).collect();
     let note = |how: &str| format!("{name:?} {how} in {}", bytes[..bytes.len().min(2000)].escape_ascii());
     for backend in Backend::available() {
         let config = config().backend(backend);
@@ -121,6 +176,8 @@ fn compare(bytes: &[u8], framing: Framing, name: &str, sizes: &[usize]) -> usize
         assert_eq!(found.as_ref(), Some(&expected), "{}", note(&format!("{backend:?}")));
         let counts = all(slice(&config), |cursor| counted(cursor, name));
         assert_eq!(counts.as_ref(), Some(&numbers), "{}", note(&format!("counted, {backend:?}")));
+        let found = all(slice(&config), |cursor| kept(cursor, name));
+        assert_eq!(found.as_ref(), Some(&firsts), "{}", note(&format!("kept, {backend:?}")));
         for &size in sizes {
             let reader = Chunks::new(bytes, &[size]);
             let cursor = Cursor::from_reader(reader, framing, &config.window(size));
@@ -135,6 +192,10 @@ fn compare(bytes: &[u8], framing: Framing, name: &str, sizes: &[usize]) -> usize
                 "{}",
                 note(&format!("counted, {backend:?} by {size}"))
             );
+            let reader = Chunks::new(bytes, &[size]);
+            let cursor = Cursor::from_reader(reader, framing, &config.window(size));
+            let found = all(cursor, |cursor| kept(cursor, name));
+            assert_eq!(found.as_ref(), Some(&firsts), "{}", note(&format!("kept, {backend:?} by {size}")));
         }
     }
     expected.iter().map(Vec::len).sum()
@@ -315,6 +376,7 @@ fn long_arrays_are_stopped_in() {
                 match cursor.seek_name(&mut seek, 0).unwrap() {
                     SeekStep::Member => found += 1,
                     SeekStep::Left => break,
+                    SeekStep::Kept => panic!("nothing was to be kept"),
                     SeekStep::Between => {
                         stops.push(cursor.depth());
                         assert!(cursor.between().is_some());
@@ -331,9 +393,42 @@ fn long_arrays_are_stopped_in() {
     }
 }
 
-/// What is counted without stopping at it is as right as what is told of: the same is refused, at the same byte.
+/// How many members there are, wherever one is seen, and where the error is that ends the search.
+fn taken(text: &str, backend: Backend, taken: Taken) -> Result<u64, (ErrorKind, u64, u64)> {
+    use trommel_reader::Kind::{Array, Object};
+
+    let mut met = 0;
+    let mut take = || {
+        let config = config().backend(backend);
+        let mut cursor = Cursor::new(text.as_bytes(), &config);
+        let mut seek = Seek::new("login");
+        cursor.next_record()?;
+        cursor.begin_value()?;
+        seek.begin(1, cursor.span().start);
+        seek.take(taken, false);
+        loop {
+            let step = cursor.seek_name(&mut seek, 0);
+            met += seek.take_counted();
+            match step? {
+                SeekStep::Kept => met += (0..).map_while(|number| seek.kept(number)).count() as u64,
+                SeekStep::Member => {
+                    if !matches!(cursor.peek()?, Some(Array | Object)) {
+                        cursor.skip_value()?;
+                    }
+                    met += 1;
+                }
+                SeekStep::Left | SeekStep::Between => return Ok(()),
+            }
+        }
+    };
+    let taken = take();
+    taken.map(|()| met).map_err(|error: trommel_reader::Error| (error.kind(), error.offset(), met))
+}
+
+/// What is counted or kept without stopping at it is as right as what is told of: the same is refused, at the same byte, and
+/// after as many members.
 #[test]
-fn what_is_counted_is_looked_at() {
+fn what_is_taken_is_looked_at() {
     let values = [
         r#""text""#,
         r#""""#,
@@ -342,6 +437,8 @@ fn what_is_counted_is_looked_at() {
         r#""\x""#,
         "\"\u{e9}\"",
         r#""no end"#,
+        r#""a much longer text, behind which there is é""#,
+        r#""login""#,
         "12",
         "-12",
         "0",
@@ -371,30 +468,10 @@ fn what_is_counted_is_looked_at() {
         for (before, behind) in [("{", "}"), ("[", "]"), ("{\"a\":[{", "}]}"), ("{\"login\":0,", "}")] {
             let text = format!("{before}{}\"login\": {value}{behind} ", " ".repeat(pad));
             for backend in Backend::available() {
-                let run = |counts: bool| {
-                    let config = config().backend(backend);
-                    let mut cursor = Cursor::new(text.as_bytes(), &config);
-                    let mut seek = Seek::new("login");
-                    cursor.next_record()?;
-                    cursor.begin_value()?;
-                    seek.begin(1, cursor.span().start);
-                    if counts {
-                        seek.count_alone(false);
-                    }
-                    let mut told = 0;
-                    while cursor.seek_name(&mut seek, 0)? == SeekStep::Member {
-                        told += 1;
-                        if !matches!(
-                            cursor.peek()?,
-                            Some(trommel_reader::Kind::Array | trommel_reader::Kind::Object)
-                        ) {
-                            cursor.skip_value()?;
-                        }
-                    }
-                    Ok(told + seek.take_counted())
-                };
-                let place = |error: trommel_reader::Error| (error.kind(), error.offset());
-                assert_eq!(run(true).map_err(place), run(false).map_err(place), "{backend:?}: {text}");
+                let alone = taken(&text, backend, Taken::Alone);
+                for taking in [Taken::Counted, Taken::Kept] {
+                    assert_eq!(taken(&text, backend, taking), alone, "{backend:?}, {taking:?}: {text}");
+                }
             }
         }
     }

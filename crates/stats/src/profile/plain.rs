@@ -49,11 +49,9 @@ impl Core {
 
     /// Whether there was an object whose names were kept.
     fn end_names(&mut self, walk: &mut Walk) -> bool {
-        let repeated = walk.repeats.end(&mut self.sequences);
-        if let Some((count, missed)) = repeated {
-            self.totals.duplicates += count;
-            self.totals.missed |= missed;
-        }
-        repeated.is_some()
+        let Some((count, missed)) = walk.repeats.end(&mut self.sequences) else { return false };
+        self.totals.duplicates += count;
+        self.totals.missed |= missed;
+        true
     }
 }

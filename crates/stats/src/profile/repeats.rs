@@ -72,18 +72,14 @@ impl Repeats {
         let Open { first, sequence, whole } = self.objects.pop()?;
         let names = self.names.get_mut(first..).unwrap_or_default();
         sequences.kept -= names.len() as u64;
-        let count = if sequences.knows(sequence) { 0 } else { sequences.look_at(sequence, names) };
+        let is_known = sequences.clean.find(sequence, |&known| known == sequence).is_some();
+        let count = if is_known { 0 } else { sequences.look_at(sequence, names) };
         self.names.truncate(first);
         Some((count, !whole))
     }
 }
 
 impl Sequences {
-    #[inline]
-    fn knows(&self, sequence: u64) -> bool {
-        self.clean.find(sequence, |&known| known == sequence).is_some()
-    }
-
     /// How many names of a sequence have stood in it before.
     #[cold]
     fn look_at(&mut self, sequence: u64, names: &mut [u64]) -> u64 {

@@ -181,12 +181,22 @@ impl Core {
         }
     }
 
+    #[inline]
     pub(super) fn name(&mut self, walk: &mut Walk, name: &Text<'_>) {
-        let decoded = name.is_escaped().then(|| name.decode());
-        let name = decoded.as_ref().map_or(name.raw(), |name| name.as_bytes());
-        if !self.options.per_path {
-            return self.name_plain(walk, name);
-        }
+        if name.is_escaped() { self.name_escaped(walk, name) } else { self.name_raw(walk, name.raw()) }
+    }
+
+    #[cold]
+    fn name_escaped(&mut self, walk: &mut Walk, name: &Text<'_>) {
+        self.name_raw(walk, name.decode().as_bytes());
+    }
+
+    #[inline]
+    fn name_raw(&mut self, walk: &mut Walk, name: &[u8]) {
+        if self.options.per_path { self.name_on_path(walk, name) } else { self.name_plain(walk, name) }
+    }
+
+    fn name_on_path(&mut self, walk: &mut Walk, name: &[u8]) {
         let Some(frame) = walk.frames.last_mut() else { return };
         self.totals.keys += 1;
         frame.count += 1;
