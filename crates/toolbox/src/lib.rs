@@ -9,6 +9,7 @@
 //! | | |
 //! | --- | --- |
 //! | [`outputs::register`] | the six tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample` and `read` |
+//! | [`outputs::Mark`] | what stands on a page for a value that no page can hold |
 //! | [`StoreDelivery`] | sends long results to a store, and gives the caller a preview and the next calls instead |
 //! | [`StoreRecord`] | keeps executions in the store's history |
 //!
