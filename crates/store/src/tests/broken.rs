@@ -153,7 +153,6 @@ fn every_operation_fails(fails: Fails, errno: Errno) {
         while fail(&change, count, fails, errno, &allowed) {
             count += 1;
         }
-        println!("{}: {count} operations, each failed with {errno:?} ({fails:?})", change.name);
         assert!(count >= 3, "{}", change.name);
     }
 }
