@@ -91,9 +91,9 @@ impl Profile {
 
     #[inline]
     fn each(&mut self, mut step: impl FnMut(&mut Core, &mut Walk)) {
-        match self.walks.get_mut(..self.open) {
-            Some([walk]) => step(&mut self.core, walk),
-            walks => walks.unwrap_or_default().iter_mut().for_each(|walk| step(&mut self.core, walk)),
+        match self.walks.get_mut(..self.open).unwrap_or_default() {
+            [walk] => step(&mut self.core, walk),
+            walks => walks.iter_mut().for_each(|walk| step(&mut self.core, walk)),
         }
         if self.core.trie.charge > self.settle_at {
             self.settle_open();
@@ -109,11 +109,9 @@ impl Profile {
 
     /// Ends what began last. Containers that are still open then count as if they ended here.
     pub fn end(&mut self) {
-        if let Some(last) = self.open.checked_sub(1)
-            && let Some(walk) = self.walks.get_mut(last)
-        {
+        if let Some(walk) = self.open.checked_sub(1).and_then(|last| self.walks.get_mut(last)) {
             self.core.close(walk);
-            self.open = last;
+            self.open -= 1;
         }
     }
 
