@@ -1,7 +1,6 @@
 //! Memory: what a call takes at its peak follows what it answers, never the length of the output or of a value in it.
 //!
 //! The counts are those of the whole process, so this binary has one test, which measures one call after the other.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::Read;
 use std::sync::Arc;
