@@ -263,12 +263,12 @@ fn list() {
         let row = rows["outputs"].as_array().unwrap().iter().find(|row| row["id"] == id).unwrap().clone();
         row["created_at"].as_i64().unwrap()
     };
-    let (first, last) = (made("output-abc0"), made("output-abc2"));
+    let (earliest, latest) = (made("output-abc0"), made("output-abc2"));
     let one_day = |after: i64, before: i64| json!({"after": after, "before": before, "sort_by": "size", "sort_order": "desc"});
     // Seconds, as in the specification, and milliseconds; both ends are excluded.
-    assert_eq!(ids(one_day(first / 1000 - 1, last / 1000 + 1)).1, json!(3));
-    assert_eq!(ids(one_day(first - 1, last + 1)).1, json!(3));
-    assert_eq!(ids(one_day(first, last + 1)), ("output-abc2 output-abc1".into(), json!(2)));
+    assert_eq!(ids(one_day(earliest / 1000 - 1, latest / 1000 + 1)).1, json!(3));
+    assert_eq!(ids(one_day(earliest - 1, latest + 1)).1, json!(3));
+    assert_eq!(ids(one_day(earliest, latest + 1)), ("output-abc2 output-abc1".into(), json!(2)));
     assert_eq!(ids(one_day(1_700_000_000, 1_700_086_400)), (String::new(), json!(0)));
     let third_page = json!({"limit": 20, "offset": 40, "tool_name": "search.rg", "include_preview": false});
     assert_eq!(ids(third_page), (String::new(), json!(1)));
