@@ -17,9 +17,12 @@ const FORMATS: [(&str, Check); 7] = [
     ("uri", is_uri),
 ];
 
-/// Which of the candidates a string has, a bit each. A string that is not held whole has none.
+/// Strings spelt in more bytes than this have no format: they are not decoded, and it does not matter whether they are held.
+const LONGEST: u64 = 64 << 10;
+
+/// Which of the candidates a string has, a bit each.
 pub(crate) fn matching(text: &Text<'_>, candidates: u8) -> u8 {
-    if text.is_cut() {
+    if text.is_cut() || text.byte_len() > LONGEST {
         return 0;
     }
     let decoded = text.is_escaped().then(|| text.decode());
@@ -396,6 +399,13 @@ mod tests {
                 byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(byte) || others.contains(byte)
             }
         })
+    }
+
+    #[test]
+    fn long_strings_have_none() {
+        let uri = |length: usize| format!("http://{}", "a".repeat(length - 7));
+        assert_eq!(format(&uri(LONGEST as usize)), Some("uri"));
+        assert_eq!(format(&uri(LONGEST as usize + 1)), None);
     }
 
     #[test]
