@@ -9,6 +9,7 @@ use trommel::reader::{Config, Framing, Input, MapPolicy, Place, Validation};
 use trommel::{Analysis, Cancel, Damage, Document, Error, Found, OnBadRecord, Report, Sink};
 use trommel_store::Stored;
 
+use crate::ahead::Ahead;
 use crate::args::{BadRecords, Engine, Source};
 use crate::errors::{BadWork, Failure};
 use crate::output::{Notes, Out, Refused};
@@ -179,7 +180,7 @@ fn open(source: &Source) -> Result<Document, Error> {
     let cause = |cause| Error::Open { path: STDIN.into(), cause };
     match redirected().map_err(cause)? {
         Some(file) => Input::from_file(file, policy()).and_then(Document::from_input).map_err(cause),
-        None => Ok(Document::from_reader(io::stdin())),
+        None => Ahead::of(io::stdin()).map(Document::from_reader).map_err(cause),
     }
     .map(limited)
 }

@@ -4,6 +4,7 @@
 //! the tools over the store that lies in [`home`]; [`output`] holds what is printed, [`errors`] what is said when something
 //! goes wrong. Answers go to standard output and nothing else does. `unsafe` stands in [`sigbus`] only.
 
+mod ahead;
 mod args;
 mod commands;
 mod errors;

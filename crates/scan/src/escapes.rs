@@ -57,7 +57,12 @@ pub fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
 
 /// Counts the Unicode scalar values in valid UTF-8: every byte that does not continue another.
 pub fn count_chars(bytes: &[u8]) -> u64 {
-    bytes.iter().map(|&byte| u64::from(byte & 0xC0 != 0x80)).sum()
+    // So few that a byte holds their number, which lets the compiler count as many at once as a register has bytes.
+    const PIECE: usize = 240;
+    let (pieces, rest) = bytes.as_chunks::<PIECE>();
+    let starts = |byte: &u8| u8::from(byte & 0xC0 != 0x80);
+    let whole: u64 = pieces.iter().map(|piece| u64::from(piece.iter().map(starts).sum::<u8>())).sum();
+    whole + u64::from(rest.iter().map(starts).sum::<u8>())
 }
 
 /// Which half of a surrogate pair is due.

@@ -14,6 +14,7 @@ use trommel::reader;
 use trommel_store::{Error as StoreError, Kind, Origin, Put, Store, Stored};
 use trommel_tool::Redaction;
 
+use crate::ahead::Ahead;
 use crate::args::{PutArgs, output_id};
 use crate::errors::{BadWork, Failure};
 use crate::output::{self, Notes, escape};
@@ -83,10 +84,10 @@ fn open(args: &PutArgs, store: &Store) -> Result<(Input, Option<u64>), Failure> 
         let stored = store.get(id)?;
         return Ok((Box::new(store.payload(&stored)?), Some(stored.size_bytes)));
     }
-    if args.file.as_os_str() == "-" {
-        return Ok((Box::new(io::stdin()), None));
-    }
     let failed = |cause| Ended::Opening(cause).failure(args);
+    if args.file.as_os_str() == "-" {
+        return Ahead::of(io::stdin()).map(|input| (Box::new(input) as Input, None)).map_err(failed);
+    }
     let file = File::open(&args.file).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_dir() {

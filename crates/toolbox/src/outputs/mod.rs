@@ -39,6 +39,7 @@ use trommel_store::{Kind, Store, Stored};
 use trommel_tool::{Call, Failure, Output, Registry, RegistryError};
 
 pub use mark::{Mark, shortened_name};
+pub use text::size;
 
 use cache::Cache;
 use cursor::Binding;

@@ -86,7 +86,7 @@ pub(crate) fn string(text: &str) -> String {
 }
 
 /// A size in units of 1024, with at most one decimal and no `.0`: `512 KB`, `1.5 MB`.
-pub(crate) fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];
     let mut unit = 0;
     // Tenths of the unit, rounded half up; integers, so that every size is exact.
@@ -132,9 +132,12 @@ mod tests {
         for (bytes, text) in [
             (0, "0 B"),
             (1023, "1023 B"),
+            (1024, "1 KB"),
             (1536, "1.5 KB"),
             (524_288, "512 KB"),
+            (1_572_864, "1.5 MB"),
             (1_048_575, "1 MB"),
+            (1_048_000, "1023.4 KB"),
             (u64::MAX, "16 EB"),
         ] {
             assert_eq!(size(bytes), text, "{bytes}");
