@@ -142,7 +142,7 @@ mod tests {
     fn what_is_there_is_handed_on_at_once() {
         let (give, take) = mpsc::channel::<Vec<u8>>();
         let mut ahead = Ahead::of(Pieces(take.into_iter().map(Ok))).unwrap();
-        let mut into = [0; PIECE];
+        let mut into = vec![0; PIECE];
         for piece in [b"{\"a\":1}\n".as_slice(), b"{"] {
             give.send(piece.to_vec()).unwrap();
             let read = ahead.read(&mut into).unwrap();

@@ -39,12 +39,25 @@ impl Stack {
         }
     }
 
-    /// How many of the open containers are objects.
+    /// How many of the containers from one depth down to another are objects; none if the other is no deeper. Linear in the levels
+    /// between.
     #[inline]
-    pub(crate) fn objects(&self) -> u32 {
-        let (whole, rest) = (self.depth as usize / 64, self.depth % 64);
-        let last = self.words.get(whole).map_or(0, |bits| (bits & ((1 << rest) - 1)).count_ones());
-        self.words.iter().take(whole).map(|bits| bits.count_ones()).sum::<u32>() + last
+    pub(crate) fn objects(&self, above: u32, depth: u32) -> u32 {
+        let below = |level: u32| (level as usize / 64, (1_u64 << (level % 64)) - 1);
+        let ((from, passed), (to, rest)) = (below(above), below(depth));
+        let (mut objects, mut index) = (0, from);
+        while index <= to && above < depth {
+            let mut bits = self.words.get(index).copied().unwrap_or_default();
+            if index == from {
+                bits &= !passed;
+            }
+            if index == to {
+                bits &= rest;
+            }
+            objects += bits.count_ones();
+            index += 1;
+        }
+        objects
     }
 
     /// Goes back to an earlier depth. Levels that were left stay as they were until something is pushed over them.
@@ -76,5 +89,25 @@ impl Stack {
     pub fn object_at(&self, depth: u32) -> Option<bool> {
         let level = depth.checked_sub(1).filter(|_| depth <= self.depth)?;
         self.words.get(level as usize / 64).map(|bits| bits >> (level % 64) & 1 == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_between_two_depths() {
+        let is_object = |level: u32| level.is_multiple_of(3) || level > 130;
+        let mut stack = Stack::default();
+        (0..200).for_each(|level| stack.push(is_object(level)));
+        // What is behind its last word is none.
+        let count =
+            |above: u32, depth: u32| (above..depth.min(200)).filter(|&level| is_object(level)).count() as u32;
+        for above in 0..=260 {
+            for depth in 0..=200 {
+                assert_eq!(stack.objects(above, depth), count(above, depth), "{above} {depth}");
+            }
+        }
     }
 }

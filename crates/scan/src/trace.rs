@@ -49,7 +49,7 @@ pub struct Trace<'s> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Count {
     pub(crate) depth: u32,
-    /// Objects opened less objects closed.
+    /// Objects opened less objects closed, since counting began.
     objects: i64,
 }
 
@@ -64,13 +64,13 @@ impl Count {
 impl Trace<'_> {
     #[inline(always)]
     pub(crate) fn begin(&self) -> Count {
-        Count { depth: self.stack.depth(), objects: *self.surplus + i64::from(self.stack.objects()) }
+        Count { depth: self.stack.depth(), objects: 0 }
     }
 
     #[inline(always)]
     pub(crate) fn end(&mut self, count: Count) {
         self.settle(count.depth);
-        *self.surplus = count.objects - i64::from(self.stack.objects());
+        *self.surplus += count.objects;
     }
 
     /// How many containers may be open.
@@ -91,6 +91,9 @@ impl Trace<'_> {
     /// Finds the brackets that opened what is open now, from the last one back.
     #[inline(always)]
     fn settle(&mut self, depth: u32) {
+        let before = self.stack.depth();
+        // Objects that are open, less those that were before: of what was left, and of every level that is entered anew.
+        let mut objects = -i64::from(self.stack.objects(depth, before));
         // What all brackets together have opened deepest, and closed of what comes before.
         let (mut level, mut closed) = (depth, 0);
         for &(at, Brackets { open, close, curly }) in self.passed.blocks.iter().rev() {
@@ -109,7 +112,9 @@ impl Trace<'_> {
                 } else if closed > 0 {
                     closed -= 1;
                 } else {
-                    self.stack.put(level, curly >> bit & 1 == 1);
+                    let object = curly >> bit & 1 == 1;
+                    objects += i64::from(object) - i64::from(self.stack.object_at(level) == Some(true));
+                    self.stack.put(level, object);
                     level -= 1;
                     if let Some(opened) = self.opened.get_mut(level as usize) {
                         *opened = at + u64::from(bit);
@@ -119,6 +124,7 @@ impl Trace<'_> {
         }
         self.passed.blocks.clear();
         self.stack.set_depth(depth);
+        *self.surplus -= objects;
         *self.lowest = level.min(*self.lowest);
     }
 }

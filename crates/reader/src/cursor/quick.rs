@@ -122,10 +122,11 @@ impl Cursor<'_> {
     fn quick_number(&self, window: &[u8], at: usize) -> Option<usize> {
         let first = at + usize::from(window.get(at) == Some(&b'-'));
         let (mut numeral, mut end) = (Numeral::Whole, first);
-        while let Some(b'0'..=b'9') = window.get(end) {
+        // Not so behind a zero, where the next digit begins another number.
+        let is_plain = matches!(window.get(first), Some(b'1'..=b'9'));
+        while is_plain && matches!(window.get(end), Some(b'0'..=b'9')) {
             end += 1;
         }
-        let is_plain = matches!(window.get(first), Some(b'1'..=b'9'));
         if !is_plain || matches!(window.get(end), Some(b'.' | b'e' | b'E')) {
             numeral = Numeral::default();
             end = at + numeral.pass(window.get(at..)?);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use trommel_reader::{
     Backend, Config, Cursor, Error, ErrorKind, Event, Framing, Kind, Limit, Limits, Payload, Result, Scalar,
-    Span, Syntax, Text, Validation,
+    Span, Syntax, Text, Validation, View,
 };
 use trommel_testkit::chunks::Chunks;
 use trommel_testkit::effort::{cases, small_stack};
@@ -278,13 +278,19 @@ fn faults_in_long_names() {
 #[test]
 fn touching_numbers_are_read_once_each() {
     let count = 2_000_000;
-    let mut cursor = Cursor::from_reader(Repeat::depth("0", count), Framing::Concatenated, &Config::new());
-    let mut records = 0;
-    while cursor.next_record().unwrap() {
-        assert_eq!(cursor.skip_value().unwrap(), Span::new(records, records + 1));
-        records += 1;
+    let config = Config::new();
+    let text = "0".repeat(count as usize);
+    for mut cursor in [
+        Cursor::from_reader(Repeat::depth("0", count), Framing::Concatenated, &config),
+        Cursor::from_view(View::new(text.as_bytes()), Framing::Concatenated, &config),
+    ] {
+        let mut records = 0;
+        while cursor.next_record().unwrap() {
+            assert_eq!(cursor.skip_value().unwrap(), Span::new(records, records + 1));
+            records += 1;
+        }
+        assert_eq!(records, count);
     }
-    assert_eq!(records, count);
 }
 
 /// What a skip under structural validation promises to find, it finds behind a gigabyte as well as at once.
