@@ -8,6 +8,9 @@ pub struct Stack {
 }
 
 impl Stack {
+    /// The depth that one word holds.
+    pub(crate) const SHALLOW: u32 = 64;
+
     /// How many are open.
     pub const fn depth(&self) -> u32 {
         self.depth
@@ -37,6 +40,13 @@ impl Stack {
         if let Some(bits) = self.words.get_mut(word) {
             *bits = *bits & !(1 << bit) | u64::from(object) << bit;
         }
+    }
+
+    /// How many of the outermost containers are objects, down to a depth or to [`SHALLOW`](Self::SHALLOW).
+    #[inline]
+    pub(crate) fn shallow_objects(&self, depth: u32) -> u32 {
+        let bits = self.words.first().copied().unwrap_or_default();
+        if depth < Self::SHALLOW { (bits & ((1 << depth) - 1)).count_ones() } else { bits.count_ones() }
     }
 
     /// How many of the containers from one depth down to another are objects; none if the other is no deeper. Linear in the levels
@@ -108,6 +118,7 @@ mod tests {
             for depth in 0..=200 {
                 assert_eq!(stack.objects(above, depth), count(above, depth), "{above} {depth}");
             }
+            assert_eq!(stack.shallow_objects(above), count(0, above.min(Stack::SHALLOW)), "{above}");
         }
     }
 }

@@ -92,8 +92,12 @@ impl Trace<'_> {
     #[inline(always)]
     fn settle(&mut self, depth: u32) {
         let before = self.stack.depth();
-        // Objects that are open, less those that were before: of what was left, and of every level that is entered anew.
-        let mut objects = -i64::from(self.stack.objects(depth, before));
+        // Objects that are open, less those that were before. Deep down they are not all counted, but those that were left and those
+        // that are entered anew: deep input must not take time in the square.
+        let mut objects = -i64::from(self.stack.shallow_objects(before));
+        if before > Stack::SHALLOW {
+            objects -= i64::from(self.stack.objects(depth.max(Stack::SHALLOW), before));
+        }
         // What all brackets together have opened deepest, and closed of what comes before.
         let (mut level, mut closed) = (depth, 0);
         for &(at, Brackets { open, close, curly }) in self.passed.blocks.iter().rev() {
@@ -113,7 +117,9 @@ impl Trace<'_> {
                     closed -= 1;
                 } else {
                     let object = curly >> bit & 1 == 1;
-                    objects += i64::from(object) - i64::from(self.stack.object_at(level) == Some(true));
+                    if level > Stack::SHALLOW {
+                        objects += i64::from(object) - i64::from(self.stack.object_at(level) == Some(true));
+                    }
                     self.stack.put(level, object);
                     level -= 1;
                     if let Some(opened) = self.opened.get_mut(level as usize) {
@@ -124,7 +130,7 @@ impl Trace<'_> {
         }
         self.passed.blocks.clear();
         self.stack.set_depth(depth);
-        *self.surplus -= objects;
+        *self.surplus -= objects + i64::from(self.stack.shallow_objects(depth));
         *self.lowest = level.min(*self.lowest);
     }
 }
