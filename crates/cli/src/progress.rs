@@ -10,6 +10,13 @@ use trommel_tool::Event;
 /// Work that ends sooner shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+enum Unit {
+    Bytes,
+    Outputs,
+}
+
 /// The bar, or its absence.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -26,14 +33,23 @@ impl Progress {
 
     /// Tells how far the work is, in bytes, and of how many. Called about once a megabyte.
     pub(crate) fn update(&self, bytes: u64, total: Option<u64>) {
+        self.show(bytes, total, Unit::Bytes);
+    }
+
+    /// Tells how many outputs are done, and of how many.
+    pub(crate) fn count(&self, outputs: u64, total: u64) {
+        self.show(outputs, Some(total), Unit::Outputs);
+    }
+
+    fn show(&self, done: u64, total: Option<u64>, unit: Unit) {
         if !self.shown || self.bar.get().is_none() && self.started.elapsed() < PATIENCE {
             return;
         }
-        let bar = self.bar.get_or_init(|| bar(total, self.started));
+        let bar = self.bar.get_or_init(|| bar(total, self.started, unit));
         if total.is_some() && total != bar.length() {
             bar.set_length(total.unwrap_or_default());
         }
-        bar.set_position(bytes);
+        bar.set_position(done);
     }
 
     /// Tells how far a tool is.
@@ -59,10 +75,15 @@ impl Progress {
     }
 }
 
-fn bar(total: Option<u64>, started: Instant) -> ProgressBar {
+fn bar(total: Option<u64>, started: Instant, unit: Unit) -> ProgressBar {
     let (template, bar) = match total {
         Some(total) => (
-            "{bar:30.cyan/dim} {percent:>3} % of {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left",
+            match unit {
+                Unit::Bytes => {
+                    "{bar:30.cyan/dim} {percent:>3} % of {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left"
+                }
+                Unit::Outputs => "{bar:30.cyan/dim} {percent:>3} % of {human_len} outputs  {eta} left",
+            },
             ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()),
         ),
         None => (

@@ -52,6 +52,8 @@ pub enum ErrorKind {
     Foreign,
     /// It was written by a later version.
     Version,
+    /// The flag of a [`Control`](crate::Control) was raised.
+    Cancelled,
     /// Reading or writing failed.
     Io,
 }
@@ -73,6 +75,7 @@ impl ErrorKind {
             Self::Busy => "busy",
             Self::Foreign => "foreign",
             Self::Version => "version",
+            Self::Cancelled => "cancelled",
             Self::Io => "io",
         }
     }

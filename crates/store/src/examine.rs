@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use trommel::reader::{Config, Cursor, Framing, Kind as JsonKind, Listener, Scalar, Text};
-use trommel::statistics::{Accumulator, Profile, ProfileOptions};
+use trommel::statistics::{self, Accumulator, Profile, ProfileOptions};
 
 use crate::output::{Kind, NotJson, Records, Summary};
 
@@ -167,10 +167,16 @@ impl Figures {
             framing: Some(records),
             records: stream,
             summary: Summary { type_: root.into(), keys, items },
-            duplicate_names: self.profile.summary().structure.duplicate_names,
+            duplicate_names: at_least(&self.profile.summary()),
             not_json: None,
         }
     }
+}
+
+/// How many names are repeated, and 1 where none was found but not all were looked at: such an output is queried as one that
+/// has repeated names.
+fn at_least(summary: &statistics::Summary) -> u64 {
+    summary.structure.duplicate_names.max(u64::from(summary.capped.duplicate_names))
 }
 
 impl Listener for Figures {

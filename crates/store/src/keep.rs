@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Transaction, params};
 
+use crate::control::{Control, Progress};
 use crate::db::{Done, Locked};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{GcOptions, Limits};
@@ -66,6 +67,11 @@ impl Store {
     /// Evicts the oldest outputs until the rest is within the limits, and sweeps out what belongs to no output and is older than
     /// an hour. What is pinned, damaged (it may be pinned) or being read stays.
     pub fn gc(&self, options: &GcOptions) -> Result<Swept> {
+        self.gc_with(options, &Control::new())
+    }
+
+    /// The same, which can be cancelled, between one eviction and the next, and tells how far it is, in outputs to be evicted.
+    pub fn gc_with(&self, options: &GcOptions, control: &Control) -> Result<Swept> {
         let limits = options.limits.as_ref().unwrap_or(&self.options().limits);
         let mut locked = self.index().lock()?;
         let mut swept = Swept { dry_run: options.dry_run, ..Swept::default() };
@@ -75,7 +81,7 @@ impl Store {
         if options.dry_run {
             swept.evicted = plan.victims;
         } else {
-            self.evict(&mut locked, plan.victims, &mut swept.evicted)?;
+            self.evict(&mut locked, plan.victims, &mut swept.evicted, control)?;
         }
         swept.spared_open += (chosen - swept.evicted.len()) as u64;
         swept.freed_bytes += swept.evicted.iter().map(|evicted| evicted.bytes).sum::<u64>();
@@ -100,7 +106,7 @@ impl Store {
         }
         // One that somebody has begun to read, or that cannot be removed, goes next time: the new one is stored, and that is
         // what was asked for.
-        let _ = self.evict(locked, plan.victims, &mut Vec::new());
+        let _ = self.evict(locked, plan.victims, &mut Vec::new(), &Control::new());
         Ok(())
     }
 
@@ -162,13 +168,17 @@ impl Store {
         locked: &mut Locked<'_, Outputs>,
         victims: Vec<Evicted>,
         evicted: &mut Vec<Evicted>,
+        control: &Control,
     ) -> Result<()> {
+        let mut progress = Progress { of_outputs: victims.len() as u64, ..Progress::default() };
         let mut victims = victims.into_iter().peekable();
         while victims.peek().is_some() {
+            control.pass(progress)?;
             let mut taken = Vec::new();
             let removed: Result<()> = victims.by_ref().take(AT_ONCE).try_for_each(|victim| {
                 let is_gone = self.take_away(&victim.id, &mut taken)?;
                 evicted.extend(Some(victim).filter(|_| is_gone));
+                progress.outputs += 1;
                 Ok(())
             });
             // Several in one go, and after their files: on a disk that is full there is room for it then.

@@ -73,7 +73,8 @@
 //!
 //! [`Limits`] bound bytes, number and age. They are kept to whenever an output is sealed, and by [`Store::gc`]: the oldest goes
 //! first, by the time it was made. What is [pinned](Store::pin), or being read by anybody, stays; where that leaves no
-//! room, the new output is refused. So is one that is longer than the store may be. [`Store::verify`] reads everything again.
+//! room, the new output is refused. So is one that is longer than the store may be. [`Store::verify`] reads everything again. What goes
+//! over all outputs can be given a [`Control`], to be cancelled and to tell how far it is.
 //!
 //! # What lies where
 //!
@@ -107,7 +108,8 @@
 //!
 //! A [`Store`] can be shared by threads, and its folder by processes. What one has sealed the others list. Changes of the index
 //! wait for each other on a lock of the store's own, so that none is refused for being too early; after
-//! [`StoreOptions::patience`] it is an error that names the lock. Reading never waits for them.
+//! [`StoreOptions::patience`] it is an error that names the lock. Reading does not wait for them, but that a list which
+//! meets an output whose description has changed since brings the index up to date first.
 //!
 //! # Versions
 //!
@@ -139,6 +141,7 @@
 mod body;
 mod check;
 mod clock;
+mod control;
 mod db;
 mod disk;
 mod error;
@@ -168,6 +171,7 @@ mod sweep;
 mod tests;
 mod verify;
 
+pub use control::{Control, Progress};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::{Filter, Page, Row, SortBy, SortOrder};
 pub use history::Executions;

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
+use crate::control::{Control, Progress};
 use crate::db::{Contents, Done};
 use crate::error::Result;
 use crate::filter::Row;
@@ -197,6 +198,22 @@ pub(crate) fn totals(transaction: &Transaction<'_>) -> Done<Totals> {
     Ok(Totals { count: unsigned(totals.0), bytes: unsigned(totals.1) })
 }
 
+/// What the outputs of the index hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Content {
+    pub(crate) outputs: u64,
+    pub(crate) bytes: u64,
+}
+
+/// Counts them all: linear in their number.
+pub(crate) fn content(transaction: &Transaction<'_>) -> Done<Content> {
+    let mut statement = transaction.prepare_cached("SELECT count(*), coalesce(sum(size), 0) FROM output")?;
+    let (outputs, bytes) =
+        statement.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+    let unsigned = |number: i64| u64::try_from(number).unwrap_or(0);
+    Ok(Content { outputs: unsigned(outputs), bytes: unsigned(bytes) })
+}
+
 /// Which run of the system this is, where it says so.
 fn boot() -> Option<String> {
     let (bytes, _) = disk::read("/proc/sys/kernel/random/boot_id".as_ref(), 100).ok()?;
@@ -220,11 +237,18 @@ pub(crate) fn note_boot(transaction: &Transaction<'_>) -> Done<()> {
 }
 
 /// Makes all rows anew; how many there are, and how many of them are damaged.
-pub(crate) fn fill_again(transaction: &Transaction<'_>, layout: &Layout) -> Done<(u64, u64)> {
+pub(crate) fn fill_again(
+    transaction: &Transaction<'_>,
+    layout: &Layout,
+    control: &Control,
+) -> Done<(u64, u64)> {
+    let mut progress = Progress { of_outputs: totals(transaction)?.count, ..Progress::default() };
     // One by one, so that the totals are those of what is left.
     transaction.execute("DELETE FROM output", [])?;
     for id in ids(layout)? {
+        control.pass(progress)?;
         sync(transaction, layout, &id?)?;
+        progress.outputs += 1;
     }
     note_boot(transaction)?;
     let count = "SELECT count(*), coalesce(sum(tool_name IS NULL), 0) FROM output";

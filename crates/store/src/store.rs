@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::control::Control;
 use crate::db::Database;
 use crate::error::Result;
 use crate::history::Executions;
@@ -77,9 +78,14 @@ impl Store {
 
     /// Makes the index anew from the files of the outputs. It is never needed, unless somebody has changed these files.
     pub fn rebuild(&self) -> Result<Rebuilt> {
+        self.rebuild_with(&Control::new())
+    }
+
+    /// The same, which can be cancelled, and then leaves the index as it was, and tells how far it is, in outputs.
+    pub fn rebuild_with(&self, control: &Control) -> Result<Rebuilt> {
         let mut locked = self.index.lock()?;
         let (outputs, corrupted) =
-            locked.transaction(|transaction| rows::fill_again(transaction, &self.layout))?;
+            locked.transaction(|transaction| rows::fill_again(transaction, &self.layout, control))?;
         let strays = self.strays()?.len() as u64;
         Ok(Rebuilt { outputs, corrupted, strays })
     }

@@ -3,13 +3,14 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::control::{Control, Progress};
 use crate::error::{Error, ErrorKind, Result, shown};
 use crate::glimpse::Glimpse;
 use crate::layout::Layout;
 use crate::output::Stored;
 use crate::payload::Payload;
 use crate::reports::{Damage, DamageKind, Stray, Verified};
-use crate::rows;
+use crate::rows::{self, Content};
 use crate::store::Store;
 use crate::{disk, meta, pending};
 
@@ -21,7 +22,10 @@ const LOOKS: u32 = 3;
 /// What was found so far, and who is told.
 struct Report<'a> {
     layout: &'a Layout,
+    control: &'a Control,
     verified: Verified,
+    /// What there was to do in the beginning.
+    of: Content,
     told: &'a mut dyn FnMut(&Damage),
 }
 
@@ -31,6 +35,16 @@ impl Report<'_> {
         self.verified.damaged += 1;
         let (id, path) = (id.map(str::to_owned), self.layout.relative(path));
         (self.told)(&Damage { id, path, kind, message: message.into() });
+    }
+
+    /// Tells how far it is, with so many bytes of the output at hand.
+    fn pass(&self, bytes: u64) -> Result<()> {
+        self.control.pass(Progress {
+            outputs: self.verified.outputs,
+            of_outputs: self.of.outputs,
+            bytes: self.verified.bytes + bytes,
+            of_bytes: self.of.bytes,
+        })
     }
 
     fn tell_of_index(&mut self, id: &str, what: &str) {
@@ -43,10 +57,18 @@ impl Store {
     /// Reads every output and compares it with what was stored: descriptions, payloads to the last byte, and the index. Each
     /// damage is told as it is found. Others may go on using the store.
     pub fn verify(&self, told: &mut dyn FnMut(&Damage)) -> Result<Verified> {
-        let mut report = Report { layout: self.layout(), verified: Verified::default(), told };
+        self.verify_with(&Control::new(), told)
+    }
+
+    /// The same, which can be cancelled and tells how far it is, in outputs and bytes.
+    pub fn verify_with(&self, control: &Control, told: &mut dyn FnMut(&Damage)) -> Result<Verified> {
+        let of = self.index().read(rows::content)?;
+        let mut report = Report { layout: self.layout(), control, verified: Verified::default(), of, told };
         for id in rows::ids(self.layout())? {
+            report.pass(0)?;
             self.verify_output(&id?, &mut report)?;
         }
+        report.pass(0)?;
         self.verify_index(&mut report)?;
         for stray in self.strays()? {
             let what = match stray.what {
@@ -76,35 +98,39 @@ impl Store {
                 (kind, fault.message(id))
             }),
         };
-        report.verified.outputs += 1;
         match stored {
-            Ok(stored) => self.verify_payload(&stored, report),
+            Ok(stored) => self.verify_payload(&stored, report)?,
             Err((kind, message)) => report.tell(Some(id), &path, kind, message),
         }
+        report.verified.outputs += 1;
         self.verify_row(id, report)
     }
 
-    fn verify_payload(&self, stored: &Stored, report: &mut Report<'_>) {
+    fn verify_payload(&self, stored: &Stored, report: &mut Report<'_>) -> Result<()> {
         let path = self.layout().payload(&stored.id, stored.packed);
         let id = Some(stored.id.as_str());
         let advice = "delete the output, and make it again";
-        match self.payload(stored).map(|payload| digest(payload, &mut report.verified.bytes)) {
-            Ok(Ok(digest)) if digest == stored.digest => {}
-            Ok(Ok(_)) => {
+        let payload = match self.payload(stored) {
+            Ok(payload) => payload,
+            // Somebody has deleted it meanwhile.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => {
+                report.tell(id, &path, kind_of(&path, stored, &error), error.to_string());
+                return Ok(());
+            }
+        };
+        match digest(payload, report)? {
+            Ok(digest) if digest == stored.digest => {}
+            Ok(_) => {
                 let message = format!("its bytes are not those that were stored: {advice}");
                 report.tell(id, &path, DamageKind::Content, message);
             }
-            Ok(Err(error)) => {
+            Err(error) => {
                 let message = format!("its bytes cannot be read: {}; {advice}", shown(&error.to_string()));
                 report.tell(id, &path, DamageKind::Content, message);
             }
-            // Somebody has deleted it meanwhile.
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => {
-                let kind = kind_of(&path, stored, &error);
-                report.tell(id, &path, kind, error.to_string());
-            }
         }
+        Ok(())
     }
 
     /// Whether the index says what the files say.
@@ -149,18 +175,23 @@ fn kind_of(path: &Path, stored: &Stored, error: &Error) -> DamageKind {
     }
 }
 
-fn digest(mut payload: Payload, read: &mut u64) -> io::Result<String> {
+/// The digest of a payload, unless it cannot be read, or the work is cancelled.
+fn digest(mut payload: Payload, report: &mut Report<'_>) -> Result<io::Result<String>> {
     let mut glimpse = Glimpse::new();
     let mut chunk = vec![0; CHUNK];
-    loop {
+    let mut read = 0;
+    let digest = loop {
         match payload.read(&mut chunk) {
-            Ok(0) => return Ok(glimpse.digest()),
+            Ok(0) => break Ok(glimpse.digest()),
             Ok(count) => {
                 glimpse.pass(chunk.get(..count).unwrap_or_default());
-                *read += count as u64;
+                read += count as u64;
+                report.pass(read)?;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => break Err(error),
         }
-    }
+    };
+    report.verified.bytes += read;
+    Ok(digest)
 }

@@ -1,6 +1,7 @@
 //! `trommel call`: validates, runs and records one call of a tool.
 
 use std::io::{self, Read};
+use std::string::FromUtf8Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
@@ -124,7 +125,8 @@ fn arguments(args: &CallArgs) -> Result<Value, Failure> {
         if bytes.len() as u64 > LONGEST {
             return Err(wrong(format!("The arguments are longer than {LONGEST} bytes")));
         }
-        read = String::from_utf8_lossy(&bytes).into_owned();
+        let no_text = |error: FromUtf8Error| wrong(format!("The arguments are not UTF-8: {error}"));
+        read = String::from_utf8(bytes).map_err(no_text)?;
         &read
     } else {
         &args.arguments

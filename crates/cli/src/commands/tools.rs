@@ -65,7 +65,10 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<(), Failure> {
     let toolbox = Toolbox::open()?;
     let executor = Executor::new(Arc::clone(&toolbox.registry));
     let executor = executor.record(Arc::new(StoreRecord::new(&toolbox.store)));
-    let failed = |failure: trommel_tool::Failure| io::Error::other(failure);
+    let failed = |failure: trommel_tool::Failure| Failure::Tool {
+        shown: format!("error: {failure}\n"),
+        request: false,
+    };
     let all = executor.history(usize::MAX).map_err(failed)?;
     let shown = args.limit.map_or(all.len(), Into::into).min(all.len());
     let newest = all.get(all.len() - shown..).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! `trommel rm`, `pin`, `gc`, `verify` and `rebuild`: the store's upkeep.
 //!
-//! A change that has begun is brought to its end before a signal is heeded, so that nothing is left half done.
+//! A change that has begun is brought to its end before a signal is heeded, so that nothing is left half done; what goes over all
+//! outputs ends between one and the next.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +9,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use serde::Serialize;
 use serde_json::json;
-use trommel_store::{Damage, GcOptions, Limits, Store, Verified};
+use trommel::Cancel;
+use trommel_store::{Control, Damage, GcOptions, Limits, Progress as Done, Store, Verified};
 
 use crate::args::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
 use crate::errors::Failure;
@@ -16,17 +18,24 @@ use crate::output::{self, tables};
 use crate::progress::Progress;
 use crate::{home, signals};
 
-/// The number of a signal that came, else 0.
-#[derive(Clone, Debug, Default)]
-struct Signal(Arc<AtomicI32>);
+/// Waits for a signal, and cancels the work when one comes.
+#[derive(Clone)]
+struct Signal {
+    /// Its number, else 0.
+    number: Arc<AtomicI32>,
+    cancel: Cancel,
+    progress: Arc<Progress>,
+}
 
 impl Signal {
     /// Listens from now on.
     fn listen() -> io::Result<Self> {
-        let signal = Self::default();
+        let (number, progress) = (Arc::default(), Arc::new(Progress::new()));
+        let signal = Self { number, cancel: Cancel::new(), progress };
         let told = signal.clone();
-        signals::tell(Arc::new(Progress::new()), move |number| {
-            told.0.store(number, Ordering::Relaxed);
+        signals::tell(Arc::clone(&signal.progress), move |number| {
+            told.number.store(number, Ordering::Relaxed);
+            told.cancel.cancel();
             true
         })?;
         Ok(signal)
@@ -34,11 +43,29 @@ impl Signal {
 
     /// A failure when one came.
     fn check(&self) -> Result<(), Failure> {
-        match self.0.load(Ordering::Relaxed) {
+        match self.number.load(Ordering::Relaxed) {
             0 => Ok(()),
             number => Err(Failure::Signal(number)),
         }
     }
+
+    /// Work on all outputs, which ends when a signal comes, and is shown by what is told of it.
+    fn attend<T>(
+        &self,
+        show: impl Fn(&Progress, Done) + Send + Sync + 'static,
+        work: impl FnOnce(&Control) -> trommel_store::Result<T>,
+    ) -> Result<T, Failure> {
+        let progress = Arc::clone(&self.progress);
+        let control = Control::new().cancel_with(&self.cancel).on_progress(move |done| show(&progress, done));
+        let worked = work(&control);
+        self.progress.clear();
+        self.check()?;
+        Ok(worked?)
+    }
+}
+
+fn count(progress: &Progress, done: Done) {
+    progress.count(done.outputs, done.of_outputs);
 }
 
 pub(crate) fn rm(args: &RmArgs) -> Result<(), Failure> {
@@ -90,8 +117,7 @@ pub(crate) fn gc(args: &GcArgs) -> Result<(), Failure> {
         (limits.bytes, limits.count, limits.age) = (args.max_size, args.max_count, args.max_age);
         options.limits = Some(limits);
     }
-    let swept = store.gc(&options)?;
-    signal.check()?;
+    let swept = signal.attend(count, |control| store.gc_with(&options, control))?;
     print(args.json, &swept, || tables::swept(&swept))
 }
 
@@ -104,9 +130,12 @@ struct Report<'a> {
 }
 
 pub(crate) fn verify(args: &VerifyArgs) -> Result<(), Failure> {
-    signals::install(Arc::new(Progress::new()))?;
+    let signal = Signal::listen()?;
+    let store = home::store()?;
     let mut damages = Vec::new();
-    let verified = home::store()?.verify(&mut |damage| damages.push(damage.clone()))?;
+    let bytes = |progress: &Progress, done: Done| progress.update(done.bytes, Some(done.of_bytes));
+    let verified = signal
+        .attend(bytes, |control| store.verify_with(control, &mut |damage| damages.push(damage.clone())))?;
     let report = Report { verified: &verified, damages: &damages };
     print(args.json, &report, || tables::verified(&verified, &damages))?;
     if verified.is_whole() { Ok(()) } else { Err(Failure::Said) }
@@ -114,8 +143,8 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<(), Failure> {
 
 pub(crate) fn rebuild(args: &RebuildArgs) -> Result<(), Failure> {
     let signal = Signal::listen()?;
-    let rebuilt = home::store()?.rebuild()?;
-    signal.check()?;
+    let store = home::store()?;
+    let rebuilt = signal.attend(count, |control| store.rebuild_with(control))?;
     print(args.json, &rebuilt, || tables::rebuilt(&rebuilt))
 }
 

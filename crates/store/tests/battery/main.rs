@@ -1,6 +1,7 @@
 //! Batteries over the whole of the store, by subject.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod controls;
 mod crowds;
 mod errors;
 mod finds;

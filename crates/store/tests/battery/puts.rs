@@ -1,5 +1,6 @@
 //! What is stored, and what is seen of it as it passes.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use proptest::prelude::*;
@@ -280,5 +281,21 @@ fn keys_and_items(tree: &Document) -> (Option<u64>, Option<u64>) {
             (Some(members.len() as u64), longest)
         }
         data => (None, length(data)),
+    }
+}
+
+/// Where not all names could be told apart, an output is not said to have no repeated ones.
+#[test]
+fn more_names_than_are_told_apart() {
+    let home = Home::new();
+    for (count, expected) in [(100_000, 0), (4_400_000, 1)] {
+        let mut text = String::from("{\"first\":0");
+        for number in 1..count {
+            write!(text, ",\"{number:x}\":0").unwrap();
+        }
+        text.push('}');
+        let stored = put(&home, text);
+        assert_eq!((stored.kind, stored.summary.keys), (Kind::Json, Some(count)));
+        assert_eq!(stored.duplicate_names, expected, "{count}");
     }
 }
