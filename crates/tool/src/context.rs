@@ -107,15 +107,18 @@ impl PartialEq for Context {
     }
 }
 
+/// Seconds, or null for as long as it likes.
 fn seconds<S: Serializer>(timeout: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    if timeout.subsec_nanos() == 0 {
+    if *timeout == Duration::MAX {
+        serializer.serialize_none()
+    } else if timeout.subsec_nanos() == 0 {
         serializer.serialize_u64(timeout.as_secs())
     } else {
         serializer.serialize_f64(timeout.as_secs_f64())
     }
 }
 
-/// Whole seconds are read as such, so that the longest timeout comes back as it was.
+/// Whole seconds are read as such, so that any number of them comes back as it was.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Seconds {
@@ -124,8 +127,11 @@ enum Seconds {
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    match Seconds::deserialize(deserializer)? {
-        Seconds::Whole(seconds) => Ok(Duration::from_secs(seconds)),
-        Seconds::Fraction(seconds) => Duration::try_from_secs_f64(seconds).map_err(serde::de::Error::custom),
+    match Option::deserialize(deserializer)? {
+        None => Ok(Duration::MAX),
+        Some(Seconds::Whole(seconds)) => Ok(Duration::from_secs(seconds)),
+        Some(Seconds::Fraction(seconds)) => {
+            Duration::try_from_secs_f64(seconds).map_err(serde::de::Error::custom)
+        }
     }
 }

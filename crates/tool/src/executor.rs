@@ -168,9 +168,12 @@ impl Executor {
         events(Event::Started);
         log::started(&tool_name);
         let mut call = Attempt { executor: self, context, started_at, parameters: Map::new() };
-        let result = match entry {
-            Some(entry) => call.run(&entry, arguments, events),
-            None => ToolResult::fail(self.not_found(name)),
+        let result = if let Some(entry) = entry {
+            call.run(&entry, arguments, events)
+        } else {
+            // However deep they are nested, they are dropped level by level.
+            drop(nesting::shallow(arguments));
+            ToolResult::fail(self.not_found(name))
         };
         let Attempt { parameters, .. } = call;
         let elapsed = clock.elapsed();

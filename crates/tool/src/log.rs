@@ -65,7 +65,10 @@ pub(crate) fn warned(tool: &str, what: &str) {
     warn!(target: LOG_TARGET, "Tool {tool}: {what}");
 }
 
-/// A time span in seconds: `120`, `0.5`.
+/// A time span in seconds: `120`, `0.5`, `none`.
 pub(crate) fn seconds(span: Duration) -> String {
+    if span == Duration::MAX {
+        return "none".to_owned();
+    }
     if span.subsec_nanos() == 0 { span.as_secs().to_string() } else { span.as_secs_f64().to_string() }
 }

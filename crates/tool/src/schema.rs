@@ -6,7 +6,7 @@ mod place;
 mod received;
 
 use jsonschema::{PatternOptions, Validator};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::fault::Fault;
 use crate::heal::{self, Healed};
@@ -89,12 +89,17 @@ const OPEN: [&str; 10] = [
     "unevaluatedProperties",
 ];
 
+/// Whether a root says itself what may stand there besides its properties.
+pub(crate) fn says_what_else(root: &Map<String, Value>) -> bool {
+    OPEN.iter().any(|keyword| root.contains_key(*keyword))
+}
+
 /// The schema with arguments that it does not name forbidden, if it names some and says nothing about others.
 fn closed(schema: &Value) -> Value {
     let mut closed = schema.clone();
     if let Some(root) = closed.as_object_mut()
         && root.contains_key("properties")
-        && !OPEN.iter().any(|keyword| root.contains_key(*keyword))
+        && !says_what_else(root)
     {
         root.insert("additionalProperties".to_owned(), Value::Bool(false));
     }

@@ -6,6 +6,7 @@ use super::keywords::{child, properties, schemas};
 use super::{Dialect, Fate, Notes, Obstacle};
 use crate::Metadata;
 use crate::nesting::is_shallow;
+use crate::schema::says_what_else;
 
 /// Schemas deeper than that are taken by nobody.
 const DEEPEST: usize = 64;
@@ -42,7 +43,8 @@ pub(super) fn root(
         }
     }
     let is_empty = root.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
-    if is_empty && dialect == Dialect::Mcp {
+    let is_closed = members.get("additionalProperties") == Some(&Value::Bool(false));
+    if is_empty && dialect == Dialect::Mcp && (is_closed || !says_what_else(members)) {
         root.shift_remove("properties");
         root.insert("additionalProperties".to_owned(), false.into());
     } else if is_empty {

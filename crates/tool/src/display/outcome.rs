@@ -7,7 +7,7 @@ use super::figures::{grouped, milliseconds};
 use super::json;
 use super::panel::Section;
 use super::{Look, Panel, Show};
-use crate::{Delivered, Manifest, Metadata, Output, Status, ToolExecution, ToolResult};
+use crate::{Delivered, Manifest, Metadata, Output, REDACTED, Redaction, Status, ToolExecution, ToolResult};
 
 /// The result of a call.
 ///
@@ -139,10 +139,14 @@ pub(super) fn labelled(section: Section, line: &str) -> Section {
     }
 }
 
-/// The argument that displays show as the command.
+/// The argument that displays show as the command, without the secrets in it.
 pub(super) fn command(execution: &ToolExecution, tool: Option<&Metadata>) -> Option<String> {
     let argument = tool?.command.as_deref()?;
-    execution.parameters.get(argument).map(json::value)
+    let (redaction, value) = (Redaction::new(), execution.parameters.get(argument)?);
+    if redaction.is_secret(argument) {
+        return Some(REDACTED.to_owned());
+    }
+    Some(redaction.text(&json::value(value)).into_owned())
 }
 
 /// A status with its mark.

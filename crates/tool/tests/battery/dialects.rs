@@ -218,6 +218,16 @@ fn tools_without_arguments_take_none() {
     let mcp = export(Dialect::Mcp, std::slice::from_ref(&none));
     let expected = r#"{"tools":[{"name":"ping","description":"Answers","inputSchema":{"type":"object","additionalProperties":false}}]}"#;
     assert_eq!(mcp.document().to_string(), expected);
+    // One that takes others by another keyword does not forbid them.
+    for (keyword, value) in [
+        ("additionalProperties", json!({"type": "string"})),
+        ("patternProperties", json!({"^x-": true})),
+        ("allOf", json!([{"properties": {"a": true}}])),
+    ] {
+        let open = Metadata::new("ping", "Answers", json!({"type": "object", keyword: value}));
+        let mcp = export(Dialect::Mcp, &[open]);
+        assert_ne!(mcp.tools[0]["inputSchema"]["additionalProperties"], json!(false), "{keyword}");
+    }
     let strict = export(Dialect::OpenAiStrict, &[none]);
     let expected = json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
     assert_eq!(strict.tools[0]["function"]["parameters"], expected);

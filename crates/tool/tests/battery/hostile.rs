@@ -67,10 +67,12 @@ proptest! {
 /// R13: depth takes no stack, neither when it is judged nor when it is given up.
 #[test]
 fn r13_depth_is_refused() {
-    let deep = (0..1_000_000).fold(json!(1), |inner, _| Value::Array(vec![inner]));
-    let error = executor().call("t", deep, &Context::default()).result.error.unwrap();
+    let deep = || (0..1_000_000).fold(json!(1), |inner, _| Value::Array(vec![inner]));
+    let error = executor().call("t", deep(), &Context::default()).result.error.unwrap();
     assert_eq!(error.kind, ErrorKind::InvalidArguments);
     assert_eq!(error.message, "Arguments are nested deeper than 128 levels");
+    let error = executor().call("no such tool", deep(), &Context::default()).result.error.unwrap();
+    assert_eq!(error.kind, ErrorKind::NotFound);
     let text = "[".repeat(1_000_000);
     let error = executor().call("t", json!({"flags": text}), &Context::default()).result.error.unwrap();
     assert_eq!(error.message, "Invalid type for flags: expected array");

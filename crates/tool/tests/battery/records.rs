@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
+use trommel_tool::display::{Look, Outcome, Problem, Show};
 use trommel_tool::{
     Context, ErrorKind, Executor, Failure, FaultKind, LogLines, Metadata, Output, REDACTED, Redaction,
     ResultMode, Status, ToolExecution,
@@ -138,6 +139,11 @@ fn a_timeout_is_told_in_seconds() {
     let context: Context = serde_json::from_value(json!({"working_dir": "/a", "timeout": 0.5})).unwrap();
     assert_eq!(context.timeout, std::time::Duration::from_millis(500));
     assert_eq!(serde_json::to_value(&context).unwrap()["timeout"], 0.5);
+    let mut endless = context;
+    endless.timeout = std::time::Duration::MAX;
+    let written = serde_json::to_string(&endless).unwrap();
+    assert!(written.contains(r#""timeout":null"#), "{written}");
+    assert_eq!(serde_json::from_str::<Context>(&written).unwrap(), endless);
     for wrong in [json!({"timeout": -1}), json!({"timeout": 1e300}), json!({"timeout": "x"})] {
         assert!(serde_json::from_value::<Context>(wrong).is_err());
     }
@@ -270,7 +276,8 @@ fn planted() -> Value {
 fn r25_no_canary_is_found_anywhere() {
     let properties = json!({"secret": {"type": "integer"}});
     let schema = json!({"type": "object", "properties": properties, "additionalProperties": true});
-    let executor = only(Metadata::new("t", "", schema).result_mode(ResultMode::Persist), |call| {
+    let tool = Metadata::new("t", "", schema).result_mode(ResultMode::Persist).command("command");
+    let executor = only(tool.clone(), |call| {
         call.note("headers", json!({"Set-Cookie": CANARY}));
         if call.arguments.contains_key("fails") {
             let source = std::io::Error::other(format!("password={CANARY}"));
@@ -292,6 +299,11 @@ fn r25_no_canary_is_found_anywhere() {
             let done = executor.call("t", arguments, &context);
             shown.push_str(&done.result.error.as_ref().map(ToString::to_string).unwrap_or_default());
             shown.push_str(&done.result.manifest().map(|one| one.preview.clone()).unwrap_or_default());
+            shown.push_str(&Outcome::new(&done, Some(&tool)).text(&Look::new().plain()));
+            shown.push_str(&Problem::new(&done, Some(&tool)).text(&Look::new().plain()));
+            shown.push_str(&serde_json::to_string(&Problem::new(&done, Some(&tool))).unwrap());
+            let named = tool.clone().command("Authorization");
+            shown.push_str(&Outcome::new(&done, Some(&named)).text(&Look::new().plain()));
             shown.push_str(&serde_json::to_string(&done.result.metadata.get("healed")).unwrap());
             executor.call(CANARY.get(..4).unwrap(), planted(), &context);
         }

@@ -141,7 +141,7 @@ impl Counting<'_> {
         let (counts, basis) = self.counts(source)?;
         let none = self.questions.iter().zip(&counts).filter(|(_, count)| **count == 0);
         let none: Vec<(&str, &Query)> = none.map(|(question, _)| (question.path, &*question.query)).collect();
-        let hint = self.shared.hint(source, self.job, &none);
+        let hint = self.shared.hint(source, self.job, "nothing counted at", &none);
         let counts = self.questions.iter().map(|question| question.name).zip(counts).collect();
         let warning = warning(hint.as_ref(), self.asked.max_chars);
         self.job.finished(total);

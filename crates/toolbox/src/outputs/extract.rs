@@ -167,9 +167,11 @@ impl Extraction<'_> {
             Ok(report) => Basis::of(&report.coverage, total),
             Err(_) => Basis { read: self.job.read().max(collector.read), ..Basis::known(total) },
         };
-        let damage = (end == Some(Reason::Damage)).then(|| collector.damage_told(&ran)).flatten();
+        let is_damaged = end == Some(Reason::Damage) || collector.bad_records > 0;
+        let damage = is_damaged.then(|| collector.damage_told(&ran)).flatten();
         let mut answer = Answer::new(self.request, binding, self.start, collector, end);
-        let hint = damage.or_else(|| self.shared.hint(source, self.job, &answer.missing()));
+        let hint =
+            damage.or_else(|| self.shared.hint(source, self.job, "nothing matches", &answer.missing()));
         answer.warning = warning(hint.as_ref(), self.asked.max_chars).map(str::to_owned);
         self.job.finished(total);
         Ok((self.asked.fit(&answer)?, basis))

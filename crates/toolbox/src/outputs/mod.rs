@@ -146,7 +146,13 @@ impl Shared {
     }
 
     /// What to say of queries that select nothing: the nearest paths that there are.
-    fn hint(&self, source: &Source<'_>, job: &Job, queries: &[(&str, &Query)]) -> Option<String> {
+    fn hint(
+        &self,
+        source: &Source<'_>,
+        job: &Job,
+        nothing: &str,
+        queries: &[(&str, &Query)],
+    ) -> Option<String> {
         const TOLD: usize = 3;
         const QUERY: usize = 120;
         if queries.is_empty() {
@@ -156,7 +162,7 @@ impl Shared {
         let hints = queries.iter().take(TOLD).filter_map(|(text, query)| {
             let nearest = shape.nearest(query)?;
             let (text, nearest) = (text::shown(text, QUERY), text::shown(&nearest, QUERY));
-            Some(format!("nothing matches {text}; the nearest path in this output is {nearest}"))
+            Some(format!("{nothing} {text}; the nearest path in this output is {nearest}"))
         });
         let hints: Vec<String> = hints.collect();
         (!hints.is_empty()).then(|| hints.join("; "))

@@ -322,7 +322,8 @@ impl Sampling<'_> {
         if drawn.total > 0 {
             return Some(few);
         }
-        let hint = self.shared.hint(source, self.job, &[(&self.arguments.path, self.query)]);
+        let hint =
+            self.shared.hint(source, self.job, "nothing drawn at", &[(&self.arguments.path, self.query)]);
         Some(hint.map_or(few.clone(), |hint| format!("{few}: {hint}")))
     }
 }

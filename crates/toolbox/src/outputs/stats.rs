@@ -130,7 +130,10 @@ impl Description<'_> {
         let none: Vec<(&str, &Query)> = none
             .filter_map(|((text, query), matched)| (!matched).then_some((text.as_str(), &**query)))
             .collect();
-        let hint = self.shared.hint(source, self.job, &none).or_else(|| self.too_long(&described));
+        let hint = self
+            .shared
+            .hint(source, self.job, "nothing matches", &none)
+            .or_else(|| self.too_long(&described));
         let warning = warning(hint.as_ref(), self.asked.max_chars);
         let sheet = Statistics::new(&source.stored, &described, self.asked, (from, binding), warning);
         self.job.finished(total);

@@ -90,7 +90,7 @@ fn a_path_that_leads_nowhere_names_the_nearest() {
     let bench = bench();
     let counts = json!([{ "name": "n", "path": "$.order", "count_type": "matches" }]);
     let answer = bench.value("count", json!({ "id": "counted", "counts": counts }));
-    assert_eq!(answer["warning"], "nothing matches $.order; the nearest path in this output is $.orders");
+    assert_eq!(answer["warning"], "nothing counted at $.order; the nearest path in this output is $.orders");
     let counts = json!([{ "name": "n", "path": "$.orders[?@.total > 9000]", "count_type": "matches" }]);
     let answer = bench.value("count", json!({ "id": "counted", "counts": counts }));
     assert_eq!(answer.get("warning"), None, "there is such a path");

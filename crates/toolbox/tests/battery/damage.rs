@@ -69,6 +69,15 @@ fn a_bad_record_is_left_out_of_a_stream() {
     assert!(warning.contains("record 1") && warning.contains("that record is left out"), "{warning}");
     let pages = bench.walk("extract", &json!({ "id": "lines", "paths": ["$.n"], "max_chars": 200 }));
     assert_eq!(pages.last().unwrap().truncated().unwrap().0, "damage");
+    // A page that is cut for its length says as well what is missing in it.
+    let many: Vec<String> = (0..2000).map(|n| format!("{{\"n\":{n}}}\n")).collect();
+    bench.put("many", many.concat());
+    damage(&bench, "many", "{\"n\":7}", "{\"n\":x}");
+    let pages = bench.walk("extract", &json!({ "id": "many", "paths": ["$.n"], "max_chars": 1200 }));
+    let first = &pages[0];
+    assert_eq!(first.truncated().unwrap().0, "max_chars");
+    let warning = first.value["warning"].as_str().unwrap();
+    assert!(warning.contains("record 7") && warning.contains("that record is left out"), "{warning}");
 }
 
 #[test]

@@ -76,8 +76,7 @@ fn fewer_than_asked_is_said() {
     let answer = bench.value("sample", json!({ "id": "few", "path": "$.none", "size": 5 }));
     assert_eq!((&answer["sample"], &answer["total_items"]), (&json!([]), &json!(0)));
     let answer = bench.value("sample", json!({ "id": "few", "path": "$.non", "size": 5 }));
-    let warning =
-        "5 asked for, 0 there to draw from: nothing matches $.non; the nearest path in this output is $.none";
+    let warning = "5 asked for, 0 there to draw from: nothing drawn at $.non; the nearest path in this output is $.none";
     assert_eq!(answer["warning"], warning);
 }
 

@@ -257,7 +257,7 @@ impl Sheet for Answer<'_> {
         if let Some(cut) = self.cut(shown, first.is_some()) {
             cut.push(&mut out);
         }
-        if let Some(warning) = self.warning.as_deref().filter(|_| shown == self.units.len()) {
+        if let Some(warning) = &self.warning {
             out.push_str(r#","warning":"#);
             push_string(warning, &mut out);
         }
