@@ -9,7 +9,11 @@ mod errors;
 mod extracts;
 mod known;
 mod lists;
+mod providers;
 mod reads;
+/// The rules are written down once, beside the crate that exports by them.
+#[path = "../../../tool/tests/battery/rules.rs"]
+mod rules;
 mod samples;
 mod schemas;
 mod specification;

@@ -1,0 +1,45 @@
+//! What providers are told of the tools: by their rules, and nothing lost unheard.
+
+use trommel_tool::Metadata;
+use trommel_tool::dialect::{Dialect, Fate};
+
+use crate::rules::{body, faults};
+use crate::support::Bench;
+
+fn tools() -> Vec<Metadata> {
+    let bench = Bench::new();
+    bench.executor.registry().tools().iter().map(|tool| tool.metadata().clone()).collect()
+}
+
+#[test]
+fn r28_every_provider_takes_them() {
+    let tools = tools();
+    for dialect in Dialect::ALL {
+        let export = dialect.export(&tools.iter().collect::<Vec<_>>());
+        assert_eq!(faults(&export), Vec::<String>::new(), "{dialect}");
+        assert_eq!(export.tools.len(), 6, "{dialect}");
+        assert!(export.excesses().is_empty(), "{dialect}: {:?}", export.excesses());
+        assert!(!export.dropped.iter().any(|one| one.fate == Fate::Refused), "{dialect}");
+    }
+}
+
+/// All but one are strict where there is strictness: a default that may be anything has no type.
+#[test]
+fn strict_dialects_hold_for_all_but_one() {
+    let tools = tools();
+    for dialect in [Dialect::OpenAiStrict, Dialect::AnthropicStrict] {
+        let export = dialect.export(&tools.iter().collect::<Vec<_>>());
+        let strict = export.tools.iter().filter(|tool| body(tool)["strict"] == true);
+        let strict: Vec<&str> = strict.map(|tool| body(tool)["name"].as_str().unwrap()).collect();
+        let rest = ["count", "list", "read", "sample", "stats"].map(|name| format!("tool_outputs_{name}"));
+        assert_eq!(strict, rest, "{dialect}");
+        let told: Vec<String> = export
+            .dropped
+            .iter()
+            .filter(|one| one.fate == Fate::NotStrict)
+            .map(ToString::to_string)
+            .collect();
+        let expected = "tool_outputs.extract: `strict` at /properties/default_value does not apply";
+        assert!(matches!(told.as_slice(), [one] if one.starts_with(expected)), "{dialect}: {told:?}");
+    }
+}
