@@ -192,10 +192,16 @@ pub(crate) struct Totals {
 }
 
 pub(crate) fn totals(transaction: &Transaction<'_>) -> Done<Totals> {
-    let mut statement = transaction.prepare_cached("SELECT count, disk FROM total")?;
-    let totals = statement.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+    let (count, bytes) = two(transaction, "SELECT count, disk FROM total")?;
+    Ok(Totals { count, bytes })
+}
+
+/// The two numbers of a query's only row.
+fn two(transaction: &Transaction<'_>, sql: &str) -> Done<(u64, u64)> {
+    let mut statement = transaction.prepare_cached(sql)?;
+    let (one, other) = statement.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
     let unsigned = |number: i64| u64::try_from(number).unwrap_or(0);
-    Ok(Totals { count: unsigned(totals.0), bytes: unsigned(totals.1) })
+    Ok((unsigned(one), unsigned(other)))
 }
 
 /// What the outputs of the index hold.
@@ -207,11 +213,8 @@ pub(crate) struct Content {
 
 /// Counts them all: linear in their number.
 pub(crate) fn content(transaction: &Transaction<'_>) -> Done<Content> {
-    let mut statement = transaction.prepare_cached("SELECT count(*), coalesce(sum(size), 0) FROM output")?;
-    let (outputs, bytes) =
-        statement.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
-    let unsigned = |number: i64| u64::try_from(number).unwrap_or(0);
-    Ok(Content { outputs: unsigned(outputs), bytes: unsigned(bytes) })
+    let (outputs, bytes) = two(transaction, "SELECT count(*), coalesce(sum(size), 0) FROM output")?;
+    Ok(Content { outputs, bytes })
 }
 
 /// Which run of the system this is, where it says so.
@@ -251,11 +254,7 @@ pub(crate) fn fill_again(
         progress.outputs += 1;
     }
     note_boot(transaction)?;
-    let count = "SELECT count(*), coalesce(sum(tool_name IS NULL), 0) FROM output";
-    let counts =
-        transaction.query_row(count, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
-    let unsigned = |number: i64| u64::try_from(number).unwrap_or(0);
-    Ok((unsigned(counts.0), unsigned(counts.1)))
+    two(transaction, "SELECT count(*), coalesce(sum(tool_name IS NULL), 0) FROM output")
 }
 
 /// Adds rows for outputs that have none, and removes rows whose outputs are gone.
