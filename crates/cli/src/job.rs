@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use trommel::path::Duplicates;
 use trommel::reader::{Config, Framing, Input, MapPolicy, Place, Validation};
-use trommel::{Analysis, Cancel, Damage, Document, Error, Found, OnBadRecord, Report, Sink};
+use trommel::{Analysis, Cancel, Damage, Document, Error, Found, OnBadRecord, Report, Sink, framing_of};
 use trommel_store::Stored;
 
 use crate::ahead::Ahead;
@@ -161,12 +161,8 @@ fn failed(error: Error, source: &Source) -> Failure {
     if let Error::Output(cause) = error {
         return Failure::Output(cause);
     }
-    let named = source.file.extension().is_some_and(|end| end == "jsonl" || end == "ndjson");
-    let has_records = match source.input.forced() {
-        Some(Framing::Lines | Framing::JsonSeq) => true,
-        Some(_) => false,
-        None => named,
-    };
+    let framing = source.input.forced().unwrap_or_else(|| framing_of(&source.file));
+    let has_records = matches!(framing, Framing::Lines | Framing::JsonSeq);
     Failure::Work(Box::new(BadWork { error, file: name(source), has_records }))
 }
 

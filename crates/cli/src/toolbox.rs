@@ -11,6 +11,7 @@ use trommel_tool::display::{Look, Problem, Show, ToolNotFound};
 use trommel_tool::{Context, Executor, Output, Registry, ToolExecution};
 use trommel_toolbox::outputs;
 
+use crate::args::DisplayForm as Form;
 use crate::errors::Failure;
 use crate::output;
 use crate::progress::Progress;
@@ -39,7 +40,7 @@ impl Toolbox {
         &self,
         tool: &str,
         arguments: Value,
-        json: bool,
+        form: Form,
         progress: &Progress,
     ) -> Result<Box<RawValue>, Failure> {
         let context = Context::new(".").timeout(Duration::MAX);
@@ -48,26 +49,30 @@ impl Toolbox {
         progress.clear();
         match execution.result.output {
             Some(Output::Json(answer)) => Ok(answer),
-            _ => Err(self.problem(&execution, json)),
+            _ => Err(self.problem(&execution, form)),
         }
     }
 
     /// What is said of a call without a result.
-    pub(crate) fn problem(&self, execution: &ToolExecution, json: bool) -> Failure {
+    pub(crate) fn problem(&self, execution: &ToolExecution, form: Form) -> Failure {
         let tool = self.registry.get(&execution.tool_name);
         let problem = Problem::new(execution, tool.as_ref().map(|tool| tool.metadata()));
-        let shown = if json { one_line(&problem) } else { problem.text(&look(std::io::stderr())) };
+        let shown = refusal(&problem, form);
         let request = execution.result.error_kind().is_some_and(trommel_tool::ErrorKind::is_request);
         Failure::Tool { shown, request }
     }
 
     /// What is said of a name that no tool has.
-    pub(crate) fn not_found(&self, name: &str, json: bool) -> Failure {
+    pub(crate) fn not_found(&self, name: &str, form: Form) -> Failure {
         let suggestions = self.registry.suggestions(name);
         let problem = ToolNotFound::new(name, &suggestions);
-        let shown = if json { one_line(&problem) } else { problem.text(&look(std::io::stderr())) };
-        Failure::Tool { shown, request: true }
+        Failure::Tool { shown: refusal(&problem, form), request: true }
     }
+}
+
+/// What stands on standard error instead of an answer.
+fn refusal(display: &(impl Show + serde::Serialize), form: Form) -> String {
+    if form.json { one_line(display) } else { display.text(&look(std::io::stderr(), form)) }
 }
 
 /// A display as one line of JSON, safe for a terminal.
@@ -75,10 +80,11 @@ pub(crate) fn one_line(display: &impl serde::Serialize) -> String {
     output::for_reader(serde_json::to_string(display).unwrap_or_default(), true)
 }
 
-/// Boxes as they look on a stream: as wide as a terminal has room for, else as usual.
-pub(crate) fn look(on: impl std::os::fd::AsFd) -> Look {
+/// Displays as they look on a stream: as wide as a terminal has room for, else as usual.
+pub(crate) fn look(on: impl std::os::fd::AsFd, form: Form) -> Look {
+    let look = if form.plain { Look::new().plain() } else { Look::new() };
     match terminal_size_of(on) {
-        Some((Width(width @ 1..), _)) => Look::new().width(width.min(WIDEST)),
-        _ => Look::new(),
+        Some((Width(width @ 1..), _)) => look.width(width.min(WIDEST)),
+        _ => look,
     }
 }

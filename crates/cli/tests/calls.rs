@@ -32,6 +32,10 @@ fn tools_are_shown_and_described() {
     let one = home.line("tools tool_outputs.count").json();
     assert_eq!((&one["name"], &one["parameters"][0]["name"]), (&json!(TOOLS[0]), &json!("id")));
     assert_eq!(home.line("tools tool_outputs_count").json(), one, "by the name it is exported under");
+    let plain = home.line("tools tool_outputs.count --plain").ok();
+    assert!(plain.starts_with("Tool: tool_outputs.count\n") && !plain.contains('│'), "{plain}");
+    assert!(home.line("tools --plain").ok().contains("tool_outputs.sample"));
+    assert!(home.line("history --plain").ok().contains("Total Executions: 0"));
     let state = home.line("tools --state").json();
     assert_eq!((&state["total"], &state["names"]), (&json!(6), &json!(TOOLS)));
 
@@ -55,6 +59,18 @@ fn tools_are_shown_and_described() {
         let one = home.run(["tools", "tool_outputs.list", "--schema", provider]);
         assert_eq!(serde_json::from_str::<Value>(&one.out).unwrap(), described[2], "{provider}");
         assert_eq!(home.run(["tools", "--schema", provider]), run, "the same bytes each time");
+        let report = home.run(["tools", "--schema", provider, "--report"]).json();
+        let report = report.as_array().unwrap();
+        assert!(report.iter().all(|one| TOOLS.contains(&one["tool"].as_str().unwrap())), "{report:?}");
+        let lines = home.run(["tools", "--schema", provider, "--report", "--plain"]).ok();
+        assert_eq!(lines.lines().count(), report.len(), "{provider}");
+        let quiet = |one: &&Value| !matches!(one["fate"].as_str(), Some("not_strict" | "refused"));
+        let others = report.iter().filter(quiet).count();
+        assert_eq!(
+            run.err.contains(&format!("note: {others} places are said otherwise")),
+            others > 0,
+            "{provider}"
+        );
     }
 }
 
@@ -96,6 +112,10 @@ fn calls_answer_as_json_or_in_a_panel() {
         lines[lines.len() - 2].starts_with("│ Duration: ") && panel.contains("12345678901234567890"),
         "{panel}"
     );
+
+    let plain = home.run(["call", "tool_outputs.extract", asked, "--plain"]).ok();
+    assert!(plain.starts_with("Tool: tool_outputs.extract\nStatus: ✓ Success\n"), "{plain}");
+    assert!(!plain.contains(['│', '┌']), "{plain}");
 
     let dry = home.run(["call", "tool_outputs.extract", asked, "--dry-run"]).json();
     assert!(dry.as_str().unwrap().starts_with("[Dry Run] Would "), "{dry}");
@@ -142,6 +162,10 @@ fn calls_without_a_result_say_why() {
     }
     let said = home.run(["call", "tool_outputs.stats", "{\"id\": ", "--json"]).failed(2);
     assert!(said.contains("not JSON") && said.contains("column"), "{said}");
+    let last = home.line("history --limit 1").json()["executions"][0].take();
+    assert_eq!(last["result"]["error_kind"], "invalid_arguments", "what is no JSON is remembered as well");
+    let plain = home.run(["call", "tool_outputs.stats", "{}", "--plain"]).failed(2);
+    assert!(plain.starts_with("Validation Error\n\nTool: tool_outputs.stats\n"), "{plain}");
     home.line("call tool_outputs.list --timeout 0").failed(2);
     home.line("call tool_outputs.list --panel --json").failed(2);
 }

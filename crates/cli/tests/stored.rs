@@ -89,6 +89,41 @@ fn outputs_answer_as_their_files() {
     }
 }
 
+/// What a file's name says of its records, or who stores it, holds: one line of a log is a log, and so is none.
+#[test]
+fn logs_of_one_line_are_logs() {
+    let home = Home::new("one-line");
+    let file = |name: &str, bytes: &[u8]| home.folder().file(name, bytes);
+    let line = b"{\"level\": \"info\"}\n";
+    for (args, kind, framing, records) in [
+        (vec![file("a.json", line)], "json", "json", Value::Null),
+        (vec![file("a.jsonl", line)], "json_lines", "jsonl", json!(1)),
+        (vec![file("a.ndjson.gz", &gzip(line))], "json_lines", "jsonl", json!(1)),
+        (vec![file("empty.jsonl", b"")], "json_lines", "jsonl", json!(0)),
+        (vec![file("b.json", line), "--input".into(), "jsonl".into()], "json_lines", "jsonl", json!(1)),
+        (vec![file("b.jsonl", line), "--input".into(), "json".into()], "json", "json", Value::Null),
+        (
+            vec![file("c.json", b"[1][2]"), "--input".into(), "concatenated".into()],
+            "json_lines",
+            "concatenated",
+            json!(2),
+        ),
+    ] {
+        let put = ["put", "--tool", "log", "--json"].map(str::to_owned).into_iter().chain(args.clone());
+        let stored = home.run(put).json();
+        assert_eq!((&stored["kind"], &stored["framing"]), (&json!(kind), &json!(framing)), "{args:?}");
+        assert_eq!(stored["records"], records, "{args:?}");
+        // What is stored again is what it was.
+        let again = format!("output:{}", stored["id"].as_str().unwrap());
+        let again = home.run(["put", &again, "--tool", "again", "--json"]).json();
+        assert_eq!((&again["kind"], &again["framing"]), (&stored["kind"], &stored["framing"]));
+    }
+    let id = home.run(["put", &file("d.jsonl", line), "--tool", "log", "--id", "one-line"]).ok();
+    assert_eq!(id, "one-line\n");
+    let asked = json!({"id": "one-line", "paths": ["$.level"]});
+    assert_eq!(home.call("extract", &asked).json(), json!({"extracted": {"$.level": ["info"]}}));
+}
+
 /// Where names are repeated every member counts, whatever is asked.
 #[test]
 fn repeated_names_are_all_asked() {

@@ -292,3 +292,24 @@ fn r32_long_work_shows_a_bar() {
     child.wait().unwrap();
     assert_eq!(piped(["count", "-", "$.id"], &record).err, "");
 }
+
+/// R32: so does what goes over all outputs, in outputs.
+#[test]
+fn r32_upkeep_shows_a_bar() {
+    let home = Home::new("upkeep");
+    for id in ["output-1", "output-2", "output-3"] {
+        home.put(id, "[1]");
+    }
+    let (seen, inside) = terminal();
+    let mut command = home.trommel(["rebuild"]);
+    // As long as another has the index, it waits.
+    let lock = File::open(home.path().join("outputs/lock")).unwrap();
+    lock.lock().unwrap();
+    let mut child = command.stdout(Stdio::null()).stderr(inside).spawn().unwrap();
+    drop(command);
+    thread::sleep(Duration::from_millis(1_500));
+    lock.unlock().unwrap();
+    let bar = read_all(seen);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(bar.contains("of 3 outputs") && bar.ends_with("\u{1b}[2K"), "{bar:?}");
+}

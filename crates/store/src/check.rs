@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{self, JoinHandle};
 
+use trommel::reader::Framing;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::examine::{Examined, examine};
 
@@ -14,12 +16,16 @@ pub(crate) const CHUNK: usize = 256 << 10;
 const WAITING: usize = 2;
 
 /// Who looks at a payload.
-#[derive(Default)]
 pub(crate) enum Check {
-    /// Nobody yet: all there is fits in one chunk so far.
-    #[default]
-    None,
+    /// Nobody yet, as all there is fits in one chunk so far; how its records are said to be separated.
+    None(Framing),
     Running(Running),
+}
+
+impl Default for Check {
+    fn default() -> Self {
+        Self::None(Framing::Auto)
+    }
 }
 
 pub(crate) struct Running {
@@ -32,8 +38,8 @@ pub(crate) struct Running {
 impl Check {
     /// Hands over a chunk, and leaves an empty one.
     pub(crate) fn pass(&mut self, chunk: &mut Vec<u8>, path: &Path) -> Result<()> {
-        if let Self::None = self {
-            *self = Self::Running(Running::start(path)?);
+        if let Self::None(framing) = *self {
+            *self = Self::Running(Running::start(framing, path)?);
         }
         if let Self::Running(running) = self {
             running.pass(chunk);
@@ -44,7 +50,10 @@ impl Check {
 
     /// What was found out, `rest` being the end of the payload.
     pub(crate) fn finish(self, rest: Vec<u8>, path: &Path) -> Result<Examined> {
-        let Self::Running(running) = self else { return Ok(examine(rest.as_slice())) };
+        let running = match self {
+            Self::None(framing) => return Ok(examine(rest.as_slice(), framing)),
+            Self::Running(running) => running,
+        };
         if let Some(sender) = running.sender {
             // Nobody listens when it was found out before the end.
             let _ = sender.send(rest);
@@ -56,11 +65,12 @@ impl Check {
 }
 
 impl Running {
-    fn start(path: &Path) -> Result<Self> {
+    fn start(framing: Framing, path: &Path) -> Result<Self> {
         let (sender, receiver) = mpsc::sync_channel(WAITING);
         let (back, used) = mpsc::channel();
         let pipe = Pipe { receiver, back, chunk: Vec::new(), at: 0 };
-        let thread = thread::Builder::new().name("trommel-store".into()).spawn(move || examine(pipe));
+        let thread =
+            thread::Builder::new().name("trommel-store".into()).spawn(move || examine(pipe, framing));
         let thread = thread.map_err(|cause| Error::io("start a thread to check", path, cause))?;
         Ok(Self { sender: Some(sender), used, thread })
     }

@@ -23,12 +23,12 @@ pub(crate) struct Examined {
 /// Characters of a reason at most.
 const REASON: usize = 300;
 
-/// Reads to the end, or to the first byte that is no JSON. Checks everything in full; takes a window, and some bytes for
-/// each level of depth.
-pub(crate) fn examine(reader: impl Read + Send) -> Examined {
+/// Reads to the end, or to the first byte that is no JSON in that framing. Checks everything in full; takes a window, and some
+/// bytes for each level of depth.
+pub(crate) fn examine(reader: impl Read + Send, framing: Framing) -> Examined {
     let lines = Arc::new(Mutex::new(LineEnds::default()));
     let reader = Watched { reader, lines: Arc::clone(&lines), offset: 0 };
-    let mut cursor = Cursor::from_reader(reader, Framing::Auto, &Config::new());
+    let mut cursor = Cursor::from_reader(reader, framing, &Config::new());
     let mut figures = Figures::new();
     match read(&mut cursor, &mut figures, &lines) {
         Ok(is_lines) => figures.json(cursor.framing(), is_lines),
@@ -146,6 +146,9 @@ impl Figures {
     fn json(mut self, framing: Framing, is_lines: bool) -> Examined {
         self.profile.settle();
         let records = match framing {
+            Framing::Single => Records::Json,
+            Framing::Lines => Records::Jsonl,
+            Framing::Concatenated => Records::Concatenated,
             Framing::JsonSeq => Records::JsonSeq,
             _ if self.records == 1 => Records::Json,
             _ if is_lines => Records::Jsonl,

@@ -95,6 +95,16 @@ impl Executions {
         Ok(())
     }
 
+    /// How many entries there ever were, those that had to go included.
+    pub fn total(&self) -> Result<u64> {
+        self.database.read(|transaction| {
+            // What SQLite keeps so that no number is given twice.
+            let last = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entry'";
+            let last: i64 = transaction.query_row(last, [], |row| row.get(0))?;
+            Ok(last.unsigned_abs())
+        })
+    }
+
     /// The newest entries, at most `count`, the newest first.
     pub fn newest(&self, count: usize) -> Result<Vec<String>> {
         self.database.read(|transaction| {

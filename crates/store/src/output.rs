@@ -33,6 +33,8 @@ pub struct Origin {
     pub parameters: Value,
     /// When it was made, in milliseconds since 1970; else now.
     pub created_at: Option<i64>,
+    /// How its records are separated; [`Framing::Auto`] finds it out. A payload that is not so is kept as text.
+    pub framing: Framing,
 }
 
 impl Origin {
@@ -46,6 +48,7 @@ impl Origin {
             success: true,
             parameters: Value::Object(serde_json::Map::new()),
             created_at: None,
+            framing: Framing::Auto,
         }
     }
 }
@@ -85,6 +88,8 @@ pub enum Records {
     Jsonl,
     /// Each after a record separator (RFC 7464).
     JsonSeq,
+    /// One after the other, as whoever stored them said.
+    Concatenated,
     /// Separated by white space with a line break, and not one a line.
     Auto,
 }
@@ -96,6 +101,7 @@ impl Records {
             Self::Json => Framing::Single,
             Self::Jsonl => Framing::Lines,
             Self::JsonSeq => Framing::JsonSeq,
+            Self::Concatenated => Framing::Concatenated,
             Self::Auto => Framing::Auto,
         }
     }

@@ -137,10 +137,10 @@ impl<'a> Put<'a> {
         Self {
             store,
             id,
+            check: Check::None(origin.framing),
             origin,
             held: Some(held),
             body: None,
-            check: Check::default(),
             chunk: Vec::new(),
             glimpse: Glimpse::new(),
         }

@@ -69,6 +69,7 @@ pub mod effort;
 pub mod evaluate;
 pub mod events;
 pub mod generate;
+pub mod golden;
 pub mod naive;
 pub mod repeat;
 pub mod statistics;

@@ -147,6 +147,14 @@ impl Executor {
         }
     }
 
+    /// How many executions there were: as the [`record`](Self::record) counts them where there is one, else in this process.
+    pub fn total(&self) -> Result<u64, Failure> {
+        match &self.record {
+            Some(record) => record.total(),
+            None => Ok(self.history.total()),
+        }
+    }
+
     /// Calls a tool by its name, or by the name it is [exported](crate::names) under.
     pub fn call(&self, name: &str, arguments: Value, context: &Context) -> ToolExecution {
         self.call_with(name, arguments, context, &mut |_| {})

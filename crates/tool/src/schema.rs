@@ -2,6 +2,7 @@
 
 mod branches;
 mod faults;
+mod names;
 mod place;
 mod received;
 
@@ -75,34 +76,31 @@ fn shallow(schema: &Value) -> Result<(), String> {
     if is_shallow(schema) { Ok(()) } else { Err(format!("it is nested deeper than {DEEPEST} levels")) }
 }
 
-/// Keywords at the root by which a schema says itself what else may stand there.
-const OPEN: [&str; 10] = [
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "dependentSchemas",
-    "if",
-    "not",
-    "oneOf",
-    "patternProperties",
-    "$ref",
-    "unevaluatedProperties",
-];
+/// Keywords by which an object's schema says itself what may stand there besides what it names.
+const CLOSING: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
+
+/// Keywords with further schemas of the same object, which may name members as well.
+const FURTHER: [&str; 7] = ["$ref", "allOf", "anyOf", "dependentSchemas", "if", "not", "oneOf"];
 
 /// Whether a root says itself what may stand there besides its properties.
 pub(crate) fn says_what_else(root: &Map<String, Value>) -> bool {
-    OPEN.iter().any(|keyword| root.contains_key(*keyword))
+    let named = CLOSING.iter().chain(&FURTHER).chain(&["patternProperties"]);
+    named.into_iter().any(|keyword| root.contains_key(*keyword))
 }
 
 /// The schema with arguments that it does not name forbidden, if it names some and says nothing about others.
 fn closed(schema: &Value) -> Value {
     let mut closed = schema.clone();
-    if let Some(root) = closed.as_object_mut()
-        && root.contains_key("properties")
-        && !says_what_else(root)
-    {
-        root.insert("additionalProperties".to_owned(), Value::Bool(false));
+    let Some(root) = closed.as_object_mut().filter(|root| root.contains_key("properties")) else {
+        return closed;
+    };
+    let [additional, unevaluated] = CLOSING;
+    if CLOSING.iter().any(|keyword| root.contains_key(*keyword)) {
+        return closed;
     }
+    let further = FURTHER.iter().any(|keyword| root.contains_key(*keyword));
+    let keyword = if further { unevaluated } else { additional };
+    root.insert(keyword.to_owned(), Value::Bool(false));
     closed
 }
 

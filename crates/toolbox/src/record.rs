@@ -30,11 +30,17 @@ impl Record for StoreRecord {
             .map_err(|error| failure(&error).with("code", error.kind().code()))
     }
 
+    fn total(&self) -> Result<u64, Failure> {
+        self.store.executions().total().map_err(|error| unread(&error))
+    }
+
     /// Entries that cannot be read, of a later release perhaps, are passed over.
     fn load(&self, newest: usize) -> Result<Vec<ToolExecution>, Failure> {
-        let entries = self.store.executions().newest(newest).map_err(|error| {
-            Failure::new(format!("cannot read the history: {error}")).with("code", error.kind().code())
-        })?;
+        let entries = self.store.executions().newest(newest).map_err(|error| unread(&error))?;
         Ok(entries.iter().rev().filter_map(|entry| serde_json::from_str(entry).ok()).collect())
     }
+}
+
+fn unread(error: &trommel_store::Error) -> Failure {
+    Failure::new(format!("cannot read the history: {error}")).with("code", error.kind().code())
 }

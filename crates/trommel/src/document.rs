@@ -245,8 +245,8 @@ fn take(reader: &Mutex<Option<Box<dyn Read + Send>>>) -> Result<Box<dyn Read + S
     reader.lock().ok().and_then(|mut reader| reader.take()).ok_or(Error::Consumed)
 }
 
-/// The framing that a file's name announces.
-fn framing_of(path: &Path) -> Framing {
+/// The framing that a file's name announces: lines where it ends in `.jsonl` or `.ndjson`, also before `.gz` and `.zst`.
+pub fn framing_of(path: &Path) -> Framing {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
     let lines = Path::new(name).extension().is_some_and(|end| end == "jsonl" || end == "ndjson");

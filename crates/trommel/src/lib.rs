@@ -127,7 +127,7 @@ mod threads;
 
 pub use analysis::{Analysis, OnBadRecord};
 pub use control::{Cancel, Progress};
-pub use document::Document;
+pub use document::{Document, framing_of};
 pub use error::{Error, NotCountable};
 pub use measure::{Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
 pub use packed::unpacked;

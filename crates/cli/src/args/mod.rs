@@ -25,7 +25,7 @@ pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
 pub(crate) use sample::{Plan, SampleArgs};
 pub(crate) use stats::{SchemaArgs, Section, StatsArgs};
-pub(crate) use tools::{CallArgs, HistoryArgs, LogLevel, ToolsArgs};
+pub(crate) use tools::{CallArgs, Form as DisplayForm, HistoryArgs, LogLevel, ToolsArgs};
 pub(crate) use upkeep::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
 pub(crate) use values::NamedQuery;
 

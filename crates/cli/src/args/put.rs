@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::Value;
 
+use super::common::Framing;
 use super::values;
 
 #[derive(Debug, Args)]
@@ -17,6 +18,10 @@ pub(crate) struct PutArgs {
     /// What to store: a file, output:ID, or - for standard input; gzip and zstd are unpacked
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
+
+    /// How it is divided into records; what is not so is kept as text
+    #[arg(long, value_name = "FRAMING", default_value = "auto")]
+    pub(crate) input: Framing,
 
     /// The tool whose output it is
     #[arg(long, value_name = "NAME")]

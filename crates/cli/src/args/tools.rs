@@ -7,13 +7,32 @@ use trommel_tool::dialect::Dialect;
 
 use super::values;
 
+/// What a display is printed as, where it is not to be a box on a terminal and JSON in a pipe.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Form {
+    /// Print one JSON document, as in a pipe
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print for people, without boxes
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) plain: bool,
+}
+
+impl Form {
+    pub(crate) const fn json(json: bool) -> Self {
+        Self { json, plain: false }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   trommel tools
   trommel tools tool_outputs.extract
   trommel tools --schema anthropic > tools.json
-  trommel tools tool_outputs.count --schema openai-strict")]
+  trommel tools tool_outputs.count --schema openai-strict
+  trommel tools --schema openai-strict --report")]
 pub(crate) struct ToolsArgs {
     /// The tool to describe [default: all]
     pub(crate) name: Option<String>,
@@ -22,13 +41,16 @@ pub(crate) struct ToolsArgs {
     #[arg(long, value_name = "PROVIDER")]
     pub(crate) schema: Option<Provider>,
 
+    /// Print what the provider has no place for, and what became of it, instead
+    #[arg(long, requires = "schema")]
+    pub(crate) report: bool,
+
     /// Show what the registry holds
     #[arg(long, conflicts_with_all = ["name", "schema"])]
     pub(crate) state: bool,
 
-    /// Print one JSON document, as in a pipe
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: Form,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -80,9 +102,8 @@ pub(crate) struct CallArgs {
     #[arg(long, conflicts_with = "json")]
     pub(crate) panel: bool,
 
-    /// Print one JSON document, as in a pipe; an error as well
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: Form,
 
     /// Only say what the tool would do
     #[arg(long)]
@@ -149,7 +170,6 @@ pub(crate) struct HistoryArgs {
     #[arg(long)]
     pub(crate) utc: bool,
 
-    /// Print one JSON document, as in a pipe
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: Form,
 }

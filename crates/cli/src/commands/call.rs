@@ -28,9 +28,12 @@ const LONGEST: u64 = 16 << 20;
 
 pub(crate) fn run(args: &CallArgs) -> Result<(), Failure> {
     call(args).map_err(|failure| match failure {
-        Failure::Store(error) if args.json => {
+        Failure::Store(error) if args.form.json => {
             let shown = told(args, error.kind().code(), &error.to_string());
             Failure::Tool { shown, request: Failure::Store(error).status() == 2 }
+        }
+        Failure::Output(error) if args.form.json && error.kind() != io::ErrorKind::BrokenPipe => {
+            Failure::Tool { shown: told(args, "io", &error.to_string()), request: false }
         }
         other => other,
     })
@@ -57,11 +60,12 @@ fn call(args: &CallArgs) -> Result<(), Failure> {
     progress.clear();
     if !execution.result.success {
         return Err(match interrupted.signal.load(Ordering::Relaxed) {
-            0 => toolbox.problem(&execution, args.json),
+            0 => toolbox.problem(&execution, args.form),
             number => Failure::Signal(number),
         });
     }
-    if let (Some(warning), false) = (execution.result.metadata.get("warning"), args.panel) {
+    if let (Some(warning), false) = (execution.result.metadata.get("warning"), args.panel || args.form.plain)
+    {
         let warning = warning.as_str().map_or_else(|| warning.to_string(), str::to_owned);
         Notes::new("", progress).warn(&escape::text(&warning));
     }
@@ -110,10 +114,10 @@ fn log(args: &CallArgs) {
 fn arguments(args: &CallArgs) -> Result<Value, Failure> {
     let wrong = |message: String| {
         let error = ToolError::new(ErrorKind::InvalidArguments, message);
-        let shown = if args.json {
+        let shown = if args.form.json {
             told(args, "invalid_arguments", &error.message)
         } else {
-            ValidationFailed::new(&args.tool, &error).text(&look(io::stderr()))
+            ValidationFailed::new(&args.tool, &error).text(&look(io::stderr(), args.form))
         };
         Failure::Tool { shown, request: true }
     };
@@ -131,12 +135,14 @@ fn arguments(args: &CallArgs) -> Result<Value, Failure> {
     } else {
         &args.arguments
     };
-    serde_json::from_str(text).map_err(|error| wrong(format!("The arguments are not JSON: {error}")))
+    // What is no JSON is refused, and recorded, as any other arguments that do not validate.
+    Ok(serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()))
 }
 
 fn show_context(args: &CallArgs, context: &Context) {
     let view = ContextView::new(context);
-    let text = if args.json { one_line(&view) + "\n" } else { view.text(&look(io::stderr())) };
+    let text =
+        if args.form.json { one_line(&view) + "\n" } else { view.text(&look(io::stderr(), args.form)) };
     // That it cannot be shown is no reason not to call.
     let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
 }
@@ -157,15 +163,15 @@ fn executor(args: &CallArgs, toolbox: &Toolbox) -> Executor {
 
 /// Prints the result's output, or where it went.
 fn print(args: &CallArgs, toolbox: &Toolbox, execution: &ToolExecution) -> Result<(), Failure> {
-    if args.panel {
+    if args.panel || args.form.plain {
         let tool = toolbox.registry.get(&execution.tool_name);
         let outcome = Outcome::new(execution, tool.as_ref().map(|tool| tool.metadata()));
-        return Ok(output::print(&outcome.text(&look(io::stdout())))?);
+        return Ok(output::print(&outcome.text(&look(io::stdout(), args.form)))?);
     }
     let result = &execution.result;
     let document = match &result.delivered {
         Delivered::Stored(manifest) => serde_json::to_string(manifest),
         _ => serde_json::to_string(&result.output),
     };
-    Ok(output::print_json(&document.map_err(io::Error::other)?, args.json)?)
+    Ok(output::print_json(&document.map_err(io::Error::other)?, args.form.json)?)
 }

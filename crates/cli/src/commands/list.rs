@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::args::ListArgs;
+use crate::args::{DisplayForm as Form, ListArgs};
 use crate::errors::Failure;
 use crate::output::{self, Notes, tables};
 use crate::progress::Progress;
@@ -82,7 +82,7 @@ fn list(args: &ListArgs, toolbox: &Toolbox) -> Result<Listed, Failure> {
             break;
         }
         let asked = arguments(args, wanted, offset);
-        let answer = toolbox.ask("tool_outputs.list", asked, args.json, &Progress::new())?;
+        let answer = toolbox.ask("tool_outputs.list", asked, Form::json(args.json), &Progress::new())?;
         let page: Page = serde_json::from_str(answer.get()).map_err(io::Error::other)?;
         (listed.total, listed.has_more) = (page.total, page.has_more && !page.outputs.is_empty());
         offset += page.outputs.len() as u64;

@@ -9,9 +9,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use serde_json::Value;
-use trommel::Error;
-use trommel::reader;
-use trommel_store::{Error as StoreError, Kind, Origin, Put, Store, Stored};
+use trommel::reader::{self, Framing};
+use trommel::{Error, framing_of};
+use trommel_store::{Error as StoreError, Kind, Origin, Put, Records, Store, Stored};
 use trommel_tool::Redaction;
 
 use crate::ahead::Ahead;
@@ -42,10 +42,13 @@ pub(crate) fn run(args: &PutArgs) -> Result<(), Failure> {
     // When nobody listens any more, the output is as good as stored.
     signals::tell(Arc::clone(&progress), move |signal| told.send(Piece::Signal(signal)).is_ok())?;
     let store = home::store()?;
-    let (input, total) = open(args, &store)?;
-    let mut put = store.put(origin(args))?;
+    let input = open(args, &store)?;
+    let (bytes, total) = (input.bytes, input.length);
+    let mut origin = origin(args);
+    origin.framing = args.input.forced().unwrap_or(input.framing);
+    let mut put = store.put(origin)?;
     let ratio = args.limit_ratio;
-    thread::Builder::new().name("input".into()).spawn(move || read(input, ratio, &sender))?;
+    thread::Builder::new().name("input".into()).spawn(move || read(bytes, ratio, &sender))?;
     let written = write(&mut put, &pieces, |bytes| progress.update(bytes, total));
     progress.clear();
     written.map_err(|ended| ended.failure(args))?;
@@ -76,31 +79,40 @@ fn blotted(parameters: &Value) -> Value {
     Redaction::new().value(parameters)
 }
 
-type Input = Box<dyn Read + Send>;
+/// What is stored.
+struct Input {
+    bytes: Box<dyn Read + Send>,
+    /// Where it is known, and nothing is unpacked.
+    length: Option<u64>,
+    /// As its name, or the output that it is, tells.
+    framing: Framing,
+}
 
-/// Opens the input, and tells its length where that is known and nothing is unpacked.
-fn open(args: &PutArgs, store: &Store) -> Result<(Input, Option<u64>), Failure> {
+fn open(args: &PutArgs, store: &Store) -> Result<Input, Failure> {
     if let Some(id) = args.file.to_str().and_then(output_id) {
         let stored = store.get(id)?;
-        return Ok((Box::new(store.payload(&stored)?), Some(stored.size_bytes)));
+        let framing = stored.framing.map_or(Framing::Auto, Records::framing);
+        let bytes = Box::new(store.payload(&stored)?);
+        return Ok(Input { bytes, length: Some(stored.size_bytes), framing });
     }
     let failed = |cause| Ended::Opening(cause).failure(args);
     if args.file.as_os_str() == "-" {
-        return Ahead::of(io::stdin()).map(|input| (Box::new(input) as Input, None)).map_err(failed);
+        let bytes = Box::new(Ahead::of(io::stdin()).map_err(failed)?);
+        return Ok(Input { bytes, length: None, framing: Framing::Auto });
     }
     let file = File::open(&args.file).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_dir() {
         return Err(failed(io::ErrorKind::IsADirectory.into()));
     }
-    let total = metadata.is_file().then_some(metadata.len());
-    Ok((Box::new(file), total))
+    let length = metadata.is_file().then_some(metadata.len());
+    Ok(Input { bytes: Box::new(file), length, framing: framing_of(&args.file) })
 }
 
 /// Hands over what is read, until somebody stops listening.
-fn read(input: Input, ratio: u64, sender: &SyncSender<Piece>) {
+fn read(bytes: Box<dyn Read + Send>, ratio: u64, sender: &SyncSender<Piece>) {
     let read = || -> io::Result<()> {
-        let mut input = trommel::unpacked(input, ratio)?;
+        let mut input = trommel::unpacked(bytes, ratio)?;
         loop {
             let mut piece = Vec::with_capacity(CHUNK);
             if input.by_ref().take(CHUNK as u64).read_to_end(&mut piece)? == 0 {

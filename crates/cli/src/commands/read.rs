@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use trommel::path::{Query, Selector};
 use trommel::{Extract, Found, Measure, Report, Sink};
 
-use crate::args::{BadRecords, ReadArgs};
+use crate::args::{BadRecords, DisplayForm as Form, ReadArgs};
 use crate::errors::{BadQuery, Failure};
 use crate::job::Job;
 use crate::output::{self, Notes, Refused, escape, pretty};
@@ -43,7 +43,7 @@ fn of_output(id: &str, args: &ReadArgs) -> Result<Box<RawValue>, Failure> {
     if let (Some(cursor), Some(asked)) = (&args.cursor, asked.as_object_mut()) {
         asked.insert("cursor".into(), cursor.as_str().into());
     }
-    toolbox.ask("tool_outputs.read", asked, args.json, &progress)
+    toolbox.ask("tool_outputs.read", asked, Form::json(args.json), &progress)
 }
 
 fn of_file(args: &ReadArgs) -> Result<String, Failure> {

@@ -4,12 +4,13 @@ use std::io;
 use std::sync::Arc;
 
 use serde::Serialize;
-use trommel_tool::dialect::{Dialect, Fate};
+use trommel_tool::budget::Excess;
+use trommel_tool::dialect::{Dialect, Dropped, Fate};
 use trommel_tool::display::{History, Look, RegistryView, Show, ToolDetails, ToolList};
 use trommel_tool::{Executor, Metadata, Tool};
 use trommel_toolbox::StoreRecord;
 
-use crate::args::{HistoryArgs, ToolsArgs};
+use crate::args::{DisplayForm as Form, HistoryArgs, ToolsArgs};
 use crate::errors::Failure;
 use crate::output::{self, Notes, escape};
 use crate::progress::Progress;
@@ -21,43 +22,78 @@ pub(crate) fn run(args: &ToolsArgs) -> Result<(), Failure> {
     let toolbox = Toolbox::open()?;
     let tools = toolbox.registry.tools();
     let all: Vec<&Metadata> = tools.iter().map(Tool::metadata).collect();
+    let look = look(io::stdout(), args.form);
     if args.state {
-        return show(args.json, &RegistryView::new(&toolbox.registry.state()), &look(io::stdout()));
+        return show(args.form, &RegistryView::new(&toolbox.registry.state()), &look);
     }
     let named = match &args.name {
         Some(name) => {
-            let tool = toolbox.registry.get(name).ok_or_else(|| toolbox.not_found(name, args.json))?;
+            let tool = toolbox.registry.get(name).ok_or_else(|| toolbox.not_found(name, args.form))?;
             Some(tool)
         }
         None => None,
     };
     let named = named.as_ref().map(Tool::metadata);
     match (args.schema, named) {
-        (Some(provider), named) => export(provider.into(), &all, named, args.json),
-        (None, Some(tool)) => show(args.json, &ToolDetails::new(tool), &look(io::stdout())),
-        (None, None) => show(args.json, &ToolList::new(all), &look(io::stdout())),
+        (Some(provider), named) => export(provider.into(), &all, named, args),
+        (None, Some(tool)) => show(args.form, &ToolDetails::new(tool), &look),
+        (None, None) => show(args.form, &ToolList::new(all), &look),
     }
 }
 
-/// Prints tools as a dialect describes them, and says what it has no place for.
-fn export(dialect: Dialect, all: &[&Metadata], named: Option<&Metadata>, json: bool) -> Result<(), Failure> {
+/// Prints tools as a dialect describes them, or what it changes.
+fn export(
+    dialect: Dialect,
+    all: &[&Metadata],
+    named: Option<&Metadata>,
+    args: &ToolsArgs,
+) -> Result<(), Failure> {
     // All are exported in any case, so that a name is spelt alike alone and among others.
     let export = dialect.export(all);
-    let notes = Notes::new("", Arc::new(Progress::new()));
     let concerns = |tool: &str| named.is_none_or(|named| named.name == tool);
-    let lost = export.dropped.iter().filter(|one| matches!(one.fate, Fate::NotStrict | Fate::Refused));
-    for one in lost.filter(|one| concerns(&one.tool)) {
+    let changes: Vec<&Dropped> = export.dropped.iter().filter(|one| concerns(&one.tool)).collect();
+    if args.report {
+        return report(&changes, args.form);
+    }
+    let described = named.map(|tool| export.tool(&tool.name).ok_or(tool));
+    if let Some(Err(tool)) = described {
+        let why = changes.iter().map(|one| format!("error: {}\n", escape::text(&one.to_string())));
+        let why = why.chain([format!("the tool {} has no form in {dialect}\n", escape::text(&tool.name))]);
+        return Err(Failure::Tool { shown: why.collect(), request: false });
+    }
+    let document = described.and_then(Result::ok).cloned().unwrap_or_else(|| export.document());
+    note(&changes, if named.is_some() { Vec::new() } else { export.excesses() });
+    Ok(output::print_json(&document.to_string(), args.form.json)?)
+}
+
+/// Prints what a dialect has no place for, a line each or as JSON.
+fn report(changes: &[&Dropped], form: Form) -> Result<(), Failure> {
+    if form.json || !(form.plain || output::is_terminal()) {
+        let document = serde_json::to_string(changes).map_err(io::Error::other)?;
+        return Ok(output::print_json(&document, true)?);
+    }
+    let lines = changes.iter().map(|one| escape::text(&one.to_string()).into_owned() + "\n");
+    Ok(output::print(&lines.collect::<String>())?)
+}
+
+/// Says which tools are not exported as was asked, where they exceed a request, and how much else was changed.
+fn note(changes: &[&Dropped], excesses: Vec<Excess>) {
+    let notes = Notes::new("", Arc::new(Progress::new()));
+    let (weighty, others): (Vec<&Dropped>, Vec<&Dropped>) =
+        changes.iter().partition(|one| matches!(one.fate, Fate::NotStrict | Fate::Refused));
+    for one in weighty {
         notes.note(&escape::text(&one.to_string()));
     }
-    let excesses = if named.is_some() { Vec::new() } else { export.excesses() };
     for excess in excesses {
         notes.note(&escape::text(&excess.to_string()));
     }
-    let document = match named {
-        Some(tool) => export.tool(&tool.name).cloned().unwrap_or_default(),
-        None => export.document(),
-    };
-    Ok(output::print_json(&document.to_string(), json)?)
+    if !others.is_empty() {
+        let places = if others.len() == 1 { "place is" } else { "places are" };
+        notes.note(&format!(
+            "{} {places} said otherwise than in the tools' schemas; --report tells them",
+            others.len()
+        ));
+    }
 }
 
 pub(crate) fn history(args: &HistoryArgs) -> Result<(), Failure> {
@@ -69,19 +105,18 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<(), Failure> {
         shown: format!("error: {failure}\n"),
         request: false,
     };
-    let all = executor.history(usize::MAX).map_err(failed)?;
-    let shown = args.limit.map_or(all.len(), Into::into).min(all.len());
-    let newest = all.get(all.len() - shown..).unwrap_or_default();
-    let mut look = look(io::stdout());
+    let total = executor.total().map_err(failed)?;
+    let newest = executor.history(args.limit.map_or(usize::MAX, Into::into)).map_err(failed)?;
+    let mut look = look(io::stdout(), args.form);
     if args.utc {
         look = look.utc();
     }
-    show(args.json, &History::new(newest, all.len() as u64), &look)
+    show(args.form, &History::new(&newest, total), &look)
 }
 
-/// Prints a display: the wireframe's on a terminal, else JSON.
-pub(crate) fn show(json: bool, display: &(impl Show + Serialize), look: &Look) -> Result<(), Failure> {
-    if !json && output::is_terminal() {
+/// Prints a display: as on a terminal, else JSON.
+fn show(form: Form, display: &(impl Show + Serialize), look: &Look) -> Result<(), Failure> {
+    if !form.json && (form.plain || output::is_terminal()) {
         return Ok(output::print(&display.text(look))?);
     }
     let document = serde_json::to_string(display).map_err(io::Error::other)?;

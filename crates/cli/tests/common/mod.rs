@@ -240,16 +240,7 @@ impl Home {
 #[track_caller]
 pub(crate) fn snapshot(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
-    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        fs::write(&path, text).unwrap();
-        return;
-    }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    let difference = kept.lines().zip(text.lines()).enumerate().find(|(_, (kept, new))| kept != new);
-    assert!(
-        kept == text,
-        "{name} is not what is kept, first in {difference:?}; look at it, and keep it with UPDATE_SNAPSHOTS=1\n{text}"
-    );
+    trommel_testkit::golden::assert_kept(path, text);
 }
 
 /// gzip of the bytes, as one member.

@@ -9,6 +9,7 @@ use crate::support::Home;
 #[test]
 fn the_newest_come_first() {
     let home = Home::new();
+    assert_eq!(home.executions().total().unwrap(), 0);
     for number in 0..10 {
         home.executions()
             .append(&format!("{{\"n\": {number}, \"big\": 12345678901234567890123.10}}"))
@@ -33,6 +34,7 @@ fn the_oldest_go() {
     let long = format!("\"{}\"", "x".repeat(96));
     home.executions().append(&long).unwrap();
     assert_eq!(home.executions().newest(9).unwrap(), [long.as_str(), "8", "7"]);
+    assert_eq!(home.again().executions().total().unwrap(), 10);
     for bad in [format!("\"{}\"", "x".repeat(99)), "{".to_owned(), String::new(), "1 2".to_owned()] {
         assert_eq!(home.executions().append(&bad).unwrap_err().kind(), ErrorKind::Invalid);
     }

@@ -6,6 +6,7 @@ use std::io::Write;
 use proptest::prelude::*;
 use serde_json::json;
 use trommel::Analysis;
+use trommel::reader::Framing;
 use trommel_store::{ErrorKind, Kind, Origin, Records, Stored, Summary};
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::generate::{Shape, document};
@@ -72,6 +73,38 @@ fn payloads_are_what_they_are() {
             let report = Analysis::new().stats().run(&mut home.document(&stored).unwrap()).unwrap();
             assert_eq!(report.coverage.bytes_read, stored.size_bytes, "{shown}");
             assert_eq!(report.coverage.records, stored.records.unwrap_or(1), "{shown}");
+        }
+    }
+}
+
+/// Who knows how the records are separated says so: one line is a stream then, and so is none.
+#[test]
+fn what_is_said_of_records_holds() {
+    let home = Home::new();
+    let json = |records, count| Some((Kind::JsonLines, records, Some(count)));
+    for (framing, payload, what) in [
+        (Framing::Lines, &b"{\"a\": 1}\n"[..], json(Records::Jsonl, 1)),
+        (Framing::Lines, b"", json(Records::Jsonl, 0)),
+        (Framing::Lines, b"1\n\n[2]", json(Records::Jsonl, 2)),
+        (Framing::Lines, b"{\n\"a\": 1}\n", None),
+        (Framing::Single, b"{\n\"a\": 1}\n", Some((Kind::Json, Records::Json, None))),
+        (Framing::Single, b"1\n2\n", None),
+        (Framing::Concatenated, b"[1][2] {}", json(Records::Concatenated, 3)),
+        (Framing::Concatenated, b"[1]\n", json(Records::Concatenated, 1)),
+        (Framing::JsonSeq, b"\x1E1\n", json(Records::JsonSeq, 1)),
+        (Framing::JsonSeq, b"1\n", None),
+    ] {
+        let mut origin = Origin::of("test");
+        origin.framing = framing;
+        let stored = home.put_from(origin, payload).unwrap();
+        let shown = String::from_utf8_lossy(payload);
+        let (kind, records, count) =
+            what.map_or((Kind::Text, None, None), |(kind, records, count)| (kind, Some(records), count));
+        assert_eq!((stored.kind, stored.framing, stored.records), (kind, records, count), "{shown}");
+        assert_eq!(home.get(&stored.id).unwrap(), stored);
+        if kind != Kind::Text {
+            let report = Analysis::new().stats().run(&mut home.document(&stored).unwrap()).unwrap();
+            assert_eq!(report.coverage.records, count.unwrap_or(1), "{shown}");
         }
     }
 }

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{JsonType, ValidationError};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::place::{member, place};
 use super::received::{text, type_of};
-use super::{Schema, likeliest};
+use super::{Schema, likeliest, names};
 use crate::fault::{Fault, FaultKind};
 use crate::parameter::{ToolParameter, constraints, of_schema};
 use crate::redact::Redaction;
@@ -19,8 +20,9 @@ const TOLD: usize = 20;
 
 /// Everything that is wrong with arguments: what is missing first, then what is unknown, then the rest in order.
 pub(super) fn all(schema: &Schema, arguments: &Value, redaction: &Redaction) -> Vec<Fault> {
-    let mut found = Faults { schema, arguments, redaction, found: Vec::new(), more: 0 };
     let errors = schema.validator.iter_errors(arguments).collect::<Vec<_>>();
+    let is_one_of_several = errors.len() > 1;
+    let mut found = Faults { schema, arguments, redaction, is_one_of_several, found: Vec::new(), more: 0 };
     let wrong_types = errors.iter().filter(|error| matches!(error.kind(), Kind::Type { .. }));
     let wrong_types = wrong_types.map(|error| error.instance_path().as_str()).collect::<HashSet<_>>();
     for error in &errors {
@@ -37,6 +39,8 @@ struct Faults<'a> {
     schema: &'a Schema,
     arguments: &'a Value,
     redaction: &'a Redaction,
+    /// Whether the validator has found more than one thing.
+    is_one_of_several: bool,
     found: Vec<Fault>,
     more: usize,
 }
@@ -76,9 +80,14 @@ impl Faults<'_> {
         let at = At { pointer, place, value, schema: self.schema.beside(error.schema_path().as_str()) };
         match error.kind() {
             Kind::Required { property } => self.missing(&at, property.as_str().unwrap_or_default()),
-            Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            Kind::AdditionalProperties { unexpected } => {
                 for name in unexpected {
                     self.unknown(&at, name);
+                }
+            }
+            Kind::UnevaluatedProperties { unexpected } => {
+                for name in unexpected {
+                    self.unevaluated(&at, name);
                 }
             }
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => self.alternatives(&at, context),
@@ -99,8 +108,7 @@ impl Faults<'_> {
 
     fn unknown(&mut self, at: &At<'_>, name: &str) {
         let path = member(&at.place, name);
-        let known = at.schema.map(of_schema).unwrap_or_default();
-        let names = known.iter().map(|parameter| parameter.name.as_str()).collect::<Vec<_>>();
+        let names = at.names(self.schema);
         self.push(Fault {
             message: format!("Unknown parameter: {path}"),
             path,
@@ -109,6 +117,20 @@ impl Faults<'_> {
             options: names.into_iter().map(str::to_owned).collect(),
             ..Fault::default()
         });
+    }
+
+    /// A member that no part of the schema has accepted. Where one names it, that part was broken, or is not for these
+    /// arguments.
+    fn unevaluated(&mut self, at: &At<'_>, name: &str) {
+        if !at.names(self.schema).contains(&name) {
+            return self.unknown(at, name);
+        }
+        if !self.is_one_of_several {
+            let path = member(&at.place, name);
+            let message =
+                format!("Parameter {path} is not allowed beside these arguments, or not of its form");
+            self.push(Fault { path, kind: FaultKind::Other, message, ..Fault::default() });
+        }
     }
 
     /// The faults of the alternative that was meant; where several are equally near, what they would take.
@@ -124,8 +146,9 @@ impl Faults<'_> {
         for error in near.iter().copied().flatten() {
             let here = error.instance_path().as_str() == at.pointer;
             if let (true, Kind::Type { kind }) = (here, error.kind()) {
-                types
-                    .extend(names(kind).into_iter().filter(|name| !types.contains(name)).collect::<Vec<_>>());
+                types.extend(
+                    types_in(kind).into_iter().filter(|name| !types.contains(name)).collect::<Vec<_>>(),
+                );
             }
         }
         let fault = if types.is_empty() {
@@ -138,7 +161,7 @@ impl Faults<'_> {
 
     fn of_kind(&self, at: &At<'_>, kind: &Kind, error: &ValidationError<'_>) -> Fault {
         match kind {
-            Kind::Type { kind } => self.wrong_type(at, &names(kind)),
+            Kind::Type { kind } => self.no_json(at).unwrap_or_else(|| self.wrong_type(at, &types_in(kind))),
             Kind::Enum { options } => {
                 self.none_of(at, options.as_array().map(Vec::as_slice).unwrap_or_default())
             }
@@ -174,6 +197,13 @@ impl Faults<'_> {
                 self.plain(at, FaultKind::Other, &what, "Value for")
             }
         }
+    }
+
+    /// The arguments as a text, as models write them, that is no JSON.
+    fn no_json(&self, at: &At<'_>) -> Option<Fault> {
+        let text = at.value.as_str().filter(|_| at.pointer.is_empty())?;
+        let error = serde_json::from_str::<IgnoredAny>(text).err()?;
+        Some(self.plain(at, FaultKind::Form, &format!("are not JSON: {error}"), "The"))
     }
 
     fn wrong_type(&self, at: &At<'_>, types: &[&'static str]) -> Fault {
@@ -234,7 +264,12 @@ impl Faults<'_> {
     }
 }
 
-impl At<'_> {
+impl<'a> At<'a> {
+    /// The names that are known here.
+    fn names(&self, schema: &'a Schema) -> Vec<&'a str> {
+        self.schema.map(|here| names::names(&schema.text, here)).unwrap_or_default()
+    }
+
     fn fault(&self, kind: FaultKind) -> Fault {
         Fault { path: self.place.clone(), kind, ..Fault::default() }
     }
@@ -259,7 +294,7 @@ fn described(parameter: &ToolParameter) -> String {
     }
 }
 
-fn names(kind: &TypeKind) -> Vec<&'static str> {
+fn types_in(kind: &TypeKind) -> Vec<&'static str> {
     match kind {
         TypeKind::Single(one) => vec![one.as_str()],
         TypeKind::Multiple(several) => several.iter().map(JsonType::as_str).collect(),

@@ -250,6 +250,45 @@ fn arguments_that_are_not_named_are_refused() {
     several["anyOf"] = json!([{"properties": {"b": true}}]);
     assert!(judged(several).is_empty());
     assert!(judged(json!({"type": "object"})).is_empty());
+    let patterns = json!({"type": "object", "properties": {}, "patternProperties": {"^b": true}});
+    assert!(judged(patterns).is_empty());
+}
+
+/// Also where a schema has alternatives: a name in none of them is unknown, and one in a broken one is not called so.
+#[test]
+fn alternatives_do_not_open_arguments() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"size": {"type": "integer"}},
+        "anyOf": [{"properties": {"name": {"type": "string"}}, "required": ["name"]}, {"required": ["size"]}]
+    });
+    let schema = Schema::compile(&schema).unwrap();
+    let judged = |arguments: Value| {
+        let faults = schema.check(&arguments, &Redaction::new());
+        faults.into_iter().map(|fault| (fault.message, fault.options.join(" "))).collect::<Vec<_>>()
+    };
+    assert!(judged(json!({"name": "a"})).is_empty());
+    assert!(judged(json!({"name": "a", "size": 1})).is_empty());
+    let [(message, options)] = &judged(json!({"size": 1, "nam": 1}))[..] else { panic!("one fault") };
+    assert_eq!((message.as_str(), options.as_str()), ("Unknown parameter: nam", "size name"));
+    let [(message, _)] = &judged(json!({"size": 1, "name": 1}))[..] else { panic!("one fault") };
+    assert!(message.starts_with("Parameter name is not allowed beside"), "{message}");
+    let faults = judged(json!({"name": 1}));
+    assert!(
+        !faults.is_empty() && faults.iter().all(|(message, _)| !message.contains("not allowed")),
+        "{faults:?}"
+    );
+}
+
+/// Arguments come as a text from many models; when it is no JSON, that is what is wrong.
+#[test]
+fn texts_that_are_no_json_say_why() {
+    let judged = |text: &str| read().check(&json!(text), &Redaction::new());
+    let fault = &judged("{\"file_path\": ")[0];
+    assert_eq!(fault.message, "The arguments are not JSON: EOF while parsing a value at line 1 column 14");
+    assert_eq!((fault.kind, fault.path.as_str()), (FaultKind::Form, ""));
+    assert_eq!(fault.received.as_deref(), Some("\"{\\\"file_path\\\": \""));
+    assert_eq!(judged("[1]")[0].message, "Invalid type for arguments: expected object");
 }
 
 /// Patterns that need to look around are still understood.

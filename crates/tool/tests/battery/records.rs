@@ -36,6 +36,7 @@ fn the_newest_executions_are_remembered() {
     let other = executor.clone();
     other.call("t", json!({"n": 9}), &context());
     assert_eq!(numbers(1), [9], "clones share what is remembered");
+    assert_eq!(executor.total().unwrap(), 6, "those that are forgotten count");
     let none = executor.remember(0);
     none.call("t", json!({}), &context());
     assert!(none.history(5).unwrap().is_empty());
@@ -50,6 +51,7 @@ fn a_record_outlives_the_executor() {
     let history = executor().history(10).unwrap();
     let told = history.iter().map(|one| (one.tool_name.as_str(), one.status())).collect::<Vec<_>>();
     assert_eq!(told, [("t", Status::Success), ("nothing", Status::Failed)]);
+    assert_eq!(executor().total().unwrap(), 2);
     assert_eq!(history[1].result.error_kind(), Some(ErrorKind::NotFound));
 }
 

@@ -162,6 +162,10 @@ impl Record for Lines {
         Ok(())
     }
 
+    fn total(&self) -> Result<u64, Failure> {
+        Ok(self.lines.lock().unwrap().len() as u64)
+    }
+
     fn load(&self, newest: usize) -> Result<Vec<ToolExecution>, Failure> {
         let lines = self.lines.lock().unwrap();
         let newest = lines.iter().skip(lines.len().saturating_sub(newest));

@@ -19,7 +19,7 @@ fn file(folder: &Path, id: &str) -> Option<PathBuf> {
 }
 
 /// Overwrites a part of a payload with as many other bytes.
-fn damage(bench: &Bench, id: &str, from: &str, to: &str) {
+pub(crate) fn damage(bench: &Bench, id: &str, from: &str, to: &str) {
     assert_eq!(from.len(), to.len());
     let path = file(bench.store.root(), id).unwrap();
     let text = fs::read_to_string(&path).unwrap();

@@ -1,8 +1,11 @@
 //! Errors name the tool, what was to be done, why it was not, and what to do next (R45), and keep secrets (R25).
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 use trommel_tool::ErrorKind;
 
+use crate::damage::damage;
 use crate::support::Bench;
 
 fn bench() -> Bench {
@@ -146,4 +149,69 @@ fn no_payload_stands_in_an_error() {
         let told = format!("{error:?} {metadata:?}");
         assert!(!told.contains("canary"), "{told}");
     }
+}
+
+/// R45: every refusal and failure that arguments or a payload can bring about has a code, and a text that is kept.
+#[test]
+fn r45_errors_are_written_down() {
+    let bench = bench();
+    bench.put("an-outpost", "[1, 2]");
+    bench.put("lines", "{\"a\": 1}\n{\"a\": [2]}\n");
+    bench.put("deep", format!("[{}{}]", "[".repeat(30_000), "]".repeat(30_000)));
+    let groups: Vec<Value> = (0..10_001).map(|group| json!({ "group": group })).collect();
+    bench.put("groups", Value::from(groups).to_string());
+    bench.put("torn", "[1, 2, 3]");
+    damage(&bench, "torn", "3", "}");
+    let count =
+        |count_type: &str, path: &str| json!([{ "name": "n", "path": path, "count_type": count_type }]);
+    let cases = [
+        ("stats", json!({ "id": "no-such-output" })),
+        ("stats", json!({ "id": "../../etc/passwd" })),
+        ("stats", json!({ "id": "an-out" })),
+        ("stats", json!({ "id": "a-text" })),
+        ("stats", json!({ "id": "torn" })),
+        ("stats", json!({ "id": "an-output", "paths": ["$.users[?@.name = 'Ada']"] })),
+        ("list", json!({ "after": 2, "before": 1 })),
+        ("extract", json!({ "id": "an-output", "paths": ["$.users["] })),
+        ("extract", json!({ "id": "an-output", "paths": ["$"], "cursor": "garbage" })),
+        ("extract", json!({ "id": "an-output", "paths": ["$"], "cursor": "2abcdef" })),
+        (
+            "extract",
+            json!({ "id": "an-output", "paths": [format!("$['{}']", "n".repeat(300))], "max_chars": 250 }),
+        ),
+        ("extract", json!({ "id": "deep", "paths": ["$..x"] })),
+        (
+            "count",
+            json!({ "id": "an-output", "counts": [{ "name": "n", "path": "$" }, { "name": "n", "path": "$" }] }),
+        ),
+        ("count", json!({ "id": "an-output", "counts": count("array_length", "$.secret") })),
+        ("count", json!({ "id": "lines", "counts": count("object_keys", "$.a") })),
+        ("sample", json!({ "id": "an-output", "path": "$.secret", "size": 1 })),
+        ("sample", json!({ "id": "an-output", "path": "$.users", "size": 1, "stride": 2 })),
+        ("sample", json!({ "id": "an-output", "path": "$.users", "size": 1, "seed": 1e300 })),
+        ("sample", json!({ "id": "an-output", "path": "$.users", "size": 1, "strategy": "stratified" })),
+        ("sample", json!({ "id": "an-output", "path": "$.users", "size": 1, "strata_path": "$.name" })),
+        (
+            "sample",
+            json!({ "id": "groups", "path": "$", "size": 1, "strategy": "stratified", "strata_path": "$.group" }),
+        ),
+        ("read", json!({ "id": "an-output", "path": "$.*" })),
+        ("read", json!({ "id": "an-output", "path": "$.user" })),
+        ("read", json!({ "id": "a-text", "path": "$.a" })),
+    ];
+    let mut shown = String::new();
+    for (tool, arguments) in cases {
+        let (error, metadata) = bench.error(tool, arguments.clone());
+        let mut asked = arguments.to_string();
+        if asked.len() > 120 {
+            asked.truncate(120);
+            asked.push('…');
+        }
+        let code = metadata.get("code").and_then(Value::as_str);
+        let code = code.unwrap_or_else(|| panic!("{tool} {asked}: {error:?}"));
+        assert!(error.message.starts_with(&format!("tool_outputs.{tool}: cannot ")), "{}", error.message);
+        write!(shown, "{tool} {asked}\n{:?}, {code}\n{}\n\n", error.kind, error.message).unwrap();
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/errors.txt");
+    trommel_testkit::golden::assert_kept(path, &shown);
 }
