@@ -91,6 +91,7 @@
 //! - `serde`: all selections, unfinished ones included, can be stored and continued or merged elsewhere. The form is
 //!   that of the fields and carries no version; who stores it for long adds one.
 
+mod draw;
 mod draws;
 mod ends;
 mod error;
@@ -105,6 +106,7 @@ mod systematic;
 #[doc = include_str!("../DERIVATION.md")]
 pub mod derivation {}
 
+pub use draw::Draw;
 pub use ends::{First, Last};
 pub use error::Error;
 pub use reservoir::{Reservoir, winners, winners_within};

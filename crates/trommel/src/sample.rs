@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError};
 
 use trommel_path::Matcher;
 use trommel_reader::{Span, View};
-use trommel_sampler::{First, Item, Last, Reservoir, Sample as Drawn, Strata, Stratum, Systematic};
+use trommel_sampler::{Draw, First, Item, Last, Reservoir, Sample as Drawn, Strata, Stratum, Systematic};
 
 use crate::analysis::Options;
 use crate::control::Cancel;
@@ -36,7 +36,7 @@ pub(crate) struct Drawing {
 enum Drawer {
     Random(Reservoir<Slot>),
     First(First<Slot>),
-    Last { drawer: Last<Slot>, size: u64 },
+    Last(Last<Slot>),
     Systematic(Systematic<Slot>),
     Stratified(Box<Stratified>),
 }
@@ -48,7 +48,7 @@ impl Drawing {
         let drawer = match &sample.strategy {
             Strategy::Random => Drawer::Random(Reservoir::new(size, sample.seed)),
             Strategy::First => Drawer::First(First::new(size)),
-            Strategy::Last => Drawer::Last { drawer: Last::new(size), size: size.get() as u64 },
+            Strategy::Last => Drawer::Last(Last::new(size)),
             Strategy::Systematic(Some(stride)) => Drawer::Systematic(Systematic::with_stride(size, *stride)),
             Strategy::Systematic(None) => {
                 Drawer::Systematic(Systematic::with_total(size, total.unwrap_or(0)))
@@ -68,7 +68,7 @@ impl Drawing {
         match &mut self.drawer {
             Drawer::Random(drawer) => noted.offer_to(drawer),
             Drawer::First(drawer) => noted.offer_to(drawer),
-            Drawer::Last { drawer, .. } => noted.offer_to(drawer),
+            Drawer::Last(drawer) => noted.offer_to(drawer),
             Drawer::Systematic(drawer) => noted.offer_to(drawer),
             Drawer::Stratified(drawer) => noted.offer_to_groups(drawer, &self.cancel)?,
         }
@@ -83,11 +83,7 @@ impl Drawing {
             Drawer::Random(drawer) => drawer.offer_all(times, &mut make),
             Drawer::First(drawer) => drawer.offer_all(times, &mut make),
             Drawer::Systematic(drawer) => drawer.offer_all(times, &mut make),
-            Drawer::Last { drawer, size } => {
-                // The last ones push all before them out.
-                drawer.pass_over(times.saturating_sub(*size));
-                drawer.offer_all(times.min(*size), &mut make);
-            }
+            Drawer::Last(drawer) => drawer.offer_all(times, &mut make),
             Drawer::Stratified(drawer) => {
                 let (key, start) = (drawer.grouping.key(matcher)?, matcher.start());
                 offer_to(&mut drawer.strata, (key, times), &mut make, (&self.cancel, start))?;
@@ -127,7 +123,7 @@ impl Drawing {
         Ok(match self.drawer {
             Drawer::Random(drawer) => answer(drawer.try_map(read)?.into_sample(), None),
             Drawer::First(drawer) => answer(drawer.try_map(read)?.into_sample(), None),
-            Drawer::Last { drawer, .. } => answer(drawer.try_map(read)?.into_sample(), None),
+            Drawer::Last(drawer) => answer(drawer.try_map(read)?.into_sample(), None),
             Drawer::Systematic(drawer) => {
                 let Drawn { items, seen, .. } = drawer.into_sample();
                 let read = |Item { index, value }: Item<Slot>| Ok(SampleItem { index, value: read(value)? });
@@ -151,7 +147,7 @@ impl Drawing {
         Ok(match self.drawer {
             Drawer::Random(drawer) => PartialSample::Random(drawer.try_map(read)?),
             Drawer::First(drawer) => PartialSample::First(drawer.try_map(read)?),
-            Drawer::Last { drawer, .. } => PartialSample::Last(drawer.try_map(read)?),
+            Drawer::Last(drawer) => PartialSample::Last(drawer.try_map(read)?),
             Drawer::Stratified(drawer) => PartialSample::Stratified(drawer.strata.try_map(read)?),
             Drawer::Systematic(_) => return Err(Error::Partial(crate::partial::NO_SYSTEMATIC.into())),
         })
@@ -174,43 +170,3 @@ pub(crate) fn answer<V: Into<Vec<u8>>>(
     });
     SampleAnswer { items: drawn.items.into_iter().map(item).collect(), total: drawn.seen, strata }
 }
-
-/// The selections that know how many candidates they pass over.
-trait Draw {
-    fn to_skip(&self) -> u64;
-    fn pass_over(&mut self, candidates: u64);
-    fn offer_with(&mut self, make: impl FnOnce() -> Slot) -> bool;
-
-    /// Offers one candidate many times over, in time that follows those that are taken.
-    fn offer_all(&mut self, mut times: u64, make: &mut dyn FnMut() -> Slot) {
-        while times > 0 {
-            let passed = self.to_skip().min(times);
-            self.pass_over(passed);
-            times -= passed;
-            if times > 0 {
-                self.offer_with(&mut *make);
-                times -= 1;
-            }
-        }
-    }
-}
-
-macro_rules! draw {
-    ($($drawer:ident),*) => {$(
-        impl Draw for $drawer<Slot> {
-            fn to_skip(&self) -> u64 {
-                self.to_skip()
-            }
-
-            fn pass_over(&mut self, candidates: u64) {
-                self.pass_over(candidates);
-            }
-
-            fn offer_with(&mut self, make: impl FnOnce() -> Slot) -> bool {
-                self.offer_with(make)
-            }
-        }
-    )*};
-}
-
-draw!(Reservoir, First, Last, Systematic);

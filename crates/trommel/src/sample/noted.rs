@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use trommel_path::Matcher;
 use trommel_reader::Span;
+use trommel_sampler::Draw;
 
-use super::Draw;
 use super::store::{Slot, Stored};
 use super::strata::{Grouping, Stratified, offer_to};
 use crate::analysis::Options;
@@ -69,20 +69,20 @@ impl Noted {
     }
 
     /// Offers all of them, in time that follows those that are taken.
-    pub(super) fn offer_to(&self, drawer: &mut impl Draw) {
+    pub(super) fn offer_to(&self, drawer: &mut impl Draw<Slot>) {
         let mut next = 0;
         for &(number, times) in &self.times {
             self.offer_once(next..number, drawer);
             let mut slot = None;
             let make = || self.slot(number);
-            drawer.offer_all(times, &mut || Arc::clone(slot.get_or_insert_with(make)));
+            drawer.offer_all(times, || Arc::clone(slot.get_or_insert_with(make)));
             next = number + 1;
         }
         self.offer_once(next..self.spans.len(), drawer);
     }
 
     /// Offers candidates that stand in the population once each.
-    fn offer_once(&self, numbers: std::ops::Range<usize>, drawer: &mut impl Draw) {
+    fn offer_once(&self, numbers: std::ops::Range<usize>, drawer: &mut impl Draw<Slot>) {
         let mut next = numbers.start;
         while next < numbers.end {
             let passed = drawer.to_skip().min((numbers.end - next) as u64);

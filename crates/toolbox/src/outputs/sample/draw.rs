@@ -8,7 +8,7 @@ use trommel::path::{
     Duplicates, Matcher, Order, Plan, PlanOptions, Query, Scratch, Selector, Slice, Step, Wants,
 };
 use trommel::reader::{Config, ErrorKind, Kind, Limit, Span, Validation, compact};
-use trommel::sampler::{First, Item, Last, Reservoir, Sample, Seed, Strata, Stratum, Systematic};
+use trommel::sampler::{Draw, First, Item, Last, Reservoir, Sample, Seed, Strata, Stratum, Systematic};
 use trommel::{Error, reader};
 
 use crate::outputs::extract::of_record;
@@ -158,7 +158,7 @@ struct Drawing<'q> {
 enum Drawer {
     Random(Reservoir<Slot>),
     First(First<Slot>),
-    Last { drawer: Last<Slot>, size: u64 },
+    Last(Last<Slot>),
     Systematic(Systematic<Slot>),
     Stratified(Box<Stratified>),
 }
@@ -177,7 +177,7 @@ impl Drawer {
         match wanted.rule {
             Rule::Random => Self::Random(Reservoir::new(size, seed)),
             Rule::First => Self::First(First::new(size)),
-            Rule::Last => Self::Last { drawer: Last::new(size), size: size.get() as u64 },
+            Rule::Last => Self::Last(Last::new(size)),
             Rule::Stride(stride) => Self::Systematic(Systematic::with_stride(size, stride)),
             Rule::Spread(total) => Self::Systematic(Systematic::with_total(size, total)),
             Rule::Groups(query) => {
@@ -218,14 +218,10 @@ impl Drawing<'_> {
         let mut slot = None;
         let mut make = || Rc::clone(slot.get_or_insert_with(Slot::default));
         match &mut self.drawer {
-            Drawer::Random(drawer) => offer_all(drawer, times, &mut make),
-            Drawer::First(drawer) => offer_all(drawer, times, &mut make),
-            Drawer::Systematic(drawer) => offer_all(drawer, times, &mut make),
-            Drawer::Last { drawer, size } => {
-                // The last ones push all before them out.
-                drawer.pass_over(times.saturating_sub(*size));
-                offer_all(drawer, times.min(*size), &mut make);
-            }
+            Drawer::Random(drawer) => drawer.offer_all(times, &mut make),
+            Drawer::First(drawer) => drawer.offer_all(times, &mut make),
+            Drawer::Systematic(drawer) => drawer.offer_all(times, &mut make),
+            Drawer::Last(drawer) => drawer.offer_all(times, &mut make),
             Drawer::Stratified(drawer) => drawer.offer(times, matcher, &mut make)?,
         }
         self.open.push(slot);
@@ -249,7 +245,7 @@ impl Drawing<'_> {
             && match &self.drawer {
                 Drawer::First(drawer) => drawer.is_decided(),
                 Drawer::Systematic(drawer) => drawer.is_decided(),
-                Drawer::Random(_) | Drawer::Last { .. } | Drawer::Stratified(_) => false,
+                Drawer::Random(_) | Drawer::Last(_) | Drawer::Stratified(_) => false,
             }
     }
 
@@ -257,7 +253,7 @@ impl Drawing<'_> {
         let (sample, strata) = match self.drawer {
             Drawer::Random(drawer) => (drawer.into_sample(), None),
             Drawer::First(drawer) => (drawer.into_sample(), None),
-            Drawer::Last { drawer, .. } => (drawer.into_sample(), None),
+            Drawer::Last(drawer) => (drawer.into_sample(), None),
             Drawer::Systematic(drawer) => (drawer.into_sample(), None),
             Drawer::Stratified(drawer) => {
                 let drawn = drawer.strata.into_sample();
@@ -301,45 +297,5 @@ impl Stratified {
             self.strata.offer_with(key, label, &mut *make)?;
         }
         Ok(())
-    }
-}
-
-/// The selections that know how many candidates they pass over.
-trait Draw {
-    fn to_skip(&self) -> u64;
-    fn pass_over(&mut self, candidates: u64);
-    fn offer(&mut self, make: &mut dyn FnMut() -> Slot);
-}
-
-macro_rules! draw {
-    ($($drawer:ident),*) => {$(
-        impl Draw for $drawer<Slot> {
-            fn to_skip(&self) -> u64 {
-                self.to_skip()
-            }
-
-            fn pass_over(&mut self, candidates: u64) {
-                self.pass_over(candidates);
-            }
-
-            fn offer(&mut self, make: &mut dyn FnMut() -> Slot) {
-                self.offer_with(make);
-            }
-        }
-    )*};
-}
-
-draw!(Reservoir, First, Last, Systematic);
-
-/// Offers one candidate many times over, in time that follows those that are taken.
-fn offer_all(drawer: &mut impl Draw, mut times: u64, make: &mut dyn FnMut() -> Slot) {
-    while times > 0 {
-        let passed = drawer.to_skip().min(times);
-        drawer.pass_over(passed);
-        times -= passed;
-        if times > 0 {
-            drawer.offer(make);
-            times -= 1;
-        }
     }
 }
