@@ -50,7 +50,7 @@ impl<'s> Source<'s> {
     /// Reads values from where they stand.
     pub(crate) fn values(&self) -> Result<Values<'_>> {
         Ok(match self.document.view() {
-            Some(view) => Values(Bytes::View(view)),
+            Some(view) => Values(Bytes::Map(Map { view, seen: None })),
             None => Values(Bytes::Window(Window::new(self.payload()?))),
         })
     }
@@ -76,8 +76,36 @@ pub(crate) fn framing(stored: &Stored) -> Framing {
 pub(crate) struct Values<'a>(Bytes<'a>);
 
 enum Bytes<'a> {
-    View(View<'a>),
+    Map(Map<'a>),
     Window(Window<Payload>),
+}
+
+/// A payload that is mapped.
+struct Map<'a> {
+    view: View<'a>,
+    /// What was looked at last, and lies close together.
+    seen: Option<Span>,
+}
+
+/// Bytes within which places lie close together; what the system brings in with a place is no more, on either side.
+const AROUND: u64 = 2 << 20;
+
+impl<'a> Map<'a> {
+    /// The bytes of a place. Where places lie far apart, what the system has brought in with the last one goes.
+    fn bytes(&mut self, span: Span) -> &'a [u8] {
+        self.seen = Some(match self.seen {
+            Some(seen) if seen.start / AROUND == span.start / AROUND => {
+                Span::new(seen.start.min(span.start), seen.end.max(span.end))
+            }
+            seen => {
+                if let Some(Span { start, end, .. }) = seen {
+                    self.view.release(Span::new(start.saturating_sub(AROUND), end + AROUND));
+                }
+                span
+            }
+        });
+        self.view.get(span).unwrap_or_default()
+    }
 }
 
 impl Values<'_> {
@@ -90,7 +118,7 @@ impl Values<'_> {
     /// The bytes of a place, which must not be many.
     pub(crate) fn bytes(&mut self, span: Span) -> Result<&[u8]> {
         match &mut self.0 {
-            Bytes::View(view) => Ok(view.get(span).unwrap_or_default()),
+            Bytes::Map(map) => Ok(map.bytes(span)),
             Bytes::Window(window) => window.bytes(span),
         }
     }
@@ -181,6 +209,31 @@ mod tests {
             assert_eq!(window.bytes(span).unwrap(), &bytes[start as usize..end as usize], "{start}..{end}");
         }
         assert!(window.bytes(Span::new(299_990, 300_001)).is_err());
+    }
+
+    /// R7: values that lie far apart do not bring the whole file into memory.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn places_far_apart_take_no_memory() {
+        // Nothing else in this process maps files of that length.
+        let resident = || {
+            let status = std::fs::read_to_string("/proc/self/status").unwrap();
+            let line = status.lines().find(|line| line.starts_with("RssFile:")).unwrap();
+            line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("store"), trommel_store::StoreOptions::default()).unwrap();
+        let long = b"\"".chain(io::repeat(b'1').take(96 << 20)).chain(&b"\""[..]);
+        let stored = store.put_from(trommel_store::Origin::of("test"), long).unwrap();
+        let source = Source::open(&store, stored).unwrap();
+        let mut values = source.values().unwrap();
+        assert!(matches!(values.0, Bytes::Map(_)));
+        let before = resident();
+        for start in (1..96 << 20).step_by(100_000) {
+            assert_eq!(values.bytes(Span::new(start, start + 5)).unwrap(), b"11111");
+            let now = resident();
+            assert!(now < before + 16 * 1024, "{before} KiB, then {now} KiB");
+        }
     }
 
     #[test]
