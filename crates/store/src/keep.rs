@@ -73,6 +73,7 @@ impl Store {
     /// The same, which can be cancelled, between one eviction and the next, and tells how far it is, in outputs to be evicted.
     pub fn gc_with(&self, options: &GcOptions, control: &Control) -> Result<Swept> {
         let limits = options.limits.as_ref().unwrap_or(&self.options().limits);
+        let litter = self.litter()?;
         let mut locked = self.index().lock()?;
         let mut swept = Swept { dry_run: options.dry_run, ..Swept::default() };
         let plan = self.plan(&mut locked, limits, None)?;
@@ -85,7 +86,7 @@ impl Store {
         }
         swept.spared_open += (chosen - swept.evicted.len()) as u64;
         swept.freed_bytes += swept.evicted.iter().map(|evicted| evicted.bytes).sum::<u64>();
-        self.sweep(&mut locked, &mut swept)?;
+        self.sweep(&mut locked, &litter, &mut swept)?;
         let Totals { count, bytes } = locked.transaction(rows::totals)?;
         let gone = |dry: u64| if options.dry_run { dry } else { 0 };
         swept.left_count = count - gone(swept.evicted.len() as u64);

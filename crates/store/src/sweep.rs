@@ -21,14 +21,33 @@ pub(crate) struct Found {
     pub(crate) id: String,
 }
 
+/// What seems to belong to no output and to no writer, and is older than an hour.
+pub(crate) struct Litter {
+    orphans: Vec<Found>,
+    left: Vec<Left>,
+}
+
 impl Store {
+    /// Looks through all names, which takes its time: nobody is to wait for it. What is found is looked at again before it goes.
+    pub(crate) fn litter(&self) -> Result<Litter> {
+        let (mut orphans, mut left) = (self.orphans()?, pending::left(self.layout())?);
+        orphans.retain(|found| pending::is_old(&found.path));
+        left.retain(Left::is_old);
+        Ok(Litter { orphans, left })
+    }
+
     /// Removes what belongs to no output and to no writer, and is older than an hour.
-    pub(crate) fn sweep(&self, locked: &mut Locked<'_, Outputs>, swept: &mut Swept) -> Result<()> {
-        for found in self.orphans()?.into_iter().filter(|found| pending::is_old(&found.path)) {
-            self.sweep_orphan(locked, &found, swept)?;
+    pub(crate) fn sweep(
+        &self,
+        locked: &mut Locked<'_, Outputs>,
+        litter: &Litter,
+        swept: &mut Swept,
+    ) -> Result<()> {
+        for found in &litter.orphans {
+            self.sweep_orphan(locked, found, swept)?;
         }
-        for left in pending::left(self.layout())? {
-            self.sweep_pending(locked, &left, swept)?;
+        for left in &litter.left {
+            self.sweep_pending(locked, left, swept)?;
         }
         Ok(())
     }
