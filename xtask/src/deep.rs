@@ -229,7 +229,7 @@ fn valgrind(workspace: &Workspace) -> Ran {
 }
 
 fn coverage(workspace: &Workspace) -> Ran {
-    Ok(match coverage::run(workspace)? {
+    Ok(match coverage::run(workspace, &coverage::Options::default())? {
         coverage::Measured::Enough => Outcome::Passed,
         coverage::Measured::TooLittle => Outcome::Failed("fewer lines are run than promised".to_owned()),
         coverage::Measured::Not(reason) => Outcome::NotRun(reason),

@@ -43,7 +43,7 @@ enum Chore {
     /// Run everything that is too long for every change, and say what could not be run
     Deep(deep::Options),
     /// Measure the lines that the tests run
-    Coverage,
+    Coverage(coverage::Options),
     /// Write the large files that measurements are about into a folder
     Corpus {
         folder: std::path::PathBuf,
@@ -74,7 +74,7 @@ fn run(chore: &Chore) -> Verdict {
     match chore {
         Chore::Tidy => tidy::run(&workspace),
         Chore::Deep(options) => Ok(deep::run(&workspace, options)),
-        Chore::Coverage => match coverage::run(&workspace)? {
+        Chore::Coverage(options) => match coverage::run(&workspace, options)? {
             coverage::Measured::Enough => Ok(true),
             coverage::Measured::TooLittle => Ok(false),
             coverage::Measured::Not(reason) => Err(reason.into()),
