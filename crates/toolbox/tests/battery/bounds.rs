@@ -212,6 +212,13 @@ fn pages_of_samples_are_all_items() {
         if seed.is_multiple_of(2) {
             arguments["seed"] = json!(seed as i64 - 20);
         }
+        // What is grouped by something too long is refused, and has no pages.
+        if strategy == "stratified"
+            && let Err(refused) = bench.tried("sample", arguments.clone())
+            && refused.metadata["code"] == "limit"
+        {
+            continue;
+        }
         let mut small = arguments.clone();
         small["max_chars"] = json!(chars_for(seed));
         let pages = walk(&bench, "sample", &small);
