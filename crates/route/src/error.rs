@@ -51,6 +51,8 @@ pub enum ErrorKind {
     Version,
     /// It is not what was written.
     Corrupt,
+    /// It was to end before it was done.
+    Cancelled,
     /// Reading or writing failed.
     Io,
 }
@@ -72,13 +74,14 @@ impl ErrorKind {
             Self::Busy => "busy",
             Self::Version => "version",
             Self::Corrupt => "corrupt",
+            Self::Cancelled => "cancelled",
             Self::Io => "io",
         }
     }
 
     /// Whether the request has to change before it can succeed.
     pub const fn is_request(self) -> bool {
-        !matches!(self, Self::Full | Self::Busy | Self::Version | Self::Corrupt | Self::Io)
+        !matches!(self, Self::Full | Self::Busy | Self::Version | Self::Corrupt | Self::Cancelled | Self::Io)
     }
 }
 
@@ -154,6 +157,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let kind = error.kind();
         let message = error.to_string();
+        if kind == ErrorKind::Cancelled {
+            return Self::cancelled();
+        }
         let failure = if kind.is_request() { Self::refused(message) } else { Self::new(message) };
         failure.with("code", kind.code())
     }

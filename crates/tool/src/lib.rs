@@ -182,7 +182,7 @@ pub use asynchronous::{Async, AsyncTool};
 pub use call::{Call, Meter};
 pub use cancel::CancelFlag;
 pub use context::{Context, MAX_OUTPUT_SIZE, TIMEOUT};
-pub use delivery::{About, Delivery, Finished, Limits, Manifest, PREVIEW_CHARS, Reason, Sink};
+pub use delivery::{About, Delivery, Finished, Limits, Manifest, PREVIEW_CHARS, Reason, Sink, Way};
 pub use error::{ErrorKind, ToolError};
 pub use event::Event;
 pub use executor::{Executor, GRACE, HISTORY};

@@ -51,7 +51,8 @@ pub(super) fn parse(
             if name.text.eq_ignore_ascii_case("tools") { continued(value, rest) } else { value.trim() };
         directives.add(name, value).map_err(|fault| DirectiveError::new(whole, fault.span, fault.message))?;
         // A value of several lines ends with the line that it ends on.
-        let last = rest.from(value.span().end.saturating_sub(rest.at + 1).max(line.text.len() - 1));
+        let end = value.span().end.saturating_sub(rest.at).max(line.text.trim_end_matches('\n').len());
+        let last = rest.from(end);
         rest = last.from(last.text.find('\n').map_or(last.text.len(), |at| at + 1));
         body = rest.at;
     }
@@ -183,14 +184,22 @@ fn input(value: Piece<'_>) -> Result<Input> {
             _ => return fault(head, "`head` is a number of characters, from 1 on"),
         },
     };
-    let properties = parameters.optional("properties").map(|value| {
-        let names = value.map_or("", |value| value.text);
+    let properties = parameters.optional("properties", "").map(|names| {
         names.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
     });
+    let mut route = parameters.route()?;
+    // A scope is that of the variable which is written, else of the one which is read.
+    let mut scope = parameters.scope()?;
+    if let Some(route) = &mut route {
+        match route.target {
+            Target::Variable(_) => scope = None,
+            _ => route.scope = None,
+        }
+    }
     Ok(Input {
         source,
-        route: parameters.route()?,
-        scope: parameters.scope()?,
+        route,
+        scope,
         required: parameters.flag("required")?,
         refs_only: parameters.flag("refs-only")?,
         properties,
@@ -221,11 +230,7 @@ fn model(value: Piece<'_>) -> Result<Model> {
             "a model has a name of one word: @model NAME, or @model none to ask none",
         );
     }
-    let thinking = match taken.parameters.optional("thinking") {
-        None => None,
-        Some(None) => Some("true".to_owned()),
-        Some(Some(value)) => Some(value.text.to_owned()),
-    };
+    let thinking = taken.parameters.optional("thinking", "true").map(str::to_owned);
     let name = (!name.text.eq_ignore_ascii_case("none")).then(|| name.text.to_owned());
     Ok(Model { name, thinking, span: value.trim().span() })
 }

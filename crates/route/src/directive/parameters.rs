@@ -43,10 +43,7 @@ pub(super) fn read(piece: Piece<'_>) -> List<'_> {
         if rest.is_empty() {
             return List::Open;
         }
-        let (parameter, behind) = match item(rest) {
-            Some(read) => read,
-            None => return malformed(piece, rest),
-        };
+        let Some((parameter, behind)) = item(rest) else { return malformed(piece, rest) };
         parameters.push(parameter);
         let behind = behind.trim_start();
         rest = match behind.text.chars().next() {
@@ -78,15 +75,12 @@ fn item(piece: Piece<'_>) -> Option<(Parameter<'_>, Piece<'_>)> {
     };
     let key = whole.to(equals).trim();
     let value = piece.from(equals + 1).trim_start();
-    match value.text.chars().next() {
-        Some('"' | '\'') => {
-            let (inside, behind) = value.quoted()?;
-            Some((Parameter { key, value: Some(inside) }, behind))
-        }
-        _ => {
-            let end = plain(value, false)?;
-            Some((Parameter { key, value: Some(value.to(end).trim()) }, value.from(end)))
-        }
+    if let Some('"' | '\'') = value.text.chars().next() {
+        let (inside, behind) = value.quoted()?;
+        Some((Parameter { key, value: Some(inside) }, behind))
+    } else {
+        let end = plain(value, false)?;
+        Some((Parameter { key, value: Some(value.to(end).trim()) }, value.from(end)))
     }
 }
 
@@ -98,9 +92,8 @@ fn plain(piece: Piece<'_>, keyed: bool) -> Option<usize> {
     for (at, c) in piece.text.char_indices() {
         match c {
             '(' => depth += 1,
-            ')' if depth == 0 => return Some(at),
+            ')' | ',' if depth == 0 => return Some(at),
             ')' => depth -= 1,
-            ',' if depth == 0 => return Some(at),
             // What is quoted is read as such by whoever asked.
             '"' | '\'' if before_value => return Some(at),
             _ => {}

@@ -171,7 +171,9 @@ fn every_parameter_of_an_input() {
     assert_eq!(input.scope, Some(Scope::Session));
     assert!(input.refs_only && !input.required);
     assert_eq!((input.head, input.properties), (Some(20), Some(vec!["title".into(), "tags".into()])));
-    assert_eq!(input.route, Some(route("discard").write_mode(WriteMode::New).scope(Scope::Session)));
+    assert_eq!(input.route, Some(route("discard").write_mode(WriteMode::New)));
+    let written = only_input("@input variable:x (scope=session, output=variable:y)");
+    assert_eq!((written.scope, written.route), (None, Some(route("variable:y").scope(Scope::Session))));
     assert_eq!(only_input("@input file:x (properties)").properties, Some(Vec::new()));
     assert_eq!(only_input("@input file:x (required=false)").required, false);
 }
@@ -200,6 +202,7 @@ fn the_first_other_line_ends_them() {
     for text in ["@ nobody", "@1 first", "a@b.c d", "@foo.bar x", "@input(x)"] {
         assert_eq!(Directives::parse(text).unwrap(), (Directives::default(), text), "{text}");
     }
+    assert_eq!(Directives::parse("@header é\n\n@model none\né").unwrap().1, "é");
     let crlf = Directives::parse("@input file:a (required)\r\n@tools a,\r\n b\r\ntext\r\n").unwrap();
     assert_eq!((crlf.0.tools.named.len(), crlf.0.inputs[0].source.name(), crlf.1), (2, "a", "text\r\n"));
 }
@@ -287,11 +290,14 @@ fn inputs() -> impl Strategy<Value = Input> {
     ];
     let flags = (any::<bool>(), any::<bool>(), prop::option::of(1..5_000_u64));
     let properties = prop::option::of(prop::collection::vec("[a-z]{1,4}", 0..3));
-    (source, prop::option::of(routes()), flags, properties).prop_map(|(source, route, flags, properties)| {
-        let (required, refs_only, head) = flags;
-        let scope = route.as_ref().and_then(|route| route.scope);
-        Input { source, route, scope, required, refs_only, properties, head, span: 0..0 }
-    })
+    (source, prop::option::of(routes()), flags, properties).prop_map(
+        |(source, mut route, flags, properties)| {
+            let (required, refs_only, head) = flags;
+            let is_written = |route: &&mut Route| !matches!(route.target, Target::Variable(_));
+            let scope = route.as_mut().filter(is_written).and_then(|route| route.scope.take());
+            Input { source, route, scope, required, refs_only, properties, head, span: 0..0 }
+        },
+    )
 }
 
 proptest! {

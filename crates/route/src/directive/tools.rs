@@ -30,6 +30,8 @@ pub enum Asked {
     Named,
     /// All that there are.
     All,
+    /// None, and none of those that a step has by itself.
+    None,
 }
 
 /// One tool, as a step has it.
@@ -55,8 +57,8 @@ impl Tools {
             any = true;
             rest = token.rest;
             match token.word() {
-                Some(Asked::All) => self.asked = Asked::All,
-                Some(Asked::Named) => *self = Self::default(),
+                Some(Asked::None) => *self = Self { asked: Asked::None, named: Vec::new() },
+                Some(asked) => self.asked = asked,
                 None => self.put(token.read()?),
             }
         }
@@ -68,6 +70,9 @@ impl Tools {
     }
 
     fn put(&mut self, tool: ToolUse) {
+        if self.asked == Asked::None {
+            self.asked = Asked::Named;
+        }
         match self.named.iter_mut().find(|known| known.name == tool.name) {
             Some(known) if tool.route.is_some() || tool.write_mode.is_some() => *known = tool,
             Some(_) => {}
@@ -134,8 +139,8 @@ impl Token<'_> {
         }
         match self.name.text.to_ascii_lowercase().as_str() {
             "all" => Some(Asked::All),
-            "none" => Some(Asked::Named),
-            word => truth(word).map(|all| if all { Asked::All } else { Asked::Named }),
+            "none" => Some(Asked::None),
+            word => truth(word).map(|all| if all { Asked::All } else { Asked::None }),
         }
     }
 

@@ -53,14 +53,13 @@ pub(super) fn split<'a>(
             return Ok(named(scheme, inside, schemes, Parameters { list: Vec::new(), known }));
         }
         let group = behind.trim_start();
-        if group.text.starts_with('(') {
-            if let List::Whole(list, rest) = parameters::read(group) {
-                if rest.is_over() {
-                    let parameters = Parameters { list, known };
-                    parameters.check(true)?;
-                    return Ok(named(scheme, inside, schemes, parameters));
-                }
-            }
+        if group.text.starts_with('(')
+            && let List::Whole(list, rest) = parameters::read(group)
+            && rest.is_over()
+        {
+            let parameters = Parameters { list, known };
+            parameters.check(true)?;
+            return Ok(named(scheme, inside, schemes, parameters));
         }
     }
     for (at, _) in body.text.match_indices('(') {
@@ -98,7 +97,6 @@ fn parameters_at<'a>(group: Piece<'a>, known: &'static [&'static str]) -> Result
             let parameters = Parameters { list, known };
             Ok(parameters.check(false)?.then_some(parameters))
         }
-        List::Whole(..) => Ok(None),
         List::Malformed { at, rest } if rest.is_over() && begins_known(group, known) => fault(
             at.to(at.text.len() - rest.text.len() - 1),
             "these parameters cannot be read from here on: a value that holds a comma or a quote stands in quotes, \
@@ -107,7 +105,7 @@ fn parameters_at<'a>(group: Piece<'a>, known: &'static [&'static str]) -> Result
         List::Open if begins_known(group, known) => {
             fault(group, "the parenthesis is not closed: the parameters end with `)` on the same line")
         }
-        List::Malformed { .. } | List::Open => Ok(None),
+        _ => Ok(None),
     }
 }
 
@@ -130,10 +128,6 @@ impl<'a> Parameters<'a> {
         let parameters = Self { list, known };
         parameters.check(true)?;
         Ok(parameters)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
     }
 
     /// Whether these are parameters. What is one in part, or nearly, is an error.
@@ -183,9 +177,9 @@ impl<'a> Parameters<'a> {
         truth(value.text).map_or_else(|| fault(value, format!("`{name}` is true or false")), Ok)
     }
 
-    /// A key that may stand alone, and its value where it does not.
-    pub(super) fn optional(&self, name: &str) -> Option<Option<Piece<'a>>> {
-        self.find(name).map(|parameter| parameter.value)
+    /// A key that may stand alone: its value, or what it then says.
+    pub(super) fn optional(&self, name: &str, alone: &'a str) -> Option<&'a str> {
+        self.find(name).map(|parameter| parameter.value.map_or(alone, |value| value.text))
     }
 
     /// Where a content goes, if `output` is there. `write-mode` and `scope` belong to it.

@@ -9,8 +9,10 @@ use crate::target::Route;
 impl Display for Directives {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.inputs.iter().try_for_each(|input| writeln!(f, "{input}"))?;
-        if self.tools.asked == Asked::All {
-            writeln!(f, "@tools all")?;
+        match self.tools.asked {
+            Asked::All => writeln!(f, "@tools all")?,
+            Asked::None => writeln!(f, "@tools none")?,
+            Asked::Named => {}
         }
         self.tools.named.iter().try_for_each(|tool| writeln!(f, "@tools {tool}"))?;
         self.outputs.iter().try_for_each(|output| writeln!(f, "{output}"))?;
@@ -33,9 +35,7 @@ impl Display for Input {
         if let Some(route) = &self.route {
             list.route(route);
         }
-        if self.route.as_ref().is_none_or(|route| route.scope.is_none()) {
-            list.pair("scope", self.scope);
-        }
+        list.pair("scope", self.scope);
         list.flag("required", self.required);
         list.flag("refs-only", self.refs_only);
         match &self.properties {

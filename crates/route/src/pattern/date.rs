@@ -18,8 +18,8 @@ pub(super) enum Day {
     NextWeek,
     ThisMonth,
     LastMonth,
-    DayName,
-    MonthName,
+    NameOfDay,
+    NameOfMonth,
 }
 
 impl Day {
@@ -32,8 +32,8 @@ impl Day {
         ("next-week", Self::NextWeek),
         ("this-month", Self::ThisMonth),
         ("last-month", Self::LastMonth),
-        ("day-name", Self::DayName),
-        ("month-name", Self::MonthName),
+        ("day-name", Self::NameOfDay),
+        ("month-name", Self::NameOfMonth),
     ];
 
     pub(super) fn of_name(name: &str) -> Option<Self> {
@@ -44,8 +44,8 @@ impl Day {
     pub(super) fn usual(self) -> Format {
         Format::parse(match self {
             Self::ThisMonth | Self::LastMonth => "YYYY-MM",
-            Self::DayName => "dddd",
-            Self::MonthName => "MMMM",
+            Self::NameOfDay => "dddd",
+            Self::NameOfMonth => "MMMM",
             _ => "YYYY-MM-DD",
         })
     }
@@ -54,7 +54,7 @@ impl Day {
     pub(super) fn of(self, now: &Zoned, week_starts: Weekday) -> Zoned {
         let since = i64::from(now.weekday().since(week_starts));
         let span = match self {
-            Self::Today | Self::DayName | Self::MonthName | Self::ThisMonth => return now.clone(),
+            Self::Today | Self::NameOfDay | Self::NameOfMonth | Self::ThisMonth => return now.clone(),
             Self::Yesterday => (-1).days(),
             Self::Tomorrow => 1.days(),
             Self::ThisWeek => (-since).days(),
