@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use trommel_tool::Manifest;
-use trommel_tool::Redaction;
+use trommel_tool::{Manifest, Reason, Redaction};
 
 use crate::buffers::{self, Buffers};
 use crate::error::{Error, ErrorKind, Result, shown};
@@ -173,6 +172,7 @@ impl Parcel<'_> {
         (manifest.source, manifest.kind, manifest.items, manifest.paths) = (source, kind, items, paths);
         (manifest.size_chars, manifest.size_bytes) = (self.size.chars, self.size.bytes);
         manifest.next_calls = next;
+        manifest.reason = Reason::Routed;
         Ok(manifest)
     }
 }

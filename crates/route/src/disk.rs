@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use cap_tempfile::TempFile;
+use rustix::fs::{Mode, OFlags};
 
 use crate::error::{Error, ErrorKind, Result, shown};
 
@@ -47,7 +48,7 @@ fn pass(op: Op, name: &str) -> io::Result<()> {
 /// How a file is opened: never waiting for what is no file, and never through a link at its end.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
     options.mode(0o600).custom_flags(flags.bits().cast_signed());
     options
 }
@@ -55,7 +56,7 @@ fn options() -> OpenOptions {
 /// Opens a file for reading. Links are followed as far as they stay beneath the folder.
 pub(crate) fn open(dir: &Dir, path: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     regular(dir.open_with(path, &options)?.into_std())
 }
 
@@ -125,9 +126,15 @@ pub(crate) fn lock(file: &File, name: &str) -> Result<()> {
     }
 }
 
+/// A folder itself, so that it can be locked and brought to the disk: what names are looked up in is good for neither.
+fn folder(dir: &Dir) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::openat(dir, ".", flags, Mode::empty())?))
+}
+
 /// Locks a folder against others who write in it.
 pub(crate) fn lock_folder(dir: &Dir, name: &str) -> Result<File> {
-    let folder = dir.try_clone().map_err(|cause| Error::io("open the folder", name, cause))?.into_std_file();
+    let folder = folder(dir).map_err(|cause| Error::io("open the folder of", name, cause))?;
     lock(&folder, name)?;
     Ok(folder)
 }
@@ -165,7 +172,7 @@ pub(crate) fn sync(file: &File, name: &str) -> Result<()> {
 
 /// Brings a folder's names to the disk.
 pub(crate) fn sync_folder(dir: &Dir, name: &str) -> Result<()> {
-    let sync = || dir.try_clone()?.into_std_file().sync_all();
+    let sync = || folder(dir)?.sync_all();
     pass(Op::SyncFolder, name)
         .and_then(|()| sync())
         .map_err(|cause| Error::io("save the folder of", name, cause))

@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(document.properties["enabled"], Value::Bool(true));
         assert_eq!(document.instructions, "Be brief.");
         let steps: Vec<_> = document.steps.iter().map(|step| (step.name.as_str(), step.line)).collect();
-        assert_eq!(steps, [("First", 11), ("Second", 20)]);
+        assert_eq!(steps, [("First", 11), ("Second", 21)]);
         assert_eq!(document.steps[0].body, "Do it.\n\n```\n## not a heading\n```\n> ## neither");
         assert!(document.steps[1].directives.inputs[0].required);
     }

@@ -164,7 +164,8 @@ impl Model for Endpoint {
         let export = Dialect::OpenAi.export(request.tools);
         let mut body = Map::new();
         body.insert("model".into(), model.into());
-        body.insert("messages".into(), request.messages.iter().map(message).collect());
+        let spoken = request.messages.iter().map(|said| message(said, &export));
+        body.insert("messages".into(), spoken.collect());
         if !export.tools.is_empty() {
             body.insert("tools".into(), export.document());
         }
@@ -187,7 +188,7 @@ fn effort(thinking: &str) -> Option<&str> {
     }
 }
 
-fn message(message: &Message) -> Value {
+fn message(message: &Message, export: &Export) -> Value {
     match message {
         Message::Prompt(text) => json!({"role": "user", "content": text}),
         Message::Tool { id, content } => json!({"role": "tool", "tool_call_id": id, "content": content}),
@@ -195,7 +196,8 @@ fn message(message: &Message) -> Value {
             let call = |call: &ToolCall| {
                 let arguments =
                     call.arguments.as_str().map_or_else(|| call.arguments.to_string(), str::to_owned);
-                json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+                let name = export.names.exported(&call.name).unwrap_or(&call.name);
+                json!({"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}})
             };
             let mut said = json!({"role": "assistant", "content": reply.text});
             if let (Some(said), false) = (said.as_object_mut(), reply.calls.is_empty()) {

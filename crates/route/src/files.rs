@@ -76,8 +76,11 @@ impl Files {
             return Ok(());
         }
         // The part that is there, with its links followed.
-        let there = Path::new(path).ancestors().find_map(|part| self.root.canonicalize(part).ok());
-        let whole = self.path.join(there.unwrap_or_default());
+        let whole = Path::new(path).ancestors().find_map(|there| {
+            let rest = Path::new(path).strip_prefix(there).ok()?;
+            Some(self.path.join(self.root.canonicalize(there).ok()?).join(rest))
+        });
+        let whole = whole.unwrap_or_else(|| self.path.join(path));
         if self.closed.iter().any(|closed| whole.starts_with(closed)) {
             return Err(outside(path, "that folder belongs to the program itself"));
         }

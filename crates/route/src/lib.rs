@@ -23,6 +23,8 @@ mod router;
 mod spool;
 mod steps;
 mod target;
+#[cfg(test)]
+mod tests;
 
 pub use buffers::{BufferInfo, Buffers, Content, Reader};
 pub use destinations::{Destinations, Origin, Parcel};

@@ -27,6 +27,13 @@ pub struct Request<'a> {
     pub cancel: &'a CancelFlag,
 }
 
+impl<'a> Request<'a> {
+    /// Asks the usual model, without tools.
+    pub fn new(messages: &'a [Message], cancel: &'a CancelFlag) -> Self {
+        Self { model: None, thinking: None, messages, tools: &[], cancel }
+    }
+}
+
 /// Something that was said.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -228,8 +228,8 @@ impl Executor {
         result.error = result.error.take().map(|error| self.redaction.error(error));
         if let Delivered::Kept(manifest) | Delivered::Stored(manifest) = &mut result.delivered {
             manifest.preview = self.redaction.short(&manifest.preview, crate::PREVIEW_CHARS);
-            let told = [&mut manifest.destination, &mut manifest.source];
-            for text in told.into_iter().chain(&mut manifest.paths) {
+            let told = [&mut manifest.id, &mut manifest.destination, &mut manifest.source];
+            for text in told.into_iter().chain(&mut manifest.paths).chain(&mut manifest.next_calls) {
                 *text = self.redaction.text(text).into_owned();
             }
         }

@@ -37,8 +37,12 @@ impl Expression {
     /// A regular expression, as the crate `regex` reads them: it takes linear time on any text. `^` and `$` are the ends of a line.
     /// An error shows where it goes wrong; one that fits everywhere is refused.
     pub fn regex(text: &str) -> Result<Self> {
-        let built =
-            RegexBuilder::new(text).multi_line(true).size_limit(COMPILED).dfa_size_limit(COMPILED).build();
+        let built = RegexBuilder::new(text)
+            .multi_line(true)
+            .crlf(true)
+            .size_limit(COMPILED)
+            .dfa_size_limit(COMPILED)
+            .build();
         let regex = built.map_err(|error| {
             let why = error.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ");
             let message = format!(

@@ -1,6 +1,6 @@
 //! Days and how they are written.
 
-use jiff::civil::Weekday;
+use jiff::civil::Weekday as FirstDay;
 use jiff::{ToSpan, Zoned};
 
 /// The days from Monday on, as a week may be said to begin with.
@@ -18,8 +18,8 @@ pub(super) enum Day {
     NextWeek,
     ThisMonth,
     LastMonth,
-    NameOfDay,
-    NameOfMonth,
+    Weekday,
+    Month,
 }
 
 impl Day {
@@ -32,8 +32,8 @@ impl Day {
         ("next-week", Self::NextWeek),
         ("this-month", Self::ThisMonth),
         ("last-month", Self::LastMonth),
-        ("day-name", Self::NameOfDay),
-        ("month-name", Self::NameOfMonth),
+        ("day-name", Self::Weekday),
+        ("month-name", Self::Month),
     ];
 
     pub(super) fn of_name(name: &str) -> Option<Self> {
@@ -44,17 +44,17 @@ impl Day {
     pub(super) fn usual(self) -> Format {
         Format::parse(match self {
             Self::ThisMonth | Self::LastMonth => "YYYY-MM",
-            Self::NameOfDay => "dddd",
-            Self::NameOfMonth => "MMMM",
+            Self::Weekday => "dddd",
+            Self::Month => "MMMM",
             _ => "YYYY-MM-DD",
         })
     }
 
     /// The day; the first of the week or month where it is about one. At the ends of the calendar it is today.
-    pub(super) fn of(self, now: &Zoned, week_starts: Weekday) -> Zoned {
+    pub(super) fn of(self, now: &Zoned, week_starts: FirstDay) -> Zoned {
         let since = i64::from(now.weekday().since(week_starts));
         let span = match self {
-            Self::Today | Self::NameOfDay | Self::NameOfMonth | Self::ThisMonth => return now.clone(),
+            Self::Today | Self::Weekday | Self::Month | Self::ThisMonth => return now.clone(),
             Self::Yesterday => (-1).days(),
             Self::Tomorrow => 1.days(),
             Self::ThisWeek => (-since).days(),

@@ -1,0 +1,14 @@
+//! Routing from outside: what goes where, what is refused, what is found, and documents that are run.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod buffers;
+mod confine;
+mod endpoint;
+mod files;
+mod looks;
+mod processes;
+mod routing;
+mod runs;
+mod secrets;
+mod support;
+mod tools;
