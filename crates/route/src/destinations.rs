@@ -14,7 +14,7 @@ use crate::spool::{Size, Spool};
 use crate::target::{Place, Route};
 
 /// The places that contents go to: buffers, and files where the host allows a root. Clones share them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Destinations {
     buffers: Arc<Buffers>,
     files: Option<Arc<Files>>,

@@ -121,7 +121,7 @@ impl Files {
     }
 
     /// Whether something is there under a path.
-    pub(crate) fn is_there(&self, path: &str) -> bool {
+    pub fn is_there(&self, path: &str) -> bool {
         check_path(path).is_ok() && self.root.symlink_metadata(path).is_ok()
     }
 

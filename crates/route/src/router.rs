@@ -32,7 +32,7 @@ pub trait Shelf: Send + Sync {
 /// 4. inline.
 ///
 /// A result is streamed to its place and never held; the caller gets the manifest, and so do the events.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Router {
     destinations: Destinations,
     rules: BTreeMap<String, Route>,
