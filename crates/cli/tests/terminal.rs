@@ -189,6 +189,14 @@ fn r26_what_is_stored() {
         &["rm", nasty],
         &["gc", "--dry-run", "--max-count", "0"],
         &["verify"],
+        &["run", hostile.as_str()],
+        &["buffers", "list"],
+        &["buffers", "info", "v"],
+        &["buffers", "peek", "v"],
+        &["buffers", "read", "v", "--lines", "1:3"],
+        &["buffers", "search", "v", "a", "--context", "2"],
+        &["buffers", "peek", nasty],
+        &["buffers", "search", "v", nasty],
     ] {
         let mut command = home.trommel(args);
         command.env("NO_COLOR", "1");

@@ -22,6 +22,8 @@ pub const DOCUMENT_BYTES: usize = 16 << 20;
 pub struct Document {
     /// What stands in the frontmatter.
     pub properties: Map<String, Value>,
+    /// What it is called where it is remembered which files it has had; empty unless it is set.
+    pub name: String,
     /// What stands before the text of every step.
     pub instructions: String,
     /// The steps, in order.
@@ -68,8 +70,13 @@ impl Document {
         }
         let headings = headings(text, start);
         let ends = headings.iter().skip(1).map(|heading| heading.span.start).chain([text.len()]);
-        let mut document =
-            Self { properties, instructions: String::new(), steps: Vec::new(), text: text.to_owned() };
+        let mut document = Self {
+            properties,
+            name: String::new(),
+            instructions: String::new(),
+            steps: Vec::new(),
+            text: text.to_owned(),
+        };
         for (heading, end) in headings.iter().zip(ends) {
             document.add(heading, end)?;
         }
@@ -83,6 +90,13 @@ impl Document {
             return wrong(0..3, error.to_string());
         }
         Ok(document)
+    }
+
+    /// Sets what it is called where it is remembered which files it has had.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
     }
 
     fn add(&mut self, heading: &Heading, end: usize) -> Result<(), DirectiveError> {

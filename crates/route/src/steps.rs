@@ -6,6 +6,7 @@
 
 mod conversation;
 mod inputs;
+mod pending;
 mod plan;
 mod prompt;
 mod tools;
@@ -237,9 +238,12 @@ impl Work<'_> {
     ) -> Done<()> {
         let places = at(&self.step.span, self.runner.places(self.document))?;
         let mut prompt = prompt::Prompt::default();
+        let mut had = Vec::new();
         for input in &self.step.directives.inputs {
             self.check()?;
-            let read = inputs::Reading { runner: self.runner, places: &places, input };
+            let read =
+                inputs::Reading { runner: self.runner, places: &places, input, document: self.document };
+            had.push((input, at(&input.span, read.pending())?));
             for manifest in at(&input.span, read.run(&mut prompt))? {
                 tell(Progress::Manifest(&manifest));
                 report.manifests.push(manifest);
@@ -261,6 +265,12 @@ impl Work<'_> {
                 tell(Progress::Manifest(&manifest));
                 report.manifests.push(manifest);
             }
+        }
+        // Only now, so that a step that fails has them again.
+        for (input, paths) in had {
+            let read =
+                inputs::Reading { runner: self.runner, places: &places, input, document: self.document };
+            at(&input.span, read.remember(&paths))?;
         }
         Ok(())
     }

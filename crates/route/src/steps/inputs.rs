@@ -6,15 +6,17 @@ use std::io::{self, Read, Write};
 use trommel_tool::{Failure, Manifest};
 
 use super::Runner;
+use super::pending::Pending;
 use super::prompt::Prompt;
 use crate::buffers::Reader;
 use crate::destinations::{Destinations, Origin};
 use crate::directive::{Input, Source};
-use crate::document::front;
+use crate::document::{Document, front};
 use crate::error::{Error, ErrorKind, shown};
 use crate::mode::WriteMode;
 use crate::near;
 use crate::notice;
+use crate::pattern::{Files, Pattern};
 use crate::target::Route;
 
 /// Bytes in which a file's frontmatter is looked for.
@@ -25,6 +27,7 @@ pub(super) struct Reading<'a> {
     pub(super) runner: &'a Runner,
     pub(super) places: &'a Destinations,
     pub(super) input: &'a Input,
+    pub(super) document: &'a Document,
 }
 
 /// Something that is read.
@@ -81,10 +84,7 @@ impl Reading<'_> {
         match &self.input.source {
             Source::File(pattern) => {
                 let files = self.places.root()?;
-                let mut paths = files.find(&pattern.resolve(&now))?;
-                if let Some(wanted) = pattern.files() {
-                    paths = files.choose(paths, wanted)?;
-                }
+                let paths = self.paths(pattern)?;
                 let open = |path: String| Ok(Item { from: From::File(files.read(&path)?), name: path });
                 paths.into_iter().map(open).collect()
             }
@@ -105,6 +105,40 @@ impl Reading<'_> {
                 }
                 Ok(vec![Item { from: From::Fetched, name: name.clone() }])
             }
+        }
+    }
+
+    /// The files that a path stands for.
+    fn paths(&self, pattern: &Pattern) -> crate::Result<Vec<String>> {
+        let files = self.places.root()?;
+        let mut paths = files.find(&pattern.resolve(&self.places.now()))?;
+        if let Some(pending) = Pending::of(self.places, &self.document.name, pattern) {
+            paths = pending.new_ones(paths)?;
+        }
+        match pattern.files() {
+            Some(wanted) => files.choose(paths, wanted),
+            None => Ok(paths),
+        }
+    }
+
+    /// The pending files that are about to be had.
+    pub(super) fn pending(&self) -> crate::Result<Vec<String>> {
+        match &self.input.source {
+            Source::File(pattern) if matches!(pattern.files(), Some(Files::Pending(_))) => {
+                self.paths(pattern)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Remembers pending files that it has had.
+    pub(super) fn remember(&self, paths: &[String]) -> crate::Result<()> {
+        match &self.input.source {
+            Source::File(pattern) if !paths.is_empty() => {
+                Pending::of(self.places, &self.document.name, pattern)
+                    .map_or(Ok(()), |pending| pending.remember(paths))
+            }
+            _ => Ok(()),
         }
     }
 

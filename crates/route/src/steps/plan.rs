@@ -73,7 +73,7 @@ impl Work<'_> {
 
     /// What an input would read. A variable that an earlier step would make is not there yet.
     fn reads(&self, places: &Destinations, input: &Input) -> Result<String, Failure> {
-        let items = Reading { runner: self.runner, places, input }.items()?;
+        let items = Reading { runner: self.runner, places, input, document: self.document }.items()?;
         let kind = input.source.scheme();
         let count = items.len();
         let bytes: Option<u64> = items.iter().map(super::inputs::Item::bytes).sum();

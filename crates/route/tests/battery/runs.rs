@@ -273,3 +273,34 @@ fn a_model_may_choose_where_it_is_allowed_to() {
     let error = bench.runner(registry()).model(endless).rounds(3).run(&document, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("asked for tools 3 times"), "{error}");
 }
+
+#[test]
+fn pending_files_are_had_once_and_the_latest_always() {
+    let bench = Bench::new();
+    for number in 1..=4 {
+        bench.write(&format!("in/{number}.md"), number.to_string());
+        std::thread::sleep(std::time::Duration::from_millis(15));
+    }
+    let read = |pattern: &str| -> Vec<String> {
+        let text = format!("## S\n@input file:in/{pattern} (output=discard)\n@model none\n");
+        let document = Document::parse(&text).unwrap().named("daily");
+        let report =
+            bench.runner(registry()).run(&document, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        report.steps[0].manifests[0].paths.clone()
+    };
+    assert_eq!(read("{latest:2}"), ["in/4.md", "in/3.md"]);
+    assert_eq!(read("{pending:3}"), ["in/1.md", "in/2.md", "in/3.md"]);
+    assert_eq!(read("{pending:3}"), ["in/4.md"]);
+    assert_eq!(read("{pending:3}"), Vec::<String>::new());
+    bench.write("in/2.md", "changed");
+    assert_eq!(read("{pending:3}"), ["in/2.md"]);
+    assert_eq!(read("{pending}"), ["in/1.md", "in/2.md", "in/3.md", "in/4.md"], "another pattern is another");
+    // A step that fails has them again.
+    let text =
+        "## S\n@input file:in/{pending:4} (output=variable:x)\n@input file:gone (required)\n@model none\n";
+    let document = Document::parse(text).unwrap();
+    bench.runner(registry()).run(&document, &mut |_| {}).unwrap_err();
+    let again = Document::parse("## S\n@input file:in/{pending:4} (output=discard)\n@model none\n").unwrap();
+    let report = bench.runner(registry()).run(&again, &mut |_| {}).unwrap();
+    assert_eq!(report.steps[0].manifests[0].items, Some(4));
+}
