@@ -164,6 +164,11 @@ fn r26_what_is_stored() {
     let read = r#"{"id": "hostile-2"}"#;
     let wrong = serde_json::json!({"id": "hostile-1", "paths": [nasty], nasty: nasty}).to_string();
     let query = serde_json::json!({"id": "hostile-1", "paths": [nasty]}).to_string();
+    home.folder().file("nasty.md", &text);
+    let document = format!(
+        "## a{nasty}\n@input file:nasty.md (output=variable:v, scope=session)\n@input file:nasty.md\n@model none\n@output context\n"
+    );
+    let hostile = home.folder().file("hostile.md", document);
     for args in [
         &["list"][..],
         &["list", "--json"],

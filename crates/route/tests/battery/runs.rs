@@ -304,3 +304,18 @@ fn pending_files_are_had_once_and_the_latest_always() {
     let report = bench.runner(registry()).run(&again, &mut |_| {}).unwrap();
     assert_eq!(report.steps[0].manifests[0].items, Some(4));
 }
+
+/// Every line of the page about directives is one.
+#[test]
+fn the_lines_of_the_page_are_read() {
+    let page = include_str!("../../../../docs/DIRECTIVES.md");
+    let blocks: Vec<&str> =
+        page.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 5);
+    for block in blocks {
+        let (directives, body) =
+            trommel_route::Directives::parse(block).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(body, "", "{block}");
+        assert!(!directives.to_string().is_empty());
+    }
+}
