@@ -119,7 +119,8 @@
 //! [`Runner`] runs it: inputs in their order, then the [`Model`], with the step's tools, then outputs. With `@model none` no model
 //! is asked, and the prompt takes the answer's place for `@output`. A step that has tools, or routes inputs to variables, has
 //! `buffer_ops` as well where the host has it, and `tool_outputs.*` where results may go to a shelf; `@tools none` has none.
-//! [`Runner::dry_run`] says what would happen. [`Endpoint`] is a model behind an `OpenAI`-compatible address.
+//! [`Runner::dry_run`] says what would happen. With the feature `endpoint`, `Endpoint` is a model
+//! behind an `OpenAI`-compatible address.
 //!
 //! In a prompt, notices and names stand first, then contents between marks that do not stand in them, then the document's words.
 //!
@@ -174,6 +175,7 @@ mod destinations;
 mod directive;
 mod disk;
 mod document;
+#[cfg(feature = "endpoint")]
 mod endpoint;
 mod error;
 #[cfg(test)]
@@ -200,6 +202,7 @@ pub use directive::{
     ToolUse, Tools,
 };
 pub use document::{DOCUMENT_BYTES, Document, Step};
+#[cfg(feature = "endpoint")]
 pub use endpoint::Endpoint;
 pub use error::{Error, ErrorKind, Result};
 pub use fetch::Fetch;

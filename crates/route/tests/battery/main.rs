@@ -3,6 +3,7 @@
 
 mod buffers;
 mod confine;
+#[cfg(feature = "endpoint")]
 mod endpoint;
 mod files;
 mod looks;
