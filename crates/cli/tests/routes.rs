@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 fn prepared(name: &str, document: &str) -> (Home, String) {
     let home = Home::new(name);
     fs::create_dir_all(home.folder().path("docs/notes")).unwrap();
-    home.folder().file("docs/notes/1.md", "first TODO\n");
+    home.folder().file("docs/notes/1.md", "first LATE\n");
     home.folder().file("docs/notes/2.md", "second\n");
     let file = home.folder().file("docs/day.md", document);
     (home, file)
@@ -86,7 +86,7 @@ fn a_document_is_run_with_a_model() {
     home.put("stored-1", "[1]");
     let calls = [
         asks("1", "tool_outputs_list", &json!({})),
-        asks("2", "buffer_ops", &json!({"operation": "search", "target": "TODO", "scope": "notes"})),
+        asks("2", "buffer_ops", &json!({"operation": "search", "target": "LATE", "scope": "notes"})),
         asks(
             "3",
             "buffer_ops",
@@ -116,7 +116,7 @@ fn a_document_is_run_with_a_model() {
     assert!(lines[5].starts_with(listed), "{printed}");
     assert_eq!(lines[6..], ["", "The first.", "[output routed] model -> file:answer.md (total 10 chars)"]);
     let read = |path: &str| fs::read_to_string(home.folder().path(path)).unwrap();
-    assert_eq!(read("docs/archive/all.md"), "first TODO\n\n\nsecond\n");
+    assert_eq!(read("docs/archive/all.md"), "first LATE\n\n\nsecond\n");
     assert_eq!(
         (read("docs/answer.md").as_str(), read("docs/exported.md")),
         ("The first.\n", read("docs/archive/all.md"))
@@ -128,7 +128,7 @@ fn a_document_is_run_with_a_model() {
     let told = |number: usize| asked[1]["messages"][number]["content"].as_str().unwrap();
     assert!(told(2).starts_with(listed), "{}", told(2));
     let hits: Value = serde_json::from_str(told(3)).unwrap();
-    assert_eq!((&hits["hits"][0]["text"], &hits["hits"][0]["line"]), (&json!("first TODO"), &json!(1)));
+    assert_eq!((&hits["hits"][0]["text"], &hits["hits"][0]["line"]), (&json!("first LATE"), &json!(1)));
 
     // From another process, by hand.
     let names: Vec<Value> = home.line("buffers list").json()["buffers"]
@@ -162,9 +162,9 @@ fn a_document_is_run_without_a_model() {
     assert_eq!((&report["steps"][1]["answer"], &report["steps"][1]["calls"]), (&Value::Null, &json!(0)));
     assert_eq!(home.line("buffers list").json()["total"], 0, "another session");
     let lines = home.line("buffers read notes --lines 1:1 --session other").json();
-    assert_eq!(lines["content"], "first TODO\n");
+    assert_eq!(lines["content"], "first LATE\n");
     let chars = home.line("buffers read notes --offset 6 --length 4 --session other").json();
-    assert_eq!(chars["content"], "TODO");
+    assert_eq!(chars["content"], "LATE");
     let peek = home.line("buffers peek notes --max-chars 5 --session other").json();
     assert_eq!((&peek["content"], &peek["truncated"]["next"]), (&json!("first"), &json!(5)));
     assert_eq!(home.line("buffers info notes --session other").json()["source"], "input:file");

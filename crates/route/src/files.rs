@@ -215,7 +215,7 @@ fn no_number(path: &str) -> Error {
     Error::new(ErrorKind::Exists, message)
 }
 
-/// A path with a number in front of its extension: `notes/a_000.md`.
+/// A path with a number in front of its extension: `notes/a_000.txt`.
 fn numbered(path: &str, number: u32) -> String {
     let stem = Path::new(path).extension().map_or(path.len(), |extension| path.len() - extension.len() - 1);
     let (stem, extension) = path.split_at_checked(stem).unwrap_or((path, ""));

@@ -79,7 +79,7 @@
 //! | --- | --- |
 //! | `inline` | it goes where it would have gone anyway: into the prompt, or to the caller |
 //! | `variable:NAME` | into a buffer |
-//! | `file:PATH` | into a file below the root; `.md` is added to a name without an extension |
+//! | `file:PATH` | into a file below the root; a name without an extension gets that of Markdown |
 //! | `discard` | nothing is kept of it |
 //!
 //! [`WriteMode`] says how: `append` (the default) puts it behind what is there, `replace` in its place, `new` beside it under the
@@ -94,7 +94,7 @@
 //! [error](DirectiveError) has its place in the line, and says what to write instead.
 //!
 //! ```text
-//! @input file: notes/*.md (output=variable:notes)      every note, into a variable
+//! @input file: notes/* (output=variable:notes)         every note, into a variable
 //! @input variable: notes (head=500)                    its first characters, into the prompt
 //! @input file: inbox/{pending:5} (refs-only)           the names of files that no run has had yet
 //! @tools web_search(output=variable:found), buffer_ops

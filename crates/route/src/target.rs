@@ -132,7 +132,7 @@ pub(crate) fn check_path(path: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Outside, message))
 }
 
-/// A path with `.md` behind it when its name has no extension.
+/// A path with the extension of Markdown when its name has none.
 pub(crate) fn with_extension(path: &str) -> String {
     if Path::new(path).extension().is_some() { path.to_owned() } else { format!("{path}.md") }
 }

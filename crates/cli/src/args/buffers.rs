@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 Examples:
   trommel buffers list --session monday
   trommel buffers read found --lines 1:200
-  trommel buffers search found 'TODO|FIXME' --context 2
+  trommel buffers search found 'late|never' --context 2
   trommel buffers export found reports/found.md --root notes")]
 pub(crate) struct BuffersArgs {
     #[command(subcommand)]
@@ -109,7 +109,7 @@ pub(crate) enum BufferOperation {
         /// The buffer
         name: String,
 
-        /// The file, below the root; .md is added to a name without an extension
+        /// The file, below the root; a name without an extension gets that of Markdown
         path: String,
 
         /// The folder that the file is written below [default: this one]

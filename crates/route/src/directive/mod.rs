@@ -1,7 +1,7 @@
 //! Directives: the lines at the top of a step that say what it reads, which tools it has, and where contents go.
 //!
 //! ```text
-//! @input file: notes/*.md (output=variable:notes, write-mode=replace)
+//! @input file: notes/* (output=variable:notes, write-mode=replace)
 //! @tools web_search(output=variable:found), buffer_ops
 //! @model none
 //! @output file: reports/{today}
@@ -11,7 +11,7 @@
 //!
 //! A line is `@`, a name, perhaps a colon, a space, and a value. They stand at the top, blank lines between them; the first other
 //! line ends them. A value may be quoted with `'` or `"`, or written `[[…]]`. What stands in parentheses at the end of the line are
-//! parameters if their keys are known, and belongs to the value otherwise, so that `note (1).md` needs no quotes. Behind
+//! parameters if their keys are known, and belongs to the value otherwise, so that `note (1)` needs no quotes. Behind
 //! parameters and quotes a remark may stand, ` # …`. Keys are compared without case, `write-mode` is `write_mode`.
 
 mod block;

@@ -1,7 +1,7 @@
 //! Lists of parameters in parentheses: `(output=variable:foo, write-mode=replace, required)`.
 //!
 //! A value may be quoted, and then hold commas and parentheses; without quotes it may hold parentheses that are balanced. A
-//! quote counts where a value begins and nowhere else, so that `bob's notes.md` needs none.
+//! quote counts where a value begins and nowhere else, so that `bob's notes` needs none.
 
 use super::piece::Piece;
 

@@ -226,6 +226,7 @@ fn r45_errors_point_at_the_place() {
         ("@input file:a (outptu=variable:b)", 16, "outptu", "Did you mean `output`?"),
         ("@input file:a (output=file:a, b.md)", 31, "b.md", "stands in quotes"),
         ("@input file:a (output=\"file:a\" b)", 32, "b", "stands in quotes"),
+        ("@input file:a (output=\"a) # x\" b)", 32, "", "stands in quotes"),
         ("@input file:a (output=variable:b", 15, "(output=variable:b", "not closed"),
         ("@input file:a (head=no)", 21, "no", "number of characters"),
         ("@input file:a (head=1, head=2)", 24, "head", "given twice"),

@@ -1,6 +1,6 @@
 //! The value of a directive: what it is about, and its parameters in parentheses at the end.
 //!
-//! A name may hold parentheses itself, as `note (1).md` does. What stands in parentheses at the end of the line is taken for
+//! A name may hold parentheses itself, as `note (1)` does. What stands in parentheses at the end of the line is taken for
 //! parameters only if their keys are known; what looks like parameters that went wrong is an error and no name.
 
 use std::ops::Range;
@@ -98,7 +98,7 @@ fn parameters_at<'a>(group: Piece<'a>, known: &'static [&'static str]) -> Result
             Ok(parameters.check(false)?.then_some(parameters))
         }
         List::Malformed { at, rest } if rest.is_over() && begins_known(group, known) => fault(
-            at.to(at.text.len() - rest.text.len() - 1),
+            at.to(at.text.len().saturating_sub(rest.text.len() + 1)),
             "these parameters cannot be read from here on: a value that holds a comma or a quote stands in quotes, \
              output=\"file:a, b.md\"",
         ),

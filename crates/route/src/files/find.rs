@@ -18,7 +18,7 @@ fn has_wildcard(path: &str) -> bool {
 }
 
 impl Files {
-    /// The files that a path stands for, sorted by name: itself if it is there, else with `.md` behind it, else those that fit
+    /// The files that a path stands for, sorted by name: itself if it is there, else with the extension of Markdown, else those that fit
     /// its last part.
     ///
     /// An error tells that wildcards stand in the path's folders, or that there are more than 10,000 files.

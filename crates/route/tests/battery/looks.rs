@@ -86,13 +86,13 @@ fn r45_ranges_that_are_too_long_say_what_fits() {
 
 #[test]
 fn hits_have_their_place_and_what_stands_around() {
-    let found = search("zero\nTODO one\nämid TODO two\n\nlast", "TODO", 1);
+    let found = search("zero\nLATE one\nämid LATE two\n\nlast", "LATE", 1);
     let hits: Vec<_> =
         found.hits.iter().map(|hit| (hit.line, hit.column, hit.offset, hit.text.as_str())).collect();
-    assert_eq!(hits, [(2, 1, 5, "TODO one"), (3, 6, 19, "ämid TODO two")]);
+    assert_eq!(hits, [(2, 1, 5, "LATE one"), (3, 6, 19, "ämid LATE two")]);
     assert_eq!(
         (&found.hits[0].before, &found.hits[0].after),
-        (&vec!["zero".to_owned()], &vec!["ämid TODO two".to_owned()])
+        (&vec!["zero".to_owned()], &vec!["ämid LATE two".to_owned()])
     );
     assert_eq!(found.hits[1].after, [""]);
     assert_eq!(found.next, None);
