@@ -32,7 +32,9 @@ pub(crate) fn store() -> Result<Arc<Store>, Failure> {
     Ok(Arc::new(store))
 }
 
-/// The buffers of a session, and those of this process. What is written makes the folder.
+/// The buffers of a session, and those of this process. What is written makes their folder; that of all state is there.
 pub(crate) fn buffers(session: &str, usual: Scope) -> Result<Buffers, Failure> {
-    Ok(Buffers::new().session(folder()?.join(BUFFERS), session)?.usual(usual))
+    let home = folder()?;
+    // What is on its way lies beside the store: the folder for temporary files may be memory.
+    Ok(Buffers::new().session(home.join(BUFFERS), session)?.usual(usual).spool_to(home))
 }

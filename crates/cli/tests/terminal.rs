@@ -199,7 +199,7 @@ fn r26_what_is_stored() {
         &["buffers", "info", "v"],
         &["buffers", "peek", "v"],
         &["buffers", "read", "v", "--lines", "1:3"],
-        &["buffers", "search", "v", "a", "--context", "2"],
+        &["buffers", "search", "v", "n", "--context", "2"],
         &["buffers", "peek", nasty],
         &["buffers", "search", "v", nasty],
     ] {

@@ -139,7 +139,7 @@ impl Buffers {
         check_name(write.name)?;
         let scope = write.scope.unwrap_or(self.usual);
         let name = match (scope, &self.session) {
-            (Scope::Run, _) => self.run.write(write, content)?,
+            (Scope::Run, _) => self.run.write(write, content, self.spool.as_deref())?,
             (Scope::Session, Some(session)) => session.write(write, content)?,
             (Scope::Session, None) => return Err(no_session(write.name)),
         };

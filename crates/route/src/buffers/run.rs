@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{BufferInfo, Content, Write, no_number, numbered};
@@ -52,8 +53,13 @@ impl Run {
         Some((held.info.clone(), content))
     }
 
-    /// Writes to a buffer; its name.
-    pub(super) fn write(&self, write: &Write<'_>, content: &mut Spool) -> Result<String> {
+    /// Writes to a buffer; its name. What is long lies in this folder, or in that for temporary files.
+    pub(super) fn write(
+        &self,
+        write: &Write<'_>,
+        content: &mut Spool,
+        folder: Option<&Path>,
+    ) -> Result<String> {
         let mut all = self.lock();
         let name = match write.mode {
             WriteMode::New => {
@@ -67,24 +73,25 @@ impl Run {
         let content = content.content().map_err(failed)?;
         if let Some(held) = all.get_mut(&name) {
             if write.mode == WriteMode::Append {
-                held.append(added, content)?;
+                held.append(added, content, folder)?;
             } else {
-                (held.body, held.size) = (body(added, content, &name)?, added);
+                (held.body, held.size) = (body(added, content, &name, folder)?, added);
             }
             held.info = held.info.clone().written(held.size, write.source);
         } else {
             let info = BufferInfo::new(&name, Scope::Run, write.source).written(added, write.source);
-            all.insert(name.clone(), Held { info, size: added, body: body(added, content, &name)? });
+            all.insert(name.clone(), Held { info, size: added, body: body(added, content, &name, folder)? });
         }
         Ok(name)
     }
 }
 
 /// What is short in memory, what is long in a file without a name.
-fn body(size: Size, content: &mut dyn Read, name: &str) -> Result<Body> {
+fn body(size: Size, content: &mut dyn Read, name: &str, folder: Option<&Path>) -> Result<Body> {
     let failed = |cause| Error::io("keep what goes to the variable", name, cause);
     if size.bytes > HELD as u64 {
-        let mut file = tempfile::tempfile().map_err(failed)?;
+        let made = folder.map_or_else(tempfile::tempfile, tempfile::tempfile_in);
+        let mut file = made.map_err(failed)?;
         disk::copy(content, &mut file, name)?;
         return Ok(Body::File(Arc::new(file)));
     }
@@ -94,13 +101,13 @@ fn body(size: Size, content: &mut dyn Read, name: &str) -> Result<Body> {
 }
 
 impl Held {
-    fn append(&mut self, added: Size, content: &mut dyn Read) -> Result<()> {
+    fn append(&mut self, added: Size, content: &mut dyn Read, folder: Option<&Path>) -> Result<()> {
         let name = &self.info.name;
         let size = self.size.plus(added);
         match &mut self.body {
             Body::Memory(bytes) if size.bytes > HELD as u64 => {
                 let held = Arc::clone(bytes);
-                self.body = body(size, &mut Read::chain(held.as_slice(), content), name)?;
+                self.body = body(size, &mut Read::chain(held.as_slice(), content), name, folder)?;
             }
             Body::Memory(bytes) => {
                 let mut more = Vec::new();
