@@ -190,7 +190,7 @@ fn r45_directives_that_fail_have_their_place() {
     for (document, place, said) in [
         (
             "## S\n@input file: notes/1 (output=variable:)\n",
-            "day.md:2:32: ",
+            "day.md:2:30: ",
             "a name is missing behind `variable:`",
         ),
         ("## S\n\n@inptu file: notes/1\n", "day.md:3:2: ", "Did you mean @input?"),
@@ -263,4 +263,34 @@ fn calls_see_the_buffers_of_the_usual_session() {
     assert_eq!(call["content"], "first");
     let listed = home.run(["call", "buffer_ops", r#"{"operation": "list"}"#]).json();
     assert_eq!((&listed["total"], &listed["buffers"][0]["scope"]), (&json!(1), &json!("session")));
+}
+
+/// `query:` inputs are values of files below the root and of stored outputs.
+#[test]
+fn queries_are_inputs() {
+    let document = "## S\n\
+        @input query: data.json $.users[?@.age > 30].name (output=variable:names, scope=session)\n\
+        @input query: output:stored-1 $..id (output=variable:names, scope=session)\n\
+        @model none\n";
+    let (home, file) = prepared("queries", document);
+    home.folder()
+        .file("docs/data.json", r#"{"users": [{"name": "Ada", "age": 36}, {"name": "Bob", "age": 7}]}"#);
+    home.put("stored-1", r#"[{"id": 1.50}, {"id": {"x": [1, 2]}}]"#);
+    let printed = home.run(["run", &file]).ok();
+    assert!(printed.contains("[input routed] 1 query -> variable:names (total 6 chars)\n"), "{printed}");
+    let content = home.line("buffers peek names").json()["content"].clone();
+    assert_eq!(content, "\"Ada\"\n1.50\n{\"x\":[1,2]}\n");
+    for (input, said) in [
+        ("data.json", "is no query of an input"),
+        ("data.json $[", "is not valid"),
+        ("../data.json $", "`..`"),
+        ("output:gone-away $", "no output"),
+        ("day.md $", "cannot be questioned"),
+    ] {
+        let wrong = format!("## S\n@input query: {input} (output=variable:x)\n@model none\n");
+        let file = home.folder().file("docs/wrong.md", wrong);
+        let said_all = home.run(["run", &file]).failed(1);
+        assert!(said_all.contains("wrong.md:2:8: ") || said_all.contains("error[directive]"), "{said_all}");
+        assert!(said_all.contains(said), "{input}: {said_all}");
+    }
 }

@@ -11,6 +11,7 @@
 //! | [`outputs::register`] | the six tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample` and `read` |
 //! | [`outputs::Mark`] | what stands on a page for a value that no page can hold |
 //! | [`buffers::register`] | the tool `buffer_ops` |
+//! | [`Queries`] | what `query:` inputs of documents are: values of files and stored outputs |
 //! | [`StoreShelf`] | keeps long results in a store, and gives the caller a preview and the next calls instead |
 //! | [`StoreRecord`] | keeps executions in the store's history |
 //!
@@ -80,8 +81,10 @@
 pub mod buffers;
 pub mod outputs;
 mod preview;
+mod queries;
 mod record;
 mod shelf;
 
+pub use queries::Queries;
 pub use record::StoreRecord;
 pub use shelf::StoreShelf;

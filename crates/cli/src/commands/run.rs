@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use serde_json::{Value, json};
+use trommel::Cancel;
 use trommel_route::{Document, Progress as Told, Report, Runner, Scope, notice};
 use trommel_tool::{Context, Executor, Limits};
-use trommel_toolbox::{StoreRecord, StoreShelf};
+use trommel_toolbox::{Queries, StoreRecord, StoreShelf};
 
 use crate::args::RunArgs;
 use crate::errors::{BadStep, Failure};
@@ -21,10 +22,12 @@ use crate::{model, signals};
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let context = Context::new(std::env::current_dir()?);
     let signal = Arc::new(AtomicI32::new(0));
-    let (told, cancel) = (Arc::clone(&signal), context.cancel.clone());
+    let (told, cancel, reading) = (Arc::clone(&signal), context.cancel.clone(), Cancel::new());
+    let read_no_more = reading.clone();
     signals::tell(Arc::new(Progress::new()), move |number| {
         told.store(number, Ordering::Relaxed);
         cancel.cancel();
+        read_no_more.cancel();
         signals::leave_after_a_grace(number);
         true
     })?;
@@ -32,7 +35,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let root = args.root.clone().unwrap_or_else(|| folder(&args.file).to_owned());
     let place = Place { session: &args.session, root: &root, usual: Scope::Run };
     let toolbox = Toolbox::at(&place)?;
-    let runner = runner(&toolbox, context);
+    let queries = Queries::new(&toolbox.store, &toolbox.places).cancel_with(&reading);
+    let runner = runner(&toolbox, context).queries(Arc::new(queries));
     let done = if args.dry_run { plan(args, &runner, &document) } else { steps(args, &runner, &document) };
     match signal.load(Ordering::Relaxed) {
         0 => done,

@@ -21,10 +21,10 @@ fn text(piece: Result<Piece>) -> String {
     piece.unwrap().text
 }
 
-fn search(text: &str, expression: &str, context: usize) -> Found {
+fn search(text: &str, expression: &str, around: usize) -> Found {
     let (info, content) = buffer(text);
     let expression = Expression::regex(expression).unwrap();
-    Hunt::new(&expression).context(context).run(&info, &content, &mut on).unwrap()
+    Hunt::new(&expression).context(around).run(&info, &content, &mut on).unwrap()
 }
 
 #[test]

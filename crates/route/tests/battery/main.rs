@@ -1,5 +1,5 @@
 //! Routing from outside: what goes where, what is refused, what is found, and documents that are run.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod buffers;
 mod confine;

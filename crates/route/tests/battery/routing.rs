@@ -100,16 +100,12 @@ fn r27_every_source_goes_everywhere_in_every_mode() {
                 }
                 let (there, numbered) = expected(text, is_file, mode);
                 let untouched = Some(OLD.to_owned());
-                let (in_file, in_variable) = match target {
+                let (file, variable) = match target {
                     "file:there" => (Some(there), untouched),
                     "variable:there" => (untouched, Some(there)),
                     _ => (untouched.clone(), untouched),
                 };
-                assert_eq!(
-                    (bench.file("there.md"), bench.variable("there")),
-                    (in_file, in_variable),
-                    "{row}"
-                );
+                assert_eq!((bench.file("there.md"), bench.variable("there")), (file, variable), "{row}");
                 let is_numbered = target.ends_with("there") && mode == WriteMode::New;
                 let found = if is_file { bench.file("there_000.md") } else { bench.variable("there_000") };
                 assert_eq!(found, numbered.filter(|_| is_numbered), "{row}");

@@ -1,5 +1,6 @@
 //! Secrets: in contents, in addresses, in names.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -26,7 +27,7 @@ fn r25_manifests_and_errors_hold_no_secrets() {
         told += &full_notice(manifest);
         told += &serde_json::to_string(manifest).unwrap();
     }
-    told += &format!("{:?}", bench.places.buffers().list(None).unwrap());
+    write!(told, "{:?}", bench.places.buffers().list(None).unwrap()).unwrap();
 
     let registry = Registry::new();
     registry.register(says("web_search")).unwrap();
