@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use trommel_tool::Redaction;
 use trommel_tool::display::safe;
 
 /// Characters of a line that are shown around the place.
@@ -22,14 +23,16 @@ pub struct DirectiveError {
     pub column: usize,
     /// The bytes of the text that are meant.
     pub span: Range<usize>,
-    /// The line's text as it stands, without its end.
+    /// The line's text as it stands, without its end and without secrets.
     pub text: String,
     marked: usize,
 }
 
 impl DirectiveError {
-    /// An error about some bytes of a text. A place outside of it is taken for its end.
+    /// An error about some bytes of a text. A place outside of it is taken for its end. Secrets in the line are blotted out, and
+    /// so are those in the message.
     pub(crate) fn new(whole: &str, span: Range<usize>, message: impl Into<String>) -> Self {
+        let redaction = Redaction::new();
         let start = whole.floor_char_boundary(span.start.min(whole.len()));
         let before = whole.get(..start).unwrap_or_default();
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -38,11 +41,11 @@ impl DirectiveError {
         let end =
             whole.floor_char_boundary(span.end.clamp(start, line_start + text.len().max(start - line_start)));
         Self {
-            message: message.into(),
+            message: redaction.text(&message.into()).into_owned(),
             line: before.matches('\n').count() + 1,
             column: before.get(line_start..).unwrap_or_default().chars().count() + 1,
             span: start..end,
-            text: text.to_owned(),
+            text: redaction.text(text).into_owned(),
             marked: whole.get(start..end).map_or(0, |marked| marked.chars().count()).max(1),
         }
     }

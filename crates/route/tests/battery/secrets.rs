@@ -29,6 +29,14 @@ fn r25_manifests_and_errors_hold_no_secrets() {
     }
     write!(told, "{:?}", bench.places.buffers().list(None).unwrap()).unwrap();
 
+    let text =
+        format!("## S\n@input url:https://user:{CANARY}@missing.example (output=variable:w)\n@model none\n");
+    let failing =
+        bench.runner(Registry::new()).urls(page()).run(&Document::parse(&text).unwrap(), &mut |_| {});
+    write!(told, "{0} {0:?}", failing.unwrap_err()).unwrap();
+    let wrong = Document::parse(&format!("## S\n@input file:a (output=token={CANARY})\n")).unwrap_err();
+    write!(told, "{wrong} {wrong:?}").unwrap();
+
     let registry = Registry::new();
     registry.register(says("web_search")).unwrap();
     let target = format!("file:token={CANARY}");
