@@ -12,7 +12,7 @@ fuzz_target!(|text: &str| {
             let written = directives.to_string();
             let again = Directives::parse(&written);
             let (again, rest) = again.unwrap_or_else(|error| panic!("{written}\n{error}"));
-            assert_eq!((again.to_string(), rest), (written, ""));
+            assert_eq!((again.to_string().as_str(), rest), (written.as_str(), ""));
         }
         Err(error) => check(text, &error),
     }
