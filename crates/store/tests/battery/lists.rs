@@ -3,8 +3,9 @@
 use std::io::Write;
 
 use proptest::prelude::*;
-use trommel_store::{ErrorKind, Filter, Kind, Row, SortBy, SortOrder};
+use trommel_store::{ErrorKind, Filter, Kind, SortBy, SortOrder};
 
+use crate::many::expected;
 use crate::support::{Home, all, cases, file_of, ids, named, put_as};
 
 /// An output by what lists look at.
@@ -128,33 +129,6 @@ fn outputs() -> impl Strategy<Value = Vec<Made>> {
         size,
     });
     prop::collection::vec(made, 0..25)
-}
-
-/// The list by the letter: filter, sort, cut.
-pub(crate) fn expected(rows: &[Row], filter: &Filter) -> (Vec<String>, u64, bool) {
-    let ms = |time: i64| if time <= 100_000_000_000 { time * 1000 } else { time };
-    let mut rows = rows.iter().filter(|row| {
-        filter.conversation_id.as_ref().is_none_or(|wanted| row.conversation_id.as_ref() == Some(wanted))
-            && filter.tool_name.as_ref().is_none_or(|wanted| row.tool_name == *wanted)
-            && filter.success.is_none_or(|wanted| row.success == wanted)
-            && filter.after.is_none_or(|after| row.created_at > ms(after))
-            && filter.before.is_none_or(|before| row.created_at < ms(before))
-    });
-    let mut rows = rows.by_ref().collect::<Vec<_>>();
-    rows.sort_by(|a, b| {
-        let order = match filter.sort_by {
-            SortBy::Size => a.size_bytes.cmp(&b.size_bytes),
-            SortBy::ToolName => a.tool_name.cmp(&b.tool_name),
-            _ => a.created_at.cmp(&b.created_at),
-        };
-        let order = if filter.sort_order == SortOrder::Desc { order.reverse() } else { order };
-        order.then(b.created_at.cmp(&a.created_at)).then(a.id.cmp(&b.id))
-    });
-    let total = rows.len() as u64;
-    let page = rows.into_iter().skip(filter.offset as usize).take(filter.limit as usize);
-    let page = page.map(|row| row.id.clone()).collect::<Vec<_>>();
-    let has_more = filter.offset + (page.len() as u64) < total;
-    (page, total, has_more)
 }
 
 proptest! {

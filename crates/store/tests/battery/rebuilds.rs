@@ -2,99 +2,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
-use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use trommel_store::{Filter, Origin, Page, SortBy, SortOrder, Store, StoreOptions};
+use trommel_store::{Store, StoreOptions};
 
+use crate::many::{fill, origin, pages, remove_index};
 use crate::support::{Home, all, cases, file_of, put, put_as};
-
-/// Pages of all kinds, as the bytes of their JSON.
-fn pages(store: &Store) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut take = |page: Page| serde_json::to_writer(&mut bytes, &page).unwrap();
-    take(store.list(&all()).unwrap());
-    for sort_by in [SortBy::CreatedAt, SortBy::Size, SortBy::ToolName] {
-        for sort_order in [SortOrder::Asc, SortOrder::Desc] {
-            let mut filter = Filter::default();
-            (filter.sort_by, filter.sort_order, filter.offset) = (sort_by, sort_order, 7);
-            take(store.list(&filter).unwrap());
-            filter.conversation_id = Some("conv-1".into());
-            take(store.list(&filter).unwrap());
-        }
-    }
-    bytes
-}
-
-/// An output as many come: some hundred bytes, with all that can be filtered by.
-pub(crate) fn origin(number: u64) -> Origin {
-    let mut origin = Origin::of(["web.fetch", "search.rg", "file.read", "exec.run"][number as usize % 4]);
-    origin.conversation_id = (!number.is_multiple_of(7)).then(|| format!("conv-{}", number % 50));
-    origin.message_id = Some(format!("msg-{number}"));
-    origin.success = !number.is_multiple_of(9);
-    // Some at the same time.
-    origin.created_at = Some(1_700_000_000_000 + (number as i64 / 3) * 977);
-    origin
-}
-
-/// Puts files of outputs into the folders without waiting for the disk: many are wanted, and nobody is killed.
-pub(crate) fn fill(store: &Store, count: u64) {
-    let template = put_as(store, origin(0), r#"{"status": 200, "users": [{"id": 1}, {"id": 2}]}"#);
-    let payload = fs::read(file_of(store, &template.id, ".json")).unwrap();
-    for number in 1..count {
-        let (id, made) = (format!("output-{number:08}"), origin(number));
-        let mut stored = template.clone();
-        (stored.id, stored.tool_name) = (id.clone(), made.tool_name);
-        (stored.conversation_id, stored.message_id) = (made.conversation_id, made.message_id);
-        (stored.success, stored.created_at) = (made.success, made.created_at.unwrap());
-        let payload = [payload.as_slice(), &vec![b' '; number as usize * 31 % 1000]].concat();
-        (stored.size_bytes, stored.disk_bytes) = (payload.len() as u64, payload.len() as u64);
-        stored.characters = stored.size_bytes;
-        stored.digest = format!("blake3:{}", blake3::hash(&payload).to_hex());
-        let text = serde_json::to_string(&stored).unwrap();
-        let seal = blake3::hash(text.as_bytes()).to_hex();
-        let sealed = format!("{},\"seal\":\"{}\"}}\n", &text[..text.len() - 1], &seal[..32]);
-        let folder = store.root().join("payload").join(&blake3::hash(id.as_bytes()).to_hex()[..2]);
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join(format!("{id}.json")), payload).unwrap();
-        fs::write(folder.join(format!("{id}.meta.json")), sealed).unwrap();
-    }
-}
-
-fn remove_index(root: &Path) {
-    for name in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"] {
-        let _ = fs::remove_file(root.join(name));
-    }
-}
-
-/// R20: the index can be deleted; what comes of the files alone is listed byte for byte as before.
-#[test]
-fn r20_the_index_is_disposable() {
-    let home = Home::new();
-    let count = cases(2_000, 100_000);
-    fill(&home, count);
-    for number in 0..20 {
-        put_as(&home, origin(number), format!("[{number}]"));
-    }
-    fs::write(file_of(&home, "output-00000005", ".meta.json"), "damaged").unwrap();
-    home.rebuild().unwrap();
-    let before = pages(&home);
-    let start = Instant::now();
-    remove_index(home.root());
-    // Who has it open goes on with a new one, and so does who opens it.
-    home.list(&Filter::default()).unwrap();
-    let took = start.elapsed();
-    println!("{count} outputs: the index was made anew, and a page listed, in {took:?}");
-    assert!(took < Duration::from_secs(30));
-    assert!(pages(&home) == before);
-    remove_index(home.root());
-    assert!(pages(&home.again()) == before);
-    assert!(pages(&home) == before);
-    let rebuilt = home.rebuild().unwrap();
-    assert_eq!((rebuilt.outputs, rebuilt.corrupted, rebuilt.strays), (count + 20, 1, 0));
-    assert!(pages(&home) == before);
-}
 
 #[test]
 fn outputs_that_were_copied_in_are_found_after_a_rebuild() {

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use trommel_store::{Filter, SortBy, SortOrder};
 
-use crate::lists::expected;
-use crate::rebuilds::fill;
+use crate::alone;
+use crate::many::{expected, fill};
 use crate::support::{Home, all, cases, ids};
 
 fn filters(count: u64) -> Vec<Filter> {
@@ -52,6 +52,7 @@ fn filters(count: u64) -> Vec<Filter> {
 /// R21: any page of any list of many outputs is there at once, and is what a plain search gives.
 #[test]
 fn r21_lists_are_fast() {
+    let _alone = alone();
     let home = Home::new();
     // Enough for the orders that are kept for many.
     let count = cases(4_500, 100_000);
