@@ -1,8 +1,8 @@
 //! `cargo xtask coverage`: the lines that the tests run, crate by crate.
 //!
 //! Promise R44: nine of ten lines of all published crates, and nineteen of twenty of the tokenizer, the matcher and the store.
-//! Built with the compiler's own instrumentation; LLVM's tools, of a version that knows its format (19 or later), must be
-//! installed.
+//! Built with the compiler's own instrumentation, and read with LLVM's tools: those that come with the compiler, which are
+//! installed if need be, or others of a version that knows its format (19 or later).
 
 use std::collections::BTreeMap;
 use std::env;
@@ -62,8 +62,8 @@ pub(crate) enum Measured {
 
 /// LLVM's tools for profiles.
 struct Tools {
-    merge: String,
-    report: String,
+    merge: PathBuf,
+    report: PathBuf,
 }
 
 #[derive(Deserialize)]
@@ -113,9 +113,8 @@ pub(crate) fn compile() -> Option<Result<bool, Box<dyn Error>>> {
 }
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Measured, Box<dyn Error>> {
-    let Some(tools) = Tools::find() else {
-        let first = VERSIONS.start();
-        return Ok(Measured::Not(format!("llvm-cov and llvm-profdata {first} or later are not installed")));
+    let Some(tools) = Tools::find(workspace) else {
+        return Ok(Measured::Not("LLVM's tools are not here: `rustup component add llvm-tools`".to_owned()));
     };
     let folder = workspace.target.join("coverage");
     let profiles = folder.join("profiles");
@@ -152,8 +151,27 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Measured, 
 }
 
 impl Tools {
-    /// The newest that are installed.
-    fn find() -> Option<Self> {
+    /// Those of the compiler; if they cannot be had, the newest of the system.
+    fn find(workspace: &Workspace) -> Option<Self> {
+        let install = || {
+            let mut rustup = Command::new("rustup");
+            must_run(rustup.args(["component", "add", "llvm-tools"]).current_dir(&workspace.root)).ok()?;
+            Self::of_compiler(workspace)
+        };
+        Self::of_compiler(workspace).or_else(install).or_else(Self::of_system)
+    }
+
+    /// The component `llvm-tools` of the toolchain that builds the workspace.
+    fn of_compiler(workspace: &Workspace) -> Option<Self> {
+        let mut compiler = Command::new("rustc");
+        let libraries =
+            output(compiler.args(["--print", "target-libdir"]).current_dir(&workspace.root)).ok()?;
+        let tool = |name: &str| Path::new(libraries.trim()).with_file_name("bin").join(name);
+        let tools = Self { merge: tool("llvm-profdata"), report: tool("llvm-cov") };
+        (tools.merge.is_file() && tools.report.is_file()).then_some(tools)
+    }
+
+    fn of_system() -> Option<Self> {
         let numbered = VERSIONS.rev().map(|version| format!("-{version}"));
         let knows = |tool: &String| {
             let version = output(Command::new(tool).arg("--version")).unwrap_or_default();
@@ -164,7 +182,7 @@ impl Tools {
         numbered.chain([String::new()]).find_map(|suffix| {
             let (merge, report) = (format!("llvm-profdata{suffix}"), format!("llvm-cov{suffix}"));
             let found = works(Command::new(&merge).arg("merge").arg("--help")) && knows(&report);
-            found.then_some(Self { merge, report })
+            found.then(|| Self { merge: merge.into(), report: report.into() })
         })
     }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 
-use crate::process::{cargo, must_run, output, works};
+use crate::process::{cargo, is_there, must_run, output};
 use crate::workspace::{Package, Workspace};
 use crate::{coverage, rss};
 
@@ -200,7 +200,9 @@ fn has_backend(backend: &str) -> bool {
 }
 
 fn has_nightly(workspace: &Workspace) -> bool {
-    works(&mut cargo(&workspace.root, "+nightly --version"))
+    let mut install = Command::new("rustup");
+    install.args(["toolchain", "install", "nightly", "--profile", "minimal"]);
+    is_there(&mut cargo(&workspace.root, "+nightly --version"), &mut install)
 }
 
 fn asan(workspace: &Workspace) -> Ran {
@@ -219,8 +221,10 @@ fn asan(workspace: &Workspace) -> Ran {
 }
 
 fn valgrind(workspace: &Workspace) -> Ran {
-    if !works(Command::new("valgrind").arg("--version")) {
-        return Ok(Outcome::NotRun("valgrind is not installed".to_owned()));
+    let mut install = Command::new("apt-get");
+    install.args(["install", "--yes", "--quiet", "valgrind"]);
+    if !is_there(Command::new("valgrind").arg("--version"), &mut install) {
+        return Ok(Outcome::NotRun("valgrind is not here, and could not be installed".to_owned()));
     }
     let mut command = cargo(&workspace.root, "test -p trommel-scan -p trommel-reader --lib");
     command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", "valgrind --quiet --error-exitcode=9");
@@ -240,10 +244,9 @@ fn fuzz(workspace: &Workspace, most: f64) -> Ran {
     if !has_nightly(workspace) {
         return Ok(Outcome::NotRun("there is no nightly toolchain".to_owned()));
     }
-    if !works(&mut cargo(&workspace.root, "+nightly fuzz --version")) {
-        return Ok(Outcome::NotRun(
-            "cargo-fuzz is not installed: `cargo install --locked cargo-fuzz`".to_owned(),
-        ));
+    let mut install = cargo(&workspace.root, "install --locked cargo-fuzz");
+    if !is_there(&mut cargo(&workspace.root, "+nightly fuzz --version"), &mut install) {
+        return Ok(Outcome::NotRun("cargo-fuzz could not be installed".to_owned()));
     }
     let list = output(&mut cargo(&workspace.root, "+nightly fuzz list"))?;
     let mut failed = Vec::new();

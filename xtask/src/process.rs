@@ -41,6 +41,11 @@ pub(crate) fn works(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
 
+/// Whether a program is on this machine, by a command that ends well where it is; if not, it is installed by the other.
+pub(crate) fn is_there(check: &mut Command, install: &mut Command) -> bool {
+    works(check) || must_run(install).is_ok() && works(check)
+}
+
 /// A command as one would type it: the variables set for it, the program, its arguments.
 fn shown(command: &Command) -> String {
     let variables = command
