@@ -1,5 +1,6 @@
 //! How far the work is: a bar on a terminal, when it takes longer than half a second.
 
+use std::env;
 use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -26,9 +27,11 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Nothing is shown yet, and nothing ever when standard error is no terminal.
+    /// Nothing is shown yet, and nothing ever when standard error is no terminal, or one that cannot clear a line.
     pub(crate) fn new() -> Self {
-        Self { started: Instant::now(), shown: io::stderr().is_terminal(), bar: OnceLock::new() }
+        let is_dumb = env::var_os("TERM").is_some_and(|name| name == "dumb");
+        let shown = io::stderr().is_terminal() && !is_dumb;
+        Self { started: Instant::now(), shown, bar: OnceLock::new() }
     }
 
     /// Tells how far the work is, in bytes, and of how many. Called about once a megabyte.
