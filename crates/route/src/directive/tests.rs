@@ -114,6 +114,13 @@ fn several_lines_are_one_set_of_tools_and_the_last_parameters_win() {
     assert_eq!(tools.named[0].route, Some(route("discard")));
     assert_eq!(tools.named[1].route, Some(route("file:y").write_mode(WriteMode::New)));
     assert_eq!(tools.named[2].route, None);
+    // A destination stays until there is another one.
+    let tools = read(
+        "@tools a(output=inline), b(output=variable:x)\n@tools a(write-mode=new), b(write-mode=replace)",
+    )
+    .tools;
+    assert_eq!(tools.named[0].route, Some(route("inline").write_mode(WriteMode::New)));
+    assert_eq!(tools.named[1].route, Some(route("variable:x").write_mode(WriteMode::Replace)));
 }
 
 #[test]

@@ -48,8 +48,22 @@ pub struct ToolUse {
     pub span: Range<usize>,
 }
 
+impl ToolUse {
+    /// Takes what is said of the same tool later: the last `output` counts, with what is said of it, and the last `write-mode`.
+    fn add(&mut self, later: Self) {
+        if later.route.is_some() {
+            *self = later;
+        } else if later.write_mode.is_some() {
+            if let Some(route) = &mut self.route {
+                route.write_mode = later.write_mode;
+            }
+            (self.write_mode, self.span) = (later.write_mode, later.span);
+        }
+    }
+}
+
 impl Tools {
-    /// Adds what one line says. A tool that was named before takes the parameters of the last one that has some.
+    /// Adds what one line says.
     pub(super) fn add(&mut self, line: Piece<'_>) -> Result<()> {
         let mut rest = line;
         let mut any = false;
@@ -74,8 +88,7 @@ impl Tools {
             self.asked = Asked::Named;
         }
         match self.named.iter_mut().find(|known| known.name == tool.name) {
-            Some(known) if tool.route.is_some() || tool.write_mode.is_some() => *known = tool,
-            Some(_) => {}
+            Some(known) => known.add(tool),
             None => self.named.push(tool),
         }
     }

@@ -34,6 +34,12 @@ impl<T: Tool> Choosing<T> {
         });
         Self { tool, metadata, chooses }
     }
+
+    /// Whether the caller can choose. Where it cannot, the tool's own arguments are no choice, and the
+    /// [`Router`](super::Router) is not to take them for one.
+    pub fn chooses(&self) -> bool {
+        self.chooses
+    }
 }
 
 /// What the schema says of them.

@@ -34,7 +34,11 @@ impl Work<'_> {
         for named in &tools.named {
             let tool =
                 at(&named.span, registry.get(&named.name).ok_or_else(|| unknown(registry, &named.name)))?;
-            found.insert(tool.metadata().name.clone(), (tool, Some(named)));
+            // Under another spelling, it may have been named before: the last `output` counts.
+            let (_, said) = found.entry(tool.metadata().name.clone()).or_insert((tool, None));
+            if said.is_none_or(|said: &ToolUse| named.route.is_some() || said.route.is_none()) {
+                *said = Some(named);
+            }
         }
         if tools.asked != Asked::None && (!found.is_empty() || self.routes_inputs()) {
             let is_long = found.values().any(|(tool, _)| !tool.metadata().bounded);
@@ -70,8 +74,11 @@ impl Work<'_> {
                 router = router.rule(name, route);
                 at(span, registry.register(tool).map_err(failed))?;
             } else if self.runner.chooses(&name) {
-                router = router.choosing(name, named.and_then(|named| named.write_mode));
-                at(span, registry.register(Choosing::new(tool)).map_err(failed))?;
+                let tool = Choosing::new(tool);
+                if tool.chooses() {
+                    router = router.choosing(name, named.and_then(|named| named.write_mode));
+                }
+                at(span, registry.register(tool).map_err(failed))?;
             } else {
                 at(span, registry.register(tool).map_err(failed))?;
             }
