@@ -1,7 +1,7 @@
 //! Documents: frontmatter, and a step under each heading `## NAME`.
 //!
-//! One form for workflows and for context documents. Frontmatter stands between `---` lines at the top, flat `key: value`; keys that
-//! are not known are left to whoever knows them. What stands under a heading with the word "instructions" is put before the text
+//! One form for workflows and for context documents. Frontmatter stands between `---` lines at the top, flat `key: value`, and is no
+//! YAML beyond that; keys that are not known are left to whoever knows them. What stands under a heading with the word "instructions" is put before the text
 //! of every step. Headings in code, quotes and lists are none.
 
 use std::ops::Range;
@@ -53,10 +53,7 @@ impl Document {
     pub fn parse(text: &str) -> Result<Self, DirectiveError> {
         let wrong = |span: Range<usize>, message: String| Err(DirectiveError::new(text, span, message));
         if text.len() > DOCUMENT_BYTES {
-            return wrong(
-                0..0,
-                format!("the document has {} bytes, and may have {DOCUMENT_BYTES}", text.len()),
-            );
+            return wrong(0..0, format!("the document is longer than {DOCUMENT_BYTES} bytes"));
         }
         let (properties, start) = frontmatter(text)?;
         if let Some(engine) = properties.get("workflow_engine").filter(|engine| *engine != "step") {
@@ -77,8 +74,12 @@ impl Document {
             steps: Vec::new(),
             text: text.to_owned(),
         };
+        let (mut line, mut counted) = (1, 0);
         for (heading, end) in headings.iter().zip(ends) {
-            document.add(heading, end)?;
+            let passed = text.get(counted..heading.span.start).unwrap_or_default();
+            line += passed.matches('\n').count();
+            counted = heading.span.start;
+            document.add(heading, end, line)?;
         }
         if document.steps.is_empty() {
             return wrong(
@@ -99,7 +100,7 @@ impl Document {
         self
     }
 
-    fn add(&mut self, heading: &Heading, end: usize) -> Result<(), DirectiveError> {
+    fn add(&mut self, heading: &Heading, end: usize, line: usize) -> Result<(), DirectiveError> {
         let part = heading.span.end..end;
         if heading.name.to_lowercase().contains("instructions") {
             let body = self.text.get(part).unwrap_or_default().trim();
@@ -111,7 +112,6 @@ impl Document {
         }
         let (directives, body) = Directives::parse_within(&self.text, part)?;
         let body = self.text.get(body..end).unwrap_or_default().trim().to_owned();
-        let line = self.text.get(..heading.span.start).map_or(0, |before| before.matches('\n').count()) + 1;
         let span = heading.span.start..heading.span.end;
         self.steps.push(Step { name: heading.name.clone(), line, directives, body, span });
         Ok(())
@@ -163,23 +163,56 @@ fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError
         }
         return Ok((Map::new(), 0));
     };
-    let yaml = text.get(inside.clone()).unwrap_or_default();
-    if yaml.trim().is_empty() {
-        return Ok((Map::new(), rest));
+    let mut properties = Map::new();
+    let mut last = None;
+    let mut at = inside.start;
+    for line in text.get(inside).unwrap_or_default().split_inclusive('\n') {
+        let bare = line.trim();
+        let goes_on = line.starts_with([' ', '\t']) || bare.starts_with('-');
+        match (bare.split_once(':').filter(|_| !goes_on), &last) {
+            _ if bare.is_empty() || bare.starts_with('#') => {}
+            (Some((key, value)), _) => {
+                let key = unquoted(key.trim()).to_owned();
+                properties.insert(key.clone(), property(value.trim()));
+                last = Some(key);
+            }
+            (None, Some(key)) if goes_on => go_on(&mut properties, key, bare),
+            _ => {
+                let span = at..at + line.trim_end().len();
+                let message = "the frontmatter has lines `key: value`, and this is none";
+                return Err(DirectiveError::new(text, span, message));
+            }
+        }
+        at += line.len();
     }
-    serde_saphyr::from_str(yaml).map(|properties| (properties, rest)).map_err(|error| {
-        let why = error.to_string();
-        let why = why.lines().next().unwrap_or_default();
-        let line = error
-            .location()
-            .map_or(0, |location| usize::try_from(location.line()).unwrap_or(0).saturating_sub(1));
-        let at = inside.start + yaml.split_inclusive('\n').take(line).map(str::len).sum::<usize>();
-        DirectiveError::new(
-            text,
-            at..at + 1,
-            format!("the frontmatter is no YAML of `key: value` lines: {}", shown(why)),
-        )
-    })
+    Ok((properties, rest))
+}
+
+/// What stands behind a key on its line. A value may hold colons, as `cron: 0 8 * * *` does, which YAML would not have.
+fn property(text: &str) -> Value {
+    let bare = unquoted(text);
+    if bare.len() < text.len() {
+        return bare.into();
+    }
+    let text = text.split_once(" #").map_or(text, |(before, _)| before.trim_end());
+    match text {
+        "true" => true.into(),
+        "false" => false.into(),
+        _ => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
+    }
+}
+
+fn unquoted(text: &str) -> &str {
+    let within = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    within('"').or_else(|| within('\'')).unwrap_or(text)
+}
+
+/// Adds a line that is indented, or an item of a list, to the value before it, as it stands.
+fn go_on(properties: &mut Map<String, Value>, key: &str, line: &str) {
+    if let Some(value) = properties.get_mut(key) {
+        let before = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        *value = if before.is_empty() { line.into() } else { format!("{before}\n{line}").into() };
+    }
 }
 
 struct Heading {
@@ -227,10 +260,29 @@ mod tests {
     }
 
     #[test]
+    fn frontmatter_is_flat() {
+        let text = "\u{feff}---\nworkflow_engine: step # the one\nschedule: cron: 0 8 * * *\n\n# a remark\n\"quoted\": 'a: # b'\n\
+            enabled: false\npassthrough_runs: 3\ntags:\n  - a\n- b\nempty:\nnumber: 1.5\n---\n## x\n";
+        let properties = Document::parse(text).unwrap().properties;
+        let expected = serde_json::json!({
+            "workflow_engine": "step", "schedule": "cron: 0 8 * * *", "quoted": "a: # b", "enabled": false,
+            "passthrough_runs": 3, "tags": "- a\n- b", "empty": "", "number": "1.5"
+        });
+        assert_eq!(Value::Object(properties), expected);
+    }
+
+    #[test]
+    fn a_document_of_nothing_but_headings_is_read_in_time() {
+        let document = Document::parse(&"##\n".repeat(200_000)).unwrap();
+        assert_eq!((document.steps.len(), document.steps[199_999].line), (200_000, 200_000));
+    }
+
+    #[test]
     fn r45_what_is_wrong_has_its_line() {
         for (text, line, said) in [
             ("no step", 1, "no step"),
-            ("---\na: [b\n---\n## x\n", 2, "frontmatter"),
+            ("---\na: b\nc\n---\n## x\n", 3, "the frontmatter has lines"),
+            ("---\n - b\n---\n## x\n", 2, "the frontmatter has lines"),
             ("---\na: b\n## x\n", 1, "not ended"),
             ("---\nworkflow_engine: other\n---\n## x\n", 1, "workflow_engine: step"),
             ("---\nweek_start_day: never\n---\n## x\n", 1, "monday"),
