@@ -89,6 +89,11 @@ impl Buffers {
         self
     }
 
+    /// The folder for what is on its way.
+    pub(crate) fn spool_folder(&self) -> PathBuf {
+        self.spool.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
     pub(crate) fn spool(&self) -> Spool {
         Spool::new(self.spool.as_deref())
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trommel_tool::{Manifest, Reason, Redaction};
 
 use crate::buffers::{self, Buffers};
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{Error, ErrorKind, Result};
 use crate::files::Files;
 use crate::mode::Scope;
 use crate::pattern::Now;
@@ -142,7 +142,12 @@ impl Parcel<'_> {
     }
 
     /// Brings it to its place, and says where that is.
-    pub fn finish(mut self) -> Result<Manifest> {
+    pub fn finish(self) -> Result<Manifest> {
+        let bytes = self.size.bytes;
+        self.deliver().map_err(|error| error.needs(bytes))
+    }
+
+    fn deliver(mut self) -> Result<Manifest> {
         let Origin { source, kind, items, paths, .. } = std::mem::take(&mut self.origin);
         let named =
             if kind.is_empty() || items.is_none() { source.clone() } else { format!("{source}:{kind}") };
@@ -187,7 +192,10 @@ impl Write for Parcel<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let Some(spool) = &mut self.spool {
             spool.write_all(bytes).map_err(|cause| {
-                Error::io("keep what goes to", &shown(&self.route.target.to_string()), cause)
+                let folder = self.destinations.buffers.spool_folder();
+                let what = format!("{} (in {})", self.route.target, folder.display());
+                let error = Error::io("keep what is on its way to", &what, cause);
+                error.needs(self.size.bytes + bytes.len() as u64)
             })?;
         }
         self.size.add(bytes);

@@ -18,6 +18,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 struct Inner {
     kind: ErrorKind,
     message: String,
+    bytes_needed: Option<u64>,
     cause: Option<io::Error>,
 }
 
@@ -91,7 +92,7 @@ const LONGEST: usize = 1_000;
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = shorten(message.into(), LONGEST);
-        Self(Box::new(Inner { kind, message, cause: None }))
+        Self(Box::new(Inner { kind, message, bytes_needed: None, cause: None }))
     }
 
     /// What the system refused, with what was being done: `cannot write …`.
@@ -112,9 +113,22 @@ impl Error {
         error
     }
 
+    /// Says how many bytes there was no room for, where it went wrong because of that.
+    pub(crate) fn needs(mut self, bytes: u64) -> Self {
+        if self.0.kind == ErrorKind::Full {
+            self.0.bytes_needed.get_or_insert(bytes);
+        }
+        self
+    }
+
     /// What went wrong, for programs.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// Bytes that there was no room for, as far as known when it went wrong.
+    pub fn bytes_needed(&self) -> Option<u64> {
+        self.0.bytes_needed
     }
 }
 
@@ -132,7 +146,11 @@ fn shorten(text: String, most: usize) -> String {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        f.write_str(&self.0.message)?;
+        match self.0.bytes_needed {
+            Some(bytes) => write!(f, " ({bytes} bytes were needed)"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -141,6 +159,7 @@ impl fmt::Debug for Error {
         f.debug_struct("Error")
             .field("kind", &self.0.kind)
             .field("message", &self.0.message)
+            .field("bytes_needed", &self.0.bytes_needed)
             .field("cause", &self.0.cause)
             .finish()
     }

@@ -6,6 +6,7 @@ mod confine;
 #[cfg(feature = "endpoint")]
 mod endpoint;
 mod files;
+mod full;
 mod looks;
 mod processes;
 mod routing;
