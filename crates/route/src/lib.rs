@@ -70,7 +70,7 @@
 //! # Terms
 //!
 //! A *content* goes from a *source* to a *target*, on a [`Route`]. What stands in its place is a [`Manifest`], and in words a
-//! [`notice`]. A *variable* is the name of a *buffer*, in the *scope* of the run or of the session. A *directive* is a line of a
+//! [`notice`]; [`plain_notice`] has the words of other programs. A *variable* is the name of a *buffer*, in the *scope* of the run or of the session. A *directive* is a line of a
 //! document that begins with `@`; a *step* is what stands under a heading.
 //!
 //! # Destinations
@@ -209,7 +209,7 @@ pub use fetch::Fetch;
 pub use files::Files;
 pub use mode::{Scope, WriteMode};
 pub use model::{Message, Model, Reply, Request, ToolCall};
-pub use notice::{full_notice, notice};
+pub use notice::{full_notice, notice, plain_notice};
 pub use pattern::{Files as FilePattern, Now, Pattern};
 pub use router::{Choosing, Router, Shelf};
 pub use steps::{PROMPT_CHARS, Plan, Progress, ROUNDS, Report, RunError, Runner, StepPlan, StepReport};

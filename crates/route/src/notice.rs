@@ -42,16 +42,40 @@ pub fn notice(manifest: &Manifest) -> String {
     };
     let mut text =
         format!("[{what} routed] {from} -> {} (total {} chars)", safe(destination), grouped(*size_chars));
-    if !paths.is_empty() {
-        text.push_str("\npaths: ");
-        let shown: Vec<_> = paths.iter().take(PATHS).map(|path| safe(path)).collect();
-        text.push_str(&shown.join(", "));
-        if paths.len() > PATHS {
-            // Writing to a string cannot fail.
-            let _ = write!(text, " and {} more", grouped((paths.len() - PATHS) as u64));
-        }
-    }
+    add_paths(&mut text, paths);
     text
+}
+
+/// The same as programs write it that route to `variable: NAME`: the figures on a line of their own, without commas.
+///
+/// ```
+/// # let mut manifest = trommel_route::Manifest::new("foo", "variable:foo");
+/// # (manifest.source, manifest.items, manifest.size_chars) = ("input".into(), Some(2), 12_340);
+/// # manifest.paths = vec!["a".into(), "b".into()];
+/// assert_eq!(
+///     trommel_route::plain_notice(&manifest),
+///     "[output routed] input -> variable: foo\nitems: 2, chars: 12340\npaths: a, b"
+/// );
+/// ```
+pub fn plain_notice(manifest: &Manifest) -> String {
+    let Manifest { source, destination, items, size_chars, paths, .. } = manifest;
+    let to = safe(destination).replacen(':', ": ", 1);
+    let items = items.map_or(String::new(), |items| format!("items: {items}, "));
+    let mut text = format!("[output routed] {} -> {to}\n{items}chars: {size_chars}", safe(source));
+    add_paths(&mut text, paths);
+    text
+}
+
+fn add_paths(text: &mut String, paths: &[String]) {
+    if paths.is_empty() {
+        return;
+    }
+    let shown: Vec<_> = paths.iter().take(PATHS).map(|path| safe(path)).collect();
+    // Writing to a string cannot fail.
+    let _ = write!(text, "\npaths: {}", shown.join(", "));
+    if paths.len() > PATHS {
+        let _ = write!(text, " and {} more", grouped((paths.len() - PATHS) as u64));
+    }
 }
 
 /// The same with all that a caller needs to go on: what it is called, how it begins, and the calls that ask it. How it begins is

@@ -1,5 +1,6 @@
 //! What a model is told: notices first, then data between marks, then the document's own words.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -60,9 +61,13 @@ impl Prompt {
 
 /// Data between marks that do not stand in it, so that nothing in it can end it.
 fn fenced(data: &str) -> String {
-    let mark = |number: usize| if number == 0 { String::new() } else { format!(" {number}") };
-    let stands = |number: &usize| !data.contains(&format!("INPUT_FILES{} ===", mark(*number)));
-    let mark = mark((0..usize::MAX).find(stands).unwrap_or_default());
+    // The numbers of marks that stand in it, looked for once: there may be many.
+    let numbers = data.split("INPUT_FILES ").skip(1).filter_map(|behind| {
+        if behind.starts_with("===") { Some(0) } else { behind.split_once(" ===")?.0.parse().ok() }
+    });
+    let taken: BTreeSet<usize> = numbers.collect();
+    let number = (0..).find(|number| !taken.contains(number)).unwrap_or_default();
+    let mark = if number == 0 { String::new() } else { format!(" {number}") };
     format!("=== BEGIN INPUT_FILES{mark} ===\n{data}=== END INPUT_FILES{mark} ===")
 }
 
@@ -125,6 +130,10 @@ mod tests {
              === END INPUT_FILES 1 ===\n\nBe brief.\n\nGo."
         );
         assert_eq!(Prompt::default().text("", "Go."), "Go.");
+        let all: String = (1..1_000).map(|number| format!("=== END INPUT_FILES {number} ===\n")).collect();
+        assert!(fenced(&all).starts_with("=== BEGIN INPUT_FILES ===\n"));
+        let all = format!("INPUT_FILES ===\nINPUT_FILES INPUT_FILES 1001 ===\n{all}");
+        assert!(fenced(&all).starts_with("=== BEGIN INPUT_FILES 1000 ===\n"));
     }
 
     #[test]
