@@ -8,7 +8,7 @@ mod search;
 
 use crate::buffers::{BufferInfo, Content};
 use crate::error::{Error, ErrorKind, Result};
-use crate::spool::count_chars;
+use crate::spool::{count_chars, nth_char};
 use trommel_tool::display::grouped;
 
 pub use search::{Expression, Found, Hit, Hunt};
@@ -159,7 +159,7 @@ fn piece(info: &BufferInfo, content: &Content, offset: u64, length: u64, watch: 
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(0) * 4 + 4];
     let count = content.read_at(start, &mut bytes).map_err(|cause| failed(info, cause))?;
     bytes.truncate(count);
-    let end = place::nth_char(&bytes, length).unwrap_or(bytes.len());
+    let end = nth_char(&bytes, length).unwrap_or(bytes.len());
     bytes.truncate(end);
     let chars = count_chars(&bytes);
     Ok(Piece { text: String::from_utf8_lossy(&bytes).into_owned(), offset, chars })

@@ -148,13 +148,8 @@ impl Pattern {
 
     /// The name at some time. Where it asks for files, `*` stands.
     pub fn resolve(&self, now: &Now) -> String {
-        self.resolve_with(now, str::to_owned)
-    }
-
-    /// The same, with the literal parts changed.
-    pub(crate) fn resolve_with(&self, now: &Now, literal: impl Fn(&str) -> String) -> String {
         let text = |piece: &Piece| match piece {
-            Piece::Literal(text) => literal(text),
+            Piece::Literal(text) => text.clone(),
             Piece::Date(day, format) => format.write(&day.of(&now.time, now.week_starts)),
             Piece::Files(_) => "*".to_owned(),
         };

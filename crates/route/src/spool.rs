@@ -59,6 +59,12 @@ pub(crate) fn count_chars(bytes: &[u8]) -> u64 {
     bytes.chunks(255).map(|part| u64::from(begins(part))).sum()
 }
 
+/// The byte that a character of some bytes begins at, from 0; nothing where there are fewer.
+pub(crate) fn nth_char(bytes: &[u8], number: u64) -> Option<usize> {
+    let mut begins = bytes.iter().enumerate().filter(|(_, byte)| (**byte & 0xc0) != 0x80);
+    begins.nth(usize::try_from(number).ok()?).map(|(at, _)| at)
+}
+
 impl Spool {
     /// Spools to files in this folder, or in that for temporary files.
     pub(crate) fn new(folder: Option<&Path>) -> Self {

@@ -243,8 +243,9 @@ impl Work<'_> {
             self.check()?;
             let read =
                 inputs::Reading { runner: self.runner, places: &places, input, document: self.document };
-            had.push((input, at(&input.span, read.pending())?));
-            for manifest in at(&input.span, read.run(&mut prompt))? {
+            let items = at(&input.span, read.items())?;
+            had.push((input, read.pending(&items)));
+            for manifest in at(&input.span, read.run(items, &mut prompt))? {
                 tell(Progress::Manifest(&manifest));
                 report.manifests.push(manifest);
             }
@@ -267,10 +268,10 @@ impl Work<'_> {
             }
         }
         // Only now, so that a step that fails has them again.
-        for (input, paths) in had {
+        for (input, had) in had {
             let read =
                 inputs::Reading { runner: self.runner, places: &places, input, document: self.document };
-            at(&input.span, read.remember(&paths))?;
+            at(&input.span, read.remember(&had))?;
         }
         Ok(())
     }

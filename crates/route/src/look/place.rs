@@ -3,7 +3,7 @@
 use super::Watch;
 use crate::buffers::{BufferInfo, Content};
 use crate::error::{Error, ErrorKind, Result};
-use crate::spool::count_chars;
+use crate::spool::{count_chars, nth_char};
 
 /// Bytes that are looked at at a time.
 const BLOCK: usize = 256 << 10;
@@ -57,12 +57,6 @@ pub(super) fn char(info: &BufferInfo, content: &Content, number: u64, watch: Wat
         None
     })?;
     Ok(found.unwrap_or(content.len()))
-}
-
-/// The byte that a character of some bytes begins at, from 0; nothing where there are fewer.
-pub(super) fn nth_char(bytes: &[u8], number: u64) -> Option<usize> {
-    let mut begins = bytes.iter().enumerate().filter(|(_, byte)| (**byte & 0xc0) != 0x80);
-    begins.nth(usize::try_from(number).ok()?).map(|(at, _)| at)
 }
 
 /// Where a line begins, from 1.

@@ -9,7 +9,7 @@ use super::place::{self, go_on};
 use super::{CONTEXT_LINES, HIT_CHARS, HITS, Watch};
 use crate::buffers::{BufferInfo, Content};
 use crate::error::{Error, ErrorKind, Result, shown};
-use crate::spool::count_chars;
+use crate::spool::{count_chars, nth_char};
 
 /// Bytes in which matches begin, before the window moves on.
 const WINDOW: usize = 1 << 20;
@@ -357,7 +357,7 @@ fn excerpt(line: &[u8], range: &std::ops::Range<usize>, begins_before: bool) -> 
     let mut text = if is_cut { format!("…{kept}") } else { kept.to_owned() };
     let room = HIT_CHARS.saturating_sub(text.chars().count() + 1);
     let rest = line.get(range.start..).unwrap_or_default();
-    let end = place::nth_char(rest, room as u64).unwrap_or(rest.len());
+    let end = nth_char(rest, room as u64).unwrap_or(rest.len());
     text.push_str(&String::from_utf8_lossy(rest.get(..end).unwrap_or_default()));
     if end < rest.len() {
         text.push('…');

@@ -1,26 +1,30 @@
 //! What an `@input` reads, and where it goes.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 
-use trommel_tool::{Failure, Manifest};
+use trommel_tool::{CancelFlag, Failure, Manifest};
 
 use super::Runner;
-use super::pending::Pending;
+use super::pending::{Had, Pending};
 use super::prompt::Prompt;
 use crate::buffers::Reader;
 use crate::destinations::{Destinations, Origin};
 use crate::directive::{Input, Source};
 use crate::document::{Document, front};
 use crate::error::{Error, ErrorKind, shown};
+use crate::files::changed;
 use crate::mode::WriteMode;
 use crate::near;
 use crate::notice;
 use crate::pattern::{Files, Pattern};
+use crate::spool::{count_chars, nth_char};
 use crate::target::Route;
 
 /// Bytes in which a file's frontmatter is looked for.
 const FRONT: u64 = 64 << 10;
+
+/// Bytes that are read at a time.
+const BLOCK: usize = 64 << 10;
 
 /// One input.
 pub(super) struct Reading<'a> {
@@ -33,11 +37,14 @@ pub(super) struct Reading<'a> {
 /// Something that is read.
 pub(super) struct Item {
     pub(super) name: String,
+    /// Its length, where that is known before it is read.
+    pub(super) bytes: Option<u64>,
     from: From,
 }
 
 enum From {
-    File(File),
+    /// Opened when it is its turn, as there may be more of them than a process may have open; when it was changed last.
+    File(i128),
     Buffer(Reader),
     Fetched,
 }
@@ -57,8 +64,7 @@ fn raised(error: &io::Error) -> Failure {
 
 impl Reading<'_> {
     /// Reads it into the prompt, or to where it is routed; the manifests of what was routed.
-    pub(super) fn run(&self, prompt: &mut Prompt) -> Done<Vec<Manifest>> {
-        let items = self.items()?;
+    pub(super) fn run(&self, items: Vec<Item>, prompt: &mut Prompt) -> Done<Vec<Manifest>> {
         if items.is_empty() && self.input.required {
             return Err(self.missing());
         }
@@ -82,16 +88,14 @@ impl Reading<'_> {
     pub(super) fn items(&self) -> Done<Vec<Item>> {
         let now = self.places.now();
         match &self.input.source {
-            Source::File(pattern) => {
-                let files = self.places.root()?;
-                let paths = self.paths(pattern)?;
-                let open = |path: String| Ok(Item { from: From::File(files.read(&path)?), name: path });
-                paths.into_iter().map(open).collect()
-            }
+            Source::File(pattern) => self.paths(pattern)?.into_iter().map(|path| self.file(path)).collect(),
             Source::Variable(pattern) => {
                 let name = pattern.resolve(&now);
                 match self.places.buffers().find(&name, self.input.scope) {
-                    Ok((_, content)) => Ok(vec![Item { from: From::Buffer(content.reader(0)), name }]),
+                    Ok((info, content)) => {
+                        let from = From::Buffer(content.reader(0));
+                        Ok(vec![Item { name, bytes: Some(info.bytes), from }])
+                    }
                     Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
                     Err(error) => Err(error.into()),
                 }
@@ -103,9 +107,18 @@ impl Reading<'_> {
                         format!("nothing here fetches `{scheme}:` inputs: read a file or a variable instead");
                     return Err(Error::new(ErrorKind::Unsupported, message).into());
                 }
-                Ok(vec![Item { from: From::Fetched, name: name.clone() }])
+                Ok(vec![Item { name: name.clone(), bytes: None, from: From::Fetched }])
             }
         }
+    }
+
+    /// A file that can be read.
+    fn file(&self, path: String) -> Done<Item> {
+        let file = self.places.root()?.read(&path)?;
+        let looked_at = |cause| Error::io("look at", &path, cause);
+        let bytes = file.metadata().map_err(looked_at)?.len();
+        let from = From::File(changed(&file).map_err(looked_at)?);
+        Ok(Item { name: path, bytes: Some(bytes), from })
     }
 
     /// The files that a path stands for.
@@ -121,22 +134,25 @@ impl Reading<'_> {
         }
     }
 
-    /// The pending files that are about to be had.
-    pub(super) fn pending(&self) -> crate::Result<Vec<String>> {
-        match &self.input.source {
-            Source::File(pattern) if matches!(pattern.files(), Some(Files::Pending(_))) => {
-                self.paths(pattern)
-            }
-            _ => Ok(Vec::new()),
-        }
+    /// The pending files that are about to be had, each as it was before it is read: what changes from now on is had again.
+    pub(super) fn pending(&self, items: &[Item]) -> Vec<Had> {
+        let is_pending = match &self.input.source {
+            Source::File(pattern) => matches!(pattern.files(), Some(Files::Pending(_))),
+            _ => false,
+        };
+        let had = |item: &Item| match item.from {
+            From::File(changed) => Some(Had { path: item.name.clone(), changed }),
+            _ => None,
+        };
+        items.iter().filter(|_| is_pending).filter_map(had).collect()
     }
 
     /// Remembers pending files that it has had.
-    pub(super) fn remember(&self, paths: &[String]) -> crate::Result<()> {
+    pub(super) fn remember(&self, had: &[Had]) -> crate::Result<()> {
         match &self.input.source {
-            Source::File(pattern) if !paths.is_empty() => {
+            Source::File(pattern) if !had.is_empty() => {
                 Pending::of(self.places, &self.document.name, pattern)
-                    .map_or(Ok(()), |pending| pending.remember(paths))
+                    .map_or(Ok(()), |pending| pending.remember(had))
             }
             _ => Ok(()),
         }
@@ -228,45 +244,37 @@ impl Reading<'_> {
         if self.input.refs_only {
             return write(to, &item.name);
         }
+        let mut reader: Box<dyn Read> = match item.from {
+            From::File(_) => Box::new(self.places.root()?.read(&item.name)?),
+            From::Buffer(reader) => Box::new(reader),
+            From::Fetched => return self.fetch(&item.name, to),
+        };
         if let Some(names) = &self.input.properties {
-            return write(to, &properties(item, names)?);
+            return write(to, &properties(&mut reader, names)?);
         }
-        let mut head = Head { to, left: self.input.head };
-        match item.from {
-            From::File(mut file) => io::copy(&mut file, &mut head).map(drop).map_err(|error| raised(&error)),
-            From::Buffer(mut reader) => {
-                io::copy(&mut reader, &mut head).map(drop).map_err(|error| raised(&error))
-            }
-            From::Fetched => {
-                let fetcher = self.runner.fetchers.get(self.input.source.scheme());
-                fetcher.map_or(Ok(()), |fetcher| fetcher.fetch(&item.name, &mut head))
-            }
-        }
+        self.head(to).pour(&mut reader)
     }
-}
 
-impl Item {
-    /// Its length in bytes, where that is known before it is read.
-    pub(super) fn bytes(&self) -> Option<u64> {
-        match &self.from {
-            From::File(file) => file.metadata().ok().map(|metadata| metadata.len()),
-            From::Buffer(_) | From::Fetched => None,
+    fn fetch(&self, name: &str, to: &mut dyn Write) -> Done<()> {
+        if self.input.properties.is_some() {
+            let message = "`properties` are those of a file or a variable: leave it out";
+            return Err(Error::new(ErrorKind::Unsupported, message).into());
         }
+        let fetcher = self.runner.fetchers.get(self.input.source.scheme());
+        let done = fetcher.map_or(Ok(()), |fetcher| fetcher.fetch(name, &mut self.head(to)));
+        // Whatever a fetcher makes of it.
+        if self.runner.context.cancel.is_cancelled() { Err(Failure::cancelled()) } else { done }
+    }
+
+    fn head<'w>(&'w self, to: &'w mut dyn Write) -> Head<'w> {
+        Head { to, left: self.input.head, is_over: false, cancel: &self.runner.context.cancel }
     }
 }
 
 /// The lines of a file's frontmatter, or those of some keys.
-fn properties(item: Item, names: &[String]) -> Done<String> {
+fn properties(reader: &mut dyn Read, names: &[String]) -> Done<String> {
     let mut begins = Vec::new();
-    let read = match item.from {
-        From::File(file) => file.take(FRONT).read_to_end(&mut begins),
-        From::Buffer(reader) => reader.take(FRONT).read_to_end(&mut begins),
-        From::Fetched => {
-            let message = "`properties` are those of a file or a variable: leave it out";
-            return Err(Error::new(ErrorKind::Unsupported, message).into());
-        }
-    };
-    read.map_err(|error| raised(&error))?;
+    reader.take(FRONT).read_to_end(&mut begins).map_err(|error| raised(&error))?;
     let text = String::from_utf8_lossy(&begins);
     let Some((inside, _)) = front(&text) else { return Ok(String::new()) };
     let inside = text.get(inside).unwrap_or_default();
@@ -277,24 +285,45 @@ fn properties(item: Item, names: &[String]) -> Done<String> {
     Ok(inside.lines().filter(is_wanted).flat_map(|line| [line, "\n"]).collect())
 }
 
-/// Passes on the first characters.
+/// Passes on what is read, or the first characters of it, until the run is to end.
 struct Head<'a> {
     to: &'a mut dyn Write,
     left: Option<u64>,
+    /// Whether a character has come that is not wanted any more. The last one may have come in two pieces.
+    is_over: bool,
+    cancel: &'a CancelFlag,
+}
+
+impl Head<'_> {
+    /// Reads as much as is wanted.
+    fn pour(&mut self, from: &mut dyn Read) -> Done<()> {
+        let mut block = vec![0; BLOCK];
+        while !self.is_over {
+            let count = match from.read(&mut block) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read.map_err(|error| raised(&error))?,
+            };
+            let Some(part) = block.get(..count).filter(|part| !part.is_empty()) else { break };
+            self.write_all(part).map_err(|error| raised(&error))?;
+        }
+        Ok(())
+    }
 }
 
 impl Write for Head<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(left) = &mut self.left else { return self.to.write(bytes) };
-        let begins = bytes.iter().enumerate().filter(|(_, byte)| (**byte & 0xc0) != 0x80);
-        let end =
-            begins.map(|(at, _)| at).nth(usize::try_from(*left).unwrap_or(usize::MAX)).unwrap_or(bytes.len());
-        let part = bytes.get(..end).unwrap_or_default();
-        self.to.write_all(part)?;
-        *left -= crate::spool::count_chars(part);
-        if end < bytes.len() {
-            *left = 0;
+        if self.cancel.is_cancelled() {
+            return Err(io::Error::other(Failure::cancelled()));
         }
+        let Some(left) = &mut self.left else { return self.to.write(bytes) };
+        if self.is_over {
+            return Ok(bytes.len());
+        }
+        let end = nth_char(bytes, *left).unwrap_or(bytes.len());
+        let part = bytes.get(..end).unwrap_or_default();
+        *left -= count_chars(part);
+        self.is_over = end < bytes.len();
+        self.to.write_all(part)?;
         Ok(bytes.len())
     }
 

@@ -4,6 +4,7 @@
 //! changed last, so that a file that has changed since is had again.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io::{Read, Write};
 
 use crate::destinations::{Destinations, Origin};
@@ -12,6 +13,20 @@ use crate::files::changed;
 use crate::mode::{Scope, WriteMode};
 use crate::pattern::{Files, Pattern};
 use crate::target::{Route, Target};
+
+/// A file that a document has had, as it was when it was read.
+pub(super) struct Had {
+    pub(super) path: String,
+    /// When it was changed last.
+    pub(super) changed: i128,
+}
+
+/// The line that remembers it.
+impl fmt::Display for Had {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.changed, self.path)
+    }
+}
 
 /// Files of one pattern of one document.
 pub(super) struct Pending<'a> {
@@ -34,21 +49,22 @@ impl<'a> Pending<'a> {
         let had = self.had()?;
         let mut new = Vec::new();
         for path in paths {
-            if !had.contains(&self.line(&path)?) {
-                new.push(path);
+            let changed = self.changed(&path)?;
+            let file = Had { path, changed };
+            if !had.contains(&file.to_string()) {
+                new.push(file.path);
             }
         }
         Ok(new)
     }
 
     /// Remembers that it has had them.
-    pub(super) fn remember(&self, paths: &[String]) -> Result<()> {
+    pub(super) fn remember(&self, had: &[Had]) -> Result<()> {
         let route = Route::to(Target::Variable(Pattern::literal(&self.variable)));
         let route = route.write_mode(WriteMode::Append).scope(Scope::Session);
         let mut parcel = self.places.open(&route, Origin::of("pending"))?;
-        for path in paths {
-            let line = self.line(path)? + "\n";
-            parcel.write_all(line.as_bytes()).map_err(|cause| Error::io("remember", path, cause))?;
+        for file in had {
+            writeln!(parcel, "{file}").map_err(|cause| Error::io("remember", &file.path, cause))?;
         }
         parcel.finish().map(drop)
     }
@@ -65,10 +81,8 @@ impl<'a> Pending<'a> {
         Ok(text.lines().map(str::to_owned).collect())
     }
 
-    /// A file as it is remembered.
-    fn line(&self, path: &str) -> Result<String> {
+    fn changed(&self, path: &str) -> Result<i128> {
         let file = self.places.root()?.read(path)?;
-        let time = changed(&file).map_err(|cause| Error::io("look at", path, cause))?;
-        Ok(format!("{time} {path}"))
+        changed(&file).map_err(|cause| Error::io("look at", path, cause))
     }
 }

@@ -76,9 +76,14 @@ impl Work<'_> {
         let items = Reading { runner: self.runner, places, input, document: self.document }.items()?;
         let kind = input.source.scheme();
         let count = items.len();
-        let bytes: Option<u64> = items.iter().map(super::inputs::Item::bytes).sum();
+        let bytes: Option<u64> = items.iter().map(|item| item.bytes).sum();
         let size =
             bytes.filter(|_| count > 0).map_or(String::new(), |bytes| format!(" ({} bytes)", grouped(bytes)));
+        let missing = if count == 0 && input.required {
+            "; the run ends here unless an earlier step makes it"
+        } else {
+            ""
+        };
         let to = match input.route.as_ref().filter(|route| route.target.is_routed()) {
             None => "the prompt".to_owned(),
             Some(route) => {
@@ -96,13 +101,13 @@ impl Work<'_> {
             let paths =
                 if names.is_empty() { String::new() } else { format!("\npaths: {}", names.join(", ")) };
             return Ok(format!(
-                "[would read] {count} file{}{size} -> {to}{paths}",
+                "[would read] {count} file{}{size} -> {to}{missing}{paths}",
                 if count == 1 { "" } else { "s" }
             ));
         } else {
             format!("{kind}:{}", safe(input.source.name()))
         };
-        Ok(format!("[would read] {what} -> {to}"))
+        Ok(format!("[would read] {what}{size} -> {to}{missing}"))
     }
 
     /// Which model would be asked, with which tools.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use trommel_route::{Document, Message, Progress, Reply, Runner, notice};
-use trommel_tool::{CancelFlag, Context, Failure, Registry};
+use trommel_tool::{Call, CancelFlag, Context, Failure, Function, Metadata, Output, Registry};
 
 use crate::support::{Bench, Script, page, says};
 
@@ -205,7 +205,54 @@ fn properties_names_and_beginnings_are_read_alone() {
     assert!(context("file:notes/* (refs-only, head=2)").ends_with("- notes/1.md\n- notes/2.md"));
     bench.run("## S\n@input file:notes/* (refs-only, output=variable:names)\n@model none\n").unwrap();
     assert_eq!(bench.variable("names").as_deref(), Some("notes/1.md\n\nnotes/2.md"));
+    // The last character that is wanted may come in two pieces, and so may the first one that is not.
+    for before in [65_535, 65_534, 8_191] {
+        bench.write("split.md", format!("{}éü", "x".repeat(before)));
+        for more in [0, 1] {
+            let text = context(&format!("file:split (head={})", before + more));
+            assert!(text.contains(if more == 1 { "xé\n===" } else { "x\n===" }), "{before} {more}");
+        }
+    }
     assert_eq!(context("file:gone"), "FILE PATHS (CONTENT NOT INLINED)\n- file:gone (not there)");
+}
+
+const FEW: &str = "TROMMEL_ROUTE_FEW_DESCRIPTORS";
+
+/// More files than a process may have open: they are opened one after the other.
+#[test]
+fn an_input_may_be_of_many_files() {
+    if std::env::var_os(FEW).is_none() {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "ulimit -n 64; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+        shell.args(["runs::an_input_may_be_of_many_files", "--exact"]).env(FEW, "yes");
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    let bench = Bench::new();
+    (0..300).for_each(|number| bench.write(&format!("many/{number:03}.md"), "x"));
+    for (input, mode) in [("many/*", "append"), ("many/{latest:299}", "append"), ("many/*", "new")] {
+        let text =
+            format!("## S\n@input file:{input} (output=variable:all, write-mode={mode})\n@model none\n");
+        assert!(!bench.run(&text).unwrap().is_empty());
+    }
+    assert_eq!(bench.variable("all_299").as_deref(), Some("--- FILE: many/299.md ---\nx"));
+    assert_eq!(bench.variable("all").unwrap().matches('x').count(), 599);
+}
+
+#[test]
+fn a_dry_run_says_what_is_required_and_not_there() {
+    let bench = prepared();
+    let text =
+        "## S\n@input file:gone (required)\n@input variable:v (required, output=discard)\n@model none\n";
+    let plan = bench.runner(registry()).dry_run(&Document::parse(text).unwrap()).unwrap().to_string();
+    let ends = "; the run ends here unless an earlier step makes it\n";
+    assert_eq!(
+        plan,
+        format!(
+            "## S\n[would read] 0 files -> the prompt{ends}[would read] variable:v -> discard{ends}[no model]\n"
+        )
+    );
 }
 
 /// R45: what goes wrong ends the run, with its place in the document.
@@ -269,6 +316,18 @@ fn a_model_may_choose_where_it_is_allowed_to() {
     let document = Document::parse("## S\n@tools other\nGo.").unwrap();
     bench.runner(registry()).model(script.clone()).choosing("other").run(&document, &mut |_| {}).unwrap();
     assert_eq!(bench.variable("mine").as_deref(), Some("kept"));
+    // A tool whose own argument has this name keeps it, and nobody chooses.
+    let own = Registry::new();
+    let schema = json!({"type": "object", "properties": {"output": {"type": "string"}}});
+    let metadata = Metadata::new("other", "Has an output of its own", schema);
+    let tool = |call: &mut Call<'_>| Ok(Output::text(call.arguments["output"].as_str().unwrap().to_owned()));
+    own.register(Function::new(metadata, tool)).unwrap();
+    let asks = json!({"output": "variable:taken"});
+    let script = Script::new([Reply::default().call("a", "other", asks), Reply::text("Done.")]);
+    bench.runner(own).model(script.clone()).choosing("other").run(&document, &mut |_| {}).unwrap();
+    assert_eq!(bench.variable("taken"), None);
+    let told = Message::Tool { id: "a".into(), content: "variable:taken".into() };
+    assert_eq!(script.asked.lock().unwrap()[1].last(), Some(&told));
     let endless = Script::new((0..5).map(|_| Reply::default().call("a", "other", json!({"text": "x"}))));
     let error = bench.runner(registry()).model(endless).rounds(3).run(&document, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("asked for tools 3 times"), "{error}");
@@ -295,6 +354,18 @@ fn pending_files_are_had_once_and_the_latest_always() {
     bench.write("in/2.md", "changed");
     assert_eq!(read("{pending:3}"), ["in/2.md"]);
     assert_eq!(read("{pending}"), ["in/1.md", "in/3.md", "in/4.md", "in/2.md"], "another pattern is another");
+    // What is changed after it was read is had again.
+    let root = bench.root();
+    let text =
+        "## S\n@input file:in/{pending:5} (output=variable:y)\n@input url:x (output=discard)\n@model none\n";
+    let document = Document::parse(text).unwrap();
+    let changes = move |_: &str, _: &mut dyn Write| -> Result<(), Failure> {
+        std::fs::write(root.join("in/3.md"), "changed meanwhile").map_err(|error| Failure::raised(&error))
+    };
+    let runner = bench.runner(registry()).urls(Arc::new(changes));
+    let had = || runner.run(&document, &mut |_| {}).unwrap().steps[0].manifests[0].paths.clone();
+    assert_eq!(had(), ["in/1.md", "in/3.md", "in/4.md", "in/2.md"]);
+    assert_eq!(had(), ["in/3.md"]);
     // A step that fails has them again.
     let text =
         "## S\n@input file:in/{pending:4} (output=variable:x)\n@input file:gone (required)\n@model none\n";
