@@ -1,14 +1,14 @@
 //! `trommel run`: runs a document, step by step.
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use serde_json::{Value, json};
 use trommel::Cancel;
-use trommel_route::{Document, Progress as Told, Report, Runner, Scope, notice};
+use trommel_route::{DOCUMENT_BYTES, Document, Progress as Told, Report, Runner, Scope, notice};
 use trommel_tool::{Context, Executor, Limits};
 use trommel_toolbox::{Queries, StoreRecord, StoreShelf};
 
@@ -48,7 +48,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 fn read(file: &Path) -> Result<Document, Failure> {
     let shown = file.to_string_lossy();
     let usage = |why: String| Failure::Usage { command: "run", message: format!("{shown}: {why}") };
-    let bytes = fs::read(file).map_err(|error| usage(format!("the document cannot be read: {error}")))?;
+    let mut bytes = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(DOCUMENT_BYTES as u64 + 1).read_to_end(&mut bytes));
+    let length = read.map_err(|error| usage(format!("the document cannot be read: {error}")))?;
+    if length > DOCUMENT_BYTES {
+        return Err(usage(format!("the document is longer than {DOCUMENT_BYTES} bytes")));
+    }
     let text =
         String::from_utf8(bytes).map_err(|error| usage(format!("the document is no text: {error}")))?;
     let document = Document::parse(&text).map_err(|error| BadStep::failure(&shown, error))?;
