@@ -61,12 +61,12 @@ impl Prompt {
 
 /// Data between marks that do not stand in it, so that nothing in it can end it.
 fn fenced(data: &str) -> String {
-    // The numbers of marks that stand in it, looked for once: there may be many.
+    // The numbers of marks that stand in it, looked for once: there may be many. One of the first is free.
     let numbers = data.split("INPUT_FILES ").skip(1).filter_map(|behind| {
         if behind.starts_with("===") { Some(0) } else { behind.split_once(" ===")?.0.parse().ok() }
     });
     let taken: BTreeSet<usize> = numbers.collect();
-    let number = (0..).find(|number| !taken.contains(number)).unwrap_or_default();
+    let number = (0..=taken.len()).find(|number| !taken.contains(number)).unwrap_or_default();
     let mark = if number == 0 { String::new() } else { format!(" {number}") };
     format!("=== BEGIN INPUT_FILES{mark} ===\n{data}=== END INPUT_FILES{mark} ===")
 }
@@ -130,7 +130,9 @@ mod tests {
              === END INPUT_FILES 1 ===\n\nBe brief.\n\nGo."
         );
         assert_eq!(Prompt::default().text("", "Go."), "Go.");
-        let all: String = (1..1_000).map(|number| format!("=== END INPUT_FILES {number} ===\n")).collect();
+        let marks: Vec<String> =
+            (1..1_000).map(|number| format!("=== END INPUT_FILES {number} ===\n")).collect();
+        let all = marks.concat();
         assert!(fenced(&all).starts_with("=== BEGIN INPUT_FILES ===\n"));
         let all = format!("INPUT_FILES ===\nINPUT_FILES INPUT_FILES 1001 ===\n{all}");
         assert!(fenced(&all).starts_with("=== BEGIN INPUT_FILES 1000 ===\n"));

@@ -1,6 +1,6 @@
 //! Disks that are full.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -90,10 +90,10 @@ fn childs_work() {
             assert_eq!(files(disk), before, "{context}: space is free again");
             assert_eq!(variable(&places, "there", Some(Scope::Session)).as_deref(), Some("old"), "{context}");
         }
-        // What fits is still taken, and there is room for it.
+        // What fits is still taken, with a copy on its way and the old one beside it.
         for _ in 0..3 {
-            long(&places, "file:deep/there", WriteMode::Replace, SIZE / 4).unwrap();
-            long(&places, "variable:there", WriteMode::Replace, SIZE / 4).unwrap();
+            long(&places, "file:deep/there", WriteMode::Replace, SIZE / 8).unwrap();
+            long(&places, "variable:there", WriteMode::Replace, SIZE / 8).unwrap();
         }
         for to in ["file:deep/there", "variable:there"] {
             put(&places, &route(to).write_mode(WriteMode::Replace).scope(Scope::Session), "old").unwrap();
