@@ -4,7 +4,7 @@ mod common;
 
 use common::{line, run, snapshot};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 19] = [
     "extract",
     "count",
     "sample",
@@ -22,8 +22,6 @@ const COMMANDS: [&str; 21] = [
     "tools",
     "call",
     "history",
-    "run",
-    "buffers",
     "completions",
     "man",
 ];

@@ -1,6 +1,5 @@
 //! What the commands do.
 
-mod buffers;
 mod call;
 mod check;
 mod count;
@@ -9,7 +8,6 @@ mod list;
 mod manual;
 mod put;
 mod read;
-mod run;
 mod sample;
 mod schema;
 mod stats;
@@ -39,8 +37,6 @@ pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Tools(args) => tools::run(args),
         Command::Call(args) => call::run(args),
         Command::History(args) => tools::history(args),
-        Command::Run(args) => run::run(args),
-        Command::Buffers(args) => buffers::run(args),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { command } => manual::man(command.as_deref()),
     }

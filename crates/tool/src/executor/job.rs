@@ -124,7 +124,6 @@ impl Job {
         About {
             tool_name: self.name(),
             parameters: &self.remembered,
-            arguments: &self.arguments,
             context: &self.context,
             started_at: self.started_at,
         }

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bounds;
-mod buffers;
 mod counts;
 mod damage;
 mod delivery;
