@@ -1,7 +1,7 @@
 //! The command line: asks the library, prints answers, and ends with a status.
 //!
 //! `main` reads the arguments and hands over to one of [`commands`]; a [`job`] is one run over one input, the [`toolbox`]
-//! the tools over the store that lies in [`home`]; [`output`] holds what is printed, [`errors`] what is said when something
+//! the tools over the store and the buffers that lie in [`home`], [`model`] what answers documents; [`output`] holds what is printed, [`errors`] what is said when something
 //! goes wrong. Answers go to standard output and nothing else does. `unsafe` stands in [`sigbus`] only.
 
 mod ahead;
@@ -10,6 +10,7 @@ mod commands;
 mod errors;
 mod home;
 mod job;
+mod model;
 mod output;
 mod progress;
 mod sigbus;

@@ -35,6 +35,20 @@ pub(crate) fn tell(
     Ok(())
 }
 
+/// Ends the process when it has not ended by itself within some time: what was to be given up may wait for somebody else.
+#[cfg(unix)]
+pub(crate) fn leave_after_a_grace(signal: i32) {
+    const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
+    std::thread::spawn(move || {
+        std::thread::sleep(GRACE);
+        signal_hook::low_level::exit(128 + signal);
+    });
+}
+
+/// The system's own way to end a process.
+#[cfg(not(unix))]
+pub(crate) fn leave_after_a_grace(_: i32) {}
+
 /// The system's own way to end a process.
 #[cfg(not(unix))]
 pub(crate) fn tell(_: Arc<Progress>, _: impl FnOnce(i32) -> bool + Send + 'static) -> io::Result<()> {

@@ -1,15 +1,17 @@
-//! The tools over the store, for commands that ask them.
+//! The tools over the store and the buffers, for commands that ask them.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 use terminal_size::{Width, terminal_size_of};
+use trommel_route::{Destinations, Files, Scope};
 use trommel_store::Store;
 use trommel_tool::display::{Look, Problem, Show, ToolNotFound};
 use trommel_tool::{Context, Executor, Output, Registry, ToolExecution};
-use trommel_toolbox::outputs;
+use trommel_toolbox::{buffers, outputs};
 
 use crate::args::DisplayForm as Form;
 use crate::errors::Failure;
@@ -19,20 +21,40 @@ use crate::progress::Progress;
 /// Columns that a box takes at most: longer lines are hard to read.
 const WIDEST: u16 = 100;
 
-/// The store, and the tools that ask it.
+/// Where files and variables are.
+pub(crate) struct Place<'a> {
+    /// The session whose variables outlive the process.
+    pub(crate) session: &'a str,
+    /// The folder that files are read and written below.
+    pub(crate) root: &'a Path,
+    /// How long a variable lives when nothing is said.
+    pub(crate) usual: Scope,
+}
+
+/// The store, the places that contents are routed to, and the tools that ask them.
 pub(crate) struct Toolbox {
     pub(crate) store: Arc<Store>,
+    pub(crate) places: Destinations,
     pub(crate) registry: Arc<Registry>,
 }
 
 impl Toolbox {
-    /// Opens the store and registers the tools.
+    /// The tools over the usual session and the files of this folder.
     pub(crate) fn open() -> Result<Self, Failure> {
+        Self::at(&Place { session: "default", root: Path::new("."), usual: Scope::Session })
+    }
+
+    /// Opens the store and registers the tools. The program's own folder is closed to them.
+    pub(crate) fn at(place: &Place<'_>) -> Result<Self, Failure> {
         let store = crate::home::store()?;
+        let files = Files::open(place.root)?.closed_to(crate::home::folder()?);
+        let kept = crate::home::buffers(place.session, place.usual)?;
+        let places = Destinations::new(Arc::new(kept)).files(Arc::new(files));
         let registry = Registry::new();
         // Their names are ours, and each is registered once.
         outputs::register(&registry, &store).map_err(std::io::Error::other)?;
-        Ok(Self { store, registry: Arc::new(registry) })
+        buffers::register(&registry, &places).map_err(std::io::Error::other)?;
+        Ok(Self { store, places, registry: Arc::new(registry) })
     }
 
     /// Asks a tool that answers with JSON, as long as it takes, and shows how far it is; the call is not recorded.

@@ -4,7 +4,7 @@ mod common;
 
 use common::{line, run, snapshot};
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 21] = [
     "extract",
     "count",
     "sample",
@@ -22,6 +22,8 @@ const COMMANDS: [&str; 19] = [
     "tools",
     "call",
     "history",
+    "run",
+    "buffers",
     "completions",
     "man",
 ];

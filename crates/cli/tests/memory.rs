@@ -85,3 +85,45 @@ fn r7_outputs_take_no_more_for_their_length() {
         }
     }
 }
+
+/// R7: a content of any length, on one line, is routed from anywhere to anywhere, and its buffer searched, read and exported, in
+/// 64 MiB.
+#[test]
+fn r7_contents_are_routed_in_bounded_memory() {
+    let home = Home::new("routes-memory");
+    let count = cases(48 * MIB, 1024 * MIB) / (RECORD.len() as u64 + 1);
+    let file = home.folder().path("long.txt");
+    // Some characters have two bytes, so that places are found by counting.
+    let record = RECORD.replace("a name", "ä name");
+    io::copy(&mut Repeat::records(&record, count), &mut std::fs::File::create(&file).unwrap()).unwrap();
+    let document = "## All\n\
+        @input file: long.txt (output=file:copy.txt)\n\
+        @input file: copy.txt (output=variable:v, scope=session)\n\
+        @input variable: v (output=file:again.txt)\n\
+        @input file: again.txt (output=variable:run)\n\
+        @input variable: run (output=variable:v, scope=session)\n\
+        @input variable: run (output=discard)\n\
+        @input variable: run (head=10)\n\
+        @model none\n";
+    let document = home.folder().file("day.md", document);
+    let root = home.folder().path("");
+    let commands = [
+        vec!["run", &document],
+        vec!["buffers", "list"],
+        vec!["buffers", "info", "v"],
+        vec!["buffers", "search", "v", "no such text [0-9]+x"],
+        vec!["buffers", "search", "v", "ä name", "--context", "2"],
+        vec!["buffers", "peek", "v", "--offset", "30000000"],
+        vec!["buffers", "read", "v", "--offset", "40000000", "--length", "8000"],
+        vec!["buffers", "export", "v", "exported.txt", "--root", root.to_str().unwrap()],
+    ];
+    for args in commands {
+        let taken = peak(home.trommel(&args), None);
+        println!("{args:?}: {} MiB of {}", taken / MIB, ALLOWED / MIB);
+        assert!(taken <= ALLOWED, "{args:?}: {} MiB", taken / MIB);
+    }
+    let long = |name: &str| std::fs::metadata(home.folder().path(name)).unwrap().len();
+    assert_eq!(long("copy.txt"), long("long.txt") + 1);
+    assert_eq!(long("exported.txt"), 2 * long("copy.txt"));
+    assert_eq!(long("again.txt"), long("copy.txt"));
+}

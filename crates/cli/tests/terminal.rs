@@ -166,6 +166,11 @@ fn r26_what_is_stored() {
     let read = r#"{"id": "hostile-2"}"#;
     let wrong = serde_json::json!({"id": "hostile-1", "paths": [nasty], nasty: nasty}).to_string();
     let query = serde_json::json!({"id": "hostile-1", "paths": [nasty]}).to_string();
+    home.folder().file("nasty.md", &text);
+    let document = format!(
+        "## a{nasty}\n@input file:nasty.md (output=variable:v, scope=session)\n@input file:nasty.md\n@model none\n@output context\n"
+    );
+    let hostile = home.folder().file("hostile.md", document);
     for args in [
         &["list"][..],
         &["list", "--json"],
@@ -191,6 +196,14 @@ fn r26_what_is_stored() {
         &["rm", nasty],
         &["gc", "--dry-run", "--max-count", "0"],
         &["verify"],
+        &["run", hostile.as_str()],
+        &["buffers", "list"],
+        &["buffers", "info", "v"],
+        &["buffers", "peek", "v"],
+        &["buffers", "read", "v", "--lines", "1:3"],
+        &["buffers", "search", "v", "n", "--context", "2"],
+        &["buffers", "peek", nasty],
+        &["buffers", "search", "v", nasty],
     ] {
         let text = shown_plainly(home.trommel(args));
         assert_eq!(dangers(&text), [], "{args:?}: {text:?}");

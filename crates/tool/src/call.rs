@@ -36,6 +36,26 @@ impl Call<'_> {
             .map_err(|error| Failure::refused(format!("Invalid arguments: {error}")))
     }
 
+    /// The same call with other arguments, for a tool that wraps another one: what that notes and streams is this one's.
+    pub fn with_arguments<T>(
+        &mut self,
+        arguments: &Map<String, Value>,
+        work: impl FnOnce(&mut Call<'_>) -> T,
+    ) -> T {
+        let mut inner = Call {
+            arguments,
+            context: self.context,
+            cancel: self.cancel,
+            deadline: self.deadline,
+            meter: self.meter.clone(),
+            notes: std::mem::take(&mut self.notes),
+            writer: &mut *self.writer,
+        };
+        let done = work(&mut inner);
+        self.notes = inner.notes;
+        done
+    }
+
     /// Raised when the tool is to stop: at its deadline, or because the caller gave up.
     pub fn cancel(&self) -> &CancelFlag {
         self.cancel

@@ -15,14 +15,26 @@ pub const PREVIEW_CHARS: usize = 1_200;
 
 /// Where results go that do not go to the caller, or not to the caller alone: a store, a file, a variable.
 pub trait Delivery: Send + Sync {
-    /// Where this call's result is to go; the tool's own mode unless the host decides otherwise.
-    fn mode(&self, about: &About<'_>, own: ResultMode) -> ResultMode {
+    /// Where this call's result is to go; as the tool's own mode says unless the host decides otherwise.
+    fn way(&self, about: &About<'_>, own: ResultMode) -> Way {
         let _ = about;
-        own
+        Way::ByLength(own)
     }
 
     /// Opens a place for one result, whose bytes are then written in order.
     fn open(&self, about: &About<'_>, reason: Reason) -> Result<Box<dyn Sink + '_>, Failure>;
+}
+
+/// Which way a result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Way {
+    /// By its length, as this mode says. A tool that is [bounded](crate::Metadata::bounded) has its results inline.
+    ByLength(ResultMode),
+    /// To the caller alone, whatever its length, within what a tool may return.
+    Caller,
+    /// To the [`Delivery`], whatever its length, and whether or not the tool is bounded; an empty one as well.
+    Delivery,
 }
 
 /// A place for one result. When it is dropped without [`finish`](Self::finish), nothing of it remains.
@@ -37,8 +49,10 @@ pub trait Sink: io::Write {
 pub struct About<'a> {
     /// The tool.
     pub tool_name: &'a str,
-    /// The arguments, secrets blotted out.
+    /// The arguments, secrets blotted out, and shortened.
     pub parameters: &'a Map<String, Value>,
+    /// The arguments as the tool gets them, for what depends on one. They are not to be told.
+    pub arguments: &'a Map<String, Value>,
     /// The surroundings.
     pub context: &'a Context,
     /// When the call began.
@@ -69,6 +83,9 @@ pub enum Reason {
     /// The mode is [`ResultMode::Inline`], and it is longer than [`Limits::inline`].
     #[serde(rename = "inline_size_exceeds_hard_limit")]
     HardLimit,
+    /// The [`Delivery`] decided so: a directive or the caller named a place.
+    #[serde(rename = "routed")]
+    Routed,
     /// The caller gets it, and it is kept so that it can be asked later.
     #[serde(rename = "kept")]
     Kept,
@@ -81,8 +98,14 @@ pub enum Reason {
 pub struct Manifest {
     /// What it is called there.
     pub id: String,
-    /// Where it is: `store`, `file:PATH`, `variable:NAME`.
+    /// Where it is: `store`, `file:PATH`, `variable:NAME`, `discard`.
     pub destination: String,
+    /// Where it comes from, where that is not the tool that was called.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// The files it was made of, if it was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
     /// What it is: `json`, `json_lines`, `text`.
     pub kind: String,
     /// Its length in characters.

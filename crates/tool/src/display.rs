@@ -57,7 +57,7 @@ pub use registry::{RegistrationFailed, RegistryView};
 pub use tools::{ToolDetails, ToolList};
 pub use validation::ValidationFailed;
 
-pub(crate) use figures::grouped;
+pub use figures::grouped;
 
 /// Something that people are shown.
 pub trait Show {

@@ -84,6 +84,13 @@ impl Executor {
         }
     }
 
+    /// Runs the tools of another registry; everything else stays, and is shared.
+    #[must_use]
+    pub fn tools(mut self, registry: Arc<Registry>) -> Self {
+        self.registry = registry;
+        self
+    }
+
     /// Sets where results go that do not go to the caller.
     #[must_use]
     pub fn delivery(mut self, delivery: Arc<dyn Delivery>) -> Self {
@@ -229,6 +236,10 @@ impl Executor {
         result.error = result.error.take().map(|error| self.redaction.error(error));
         if let Delivered::Kept(manifest) | Delivered::Stored(manifest) = &mut result.delivered {
             manifest.preview = self.redaction.short(&manifest.preview, crate::PREVIEW_CHARS);
+            let told = [&mut manifest.id, &mut manifest.destination, &mut manifest.source];
+            for text in told.into_iter().chain(&mut manifest.paths).chain(&mut manifest.next_calls) {
+                *text = self.redaction.text(text).into_owned();
+            }
         }
     }
 }

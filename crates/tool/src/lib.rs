@@ -55,7 +55,8 @@
 //! # Should I use this crate?
 //!
 //! Yes, to give tools to a model, whatever they do: it knows no concrete tool, no transport and no store. The tools that
-//! question stored outputs are in `trommel-toolbox`, which implements [`Delivery`] and [`Record`] with `trommel-store`.
+//! question stored outputs are in `trommel-toolbox`, which implements [`Record`] with `trommel-store`; [`Delivery`] is implemented by
+//! the router of `trommel-route`.
 //!
 //! # Terms
 //!
@@ -111,7 +112,8 @@
 //!
 //! A tool returns its output, up to the context's `max_output_size`, or [streams](Call::writer) one of any length. What is
 //! longer than the tool's [`ResultMode`] allows goes to the [`Delivery`], as it is written: no more of it is held than the
-//! caller could have got. JSON values are bytes as they stand ([`Output::Json`]); no number is rounded.
+//! caller could have got. A delivery may also decide regardless of the length, with a [`Way`]. JSON values are bytes as they stand
+//! ([`Output::Json`]); no number is rounded.
 //!
 //! # What is healed
 //!
@@ -182,7 +184,7 @@ pub use asynchronous::{Async, AsyncTool};
 pub use call::{Call, Meter};
 pub use cancel::CancelFlag;
 pub use context::{Context, MAX_OUTPUT_SIZE, TIMEOUT};
-pub use delivery::{About, Delivery, Finished, Limits, Manifest, PREVIEW_CHARS, Reason, Sink};
+pub use delivery::{About, Delivery, Finished, Limits, Manifest, PREVIEW_CHARS, Reason, Sink, Way};
 pub use error::{ErrorKind, ToolError};
 pub use event::Event;
 pub use executor::{Executor, GRACE, HISTORY};

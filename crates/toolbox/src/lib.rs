@@ -1,7 +1,7 @@
-//! The concrete tools: `tool_outputs.*` over stored outputs, and what joins tools to the store.
+//! The concrete tools: `tool_outputs.*` over stored outputs, `buffer_ops` over buffers, and what joins tools to the store.
 //!
-//! Whoever runs tools for a model takes this crate with `trommel-tool` (the contract) and `trommel-store` (the outputs): it
-//! fits the two together. Whoever wants answers about JSON in a program of their own takes the facade `trommel`, whose
+//! Whoever runs tools for a model takes this crate with `trommel-tool` (the contract), `trommel-route` (where results go) and
+//! `trommel-store` (the outputs): it fits them together. Whoever wants answers about JSON in a program of their own takes the facade `trommel`, whose
 //! answers are not bounded for a reader of few words.
 //!
 //! # Contents
@@ -10,7 +10,9 @@
 //! | --- | --- |
 //! | [`outputs::register`] | the six tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample` and `read` |
 //! | [`outputs::Mark`] | what stands on a page for a value that no page can hold |
-//! | [`StoreDelivery`] | sends long results to a store, and gives the caller a preview and the next calls instead |
+//! | [`buffers::register`] | the tool `buffer_ops` |
+//! | [`Queries`] | what `query:` inputs of documents are: values of files and stored outputs |
+//! | [`StoreShelf`] | keeps long results in a store, and gives the caller a preview and the next calls instead |
 //! | [`StoreRecord`] | keeps executions in the store's history |
 //!
 //! # Example
@@ -19,9 +21,10 @@
 //! use std::sync::Arc;
 //!
 //! use serde_json::json;
+//! use trommel_route::Router;
 //! use trommel_store::{Origin, Store, StoreOptions};
 //! use trommel_tool::{Context, Executor, Registry};
-//! use trommel_toolbox::{StoreDelivery, StoreRecord, outputs};
+//! use trommel_toolbox::{StoreRecord, StoreShelf, outputs};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -29,7 +32,7 @@
 //! let registry = Arc::new(Registry::new());
 //! outputs::register(&registry, &store)?;
 //! let executor = Executor::new(registry)
-//!     .delivery(Arc::new(StoreDelivery::new(&store)))
+//!     .delivery(Arc::new(Router::default().shelf(Arc::new(StoreShelf::new(&store)))))
 //!     .record(Arc::new(StoreRecord::new(&store)));
 //!
 //! let stored = store.put_from(Origin::of("web.fetch"), &br#"{"users": [{"name": "Ada"}, {"name": "Bob"}]}"#[..])?;
@@ -75,10 +78,13 @@
 //! queries) is kept by digest within some 30 MiB, and not read for again. A call stops within some milliseconds of its flag;
 //! `extract` and `read`, once they have something to hand over, a tenth of their time (at most two seconds) before the deadline.
 
-mod delivery;
+pub mod buffers;
 pub mod outputs;
 mod preview;
+mod queries;
 mod record;
+mod shelf;
 
-pub use delivery::StoreDelivery;
+pub use queries::Queries;
 pub use record::StoreRecord;
+pub use shelf::StoreShelf;

@@ -14,8 +14,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel", &["trommel-path", "trommel-reader", "trommel-sampler", "trommel-stats"]),
     ("trommel-tool", &[]),
     ("trommel-store", &["trommel"]),
-    ("trommel-toolbox", &["trommel", "trommel-store", "trommel-tool"]),
-    ("trommel-cli", &["trommel", "trommel-store", "trommel-tool", "trommel-toolbox"]),
+    ("trommel-route", &["trommel-tool"]),
+    ("trommel-toolbox", &["trommel", "trommel-route", "trommel-store", "trommel-tool"]),
+    ("trommel-cli", &["trommel", "trommel-route", "trommel-store", "trommel-tool", "trommel-toolbox"]),
     ("trommel-testkit", &["trommel-query"]),
 ];
 

@@ -1,11 +1,13 @@
 //! What can be said on the command line.
 
+mod buffers;
 mod common;
 mod count;
 mod extract;
 mod list;
 mod put;
 mod read;
+mod run;
 mod sample;
 mod stats;
 mod tools;
@@ -17,12 +19,14 @@ use clap::builder::styling::AnsiColor;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(crate) use buffers::{BufferOperation, BuffersArgs, Mode, Session};
 pub(crate) use common::{BadRecords, Engine, Source, output_id};
 pub(crate) use count::CountArgs;
 pub(crate) use extract::{ExtractArgs, Form, Sequence};
 pub(crate) use list::ListArgs;
 pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
+pub(crate) use run::RunArgs;
 pub(crate) use sample::{Plan, SampleArgs};
 pub(crate) use stats::{SchemaArgs, Section, StatsArgs};
 pub(crate) use tools::{CallArgs, Form as DisplayForm, HistoryArgs, LogLevel, ToolsArgs};
@@ -96,6 +100,10 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// Show the calls so far
     History(HistoryArgs),
+    /// Run a document's steps: inputs, tools, a model, outputs
+    Run(RunArgs),
+    /// Look at buffers: list, info, peek, read, search, export
+    Buffers(BuffersArgs),
     /// Print completions for a shell
     Completions {
         /// The shell

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+use trommel_route::Router;
 use trommel_tool::display::{ContextView, Outcome, Show, ValidationFailed};
 use trommel_tool::{
     Context, Decision, Delivered, ErrorKind, Event, Executor, LOG_TARGET, Limits, LogLines, Metadata,
     ToolError, ToolExecution,
 };
-use trommel_toolbox::{StoreDelivery, StoreRecord};
+use trommel_toolbox::{StoreRecord, StoreShelf};
 
 use crate::args::{CallArgs, LogLevel};
 use crate::errors::Failure;
@@ -151,10 +152,11 @@ fn show_context(args: &CallArgs, context: &Context) {
 fn executor(args: &CallArgs, toolbox: &Toolbox) -> Executor {
     let mut limits = Limits::default();
     limits.keep_all = true;
+    let router = Router::new(toolbox.places.clone()).shelf(Arc::new(StoreShelf::new(&toolbox.store)));
     let approve = args.approve;
     Executor::new(Arc::clone(&toolbox.registry))
         .limits(limits)
-        .delivery(Arc::new(StoreDelivery::new(&toolbox.store)))
+        .delivery(Arc::new(router))
         .record(Arc::new(StoreRecord::new(&toolbox.store)))
         .approval(move |_: &Metadata, _: &serde_json::Map<String, Value>| {
             if approve { Decision::Granted } else { Decision::Denied("pass --approve to run it".to_owned()) }

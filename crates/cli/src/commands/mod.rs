@@ -1,5 +1,6 @@
 //! What the commands do.
 
+mod buffers;
 mod call;
 mod check;
 mod count;
@@ -8,6 +9,7 @@ mod list;
 mod manual;
 mod put;
 mod read;
+mod run;
 mod sample;
 mod schema;
 mod stats;
@@ -37,6 +39,8 @@ pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Tools(args) => tools::run(args),
         Command::Call(args) => call::run(args),
         Command::History(args) => tools::history(args),
+        Command::Run(args) => run::run(args),
+        Command::Buffers(args) => buffers::run(args),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { command } => manual::man(command.as_deref()),
     }

@@ -2,6 +2,8 @@
 
 mod input;
 mod query;
+mod route;
+mod step;
 mod store;
 
 use std::io::{self, Write};
@@ -10,7 +12,9 @@ use annotate_snippets::{Level, Renderer};
 
 pub(crate) use input::BadWork;
 pub(crate) use query::BadQuery;
+pub(crate) use step::BadStep;
 use trommel::reader;
+use trommel_route::Error as RouteError;
 use trommel_store::Error as StoreError;
 
 use crate::output::escape;
@@ -31,6 +35,10 @@ pub(crate) enum Failure {
     Value { error: reader::Error, file: String, place: String },
     /// The store refuses, or cannot do it.
     Store(Box<StoreError>),
+    /// A directive of a document is wrong, or failed.
+    Step(Box<BadStep>),
+    /// Files or buffers cannot be had.
+    Route(Box<RouteError>),
     /// There is no folder to keep anything in.
     Homeless,
     /// A tool has no result: what is shown instead, and whether the request was wrong.
@@ -49,11 +57,14 @@ impl Failure {
         match self {
             Self::Usage { .. } | Self::Query(_) | Self::Tool { request: true, .. } => 2,
             Self::Store(error) if store::is_request(error.kind()) => 2,
+            Self::Route(error) if error.kind().is_request() => 2,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 141,
             Self::Signal(number) => u8::try_from(128 + number).unwrap_or(1),
             Self::Work(_)
             | Self::Value { .. }
             | Self::Store(_)
+            | Self::Step(_)
+            | Self::Route(_)
             | Self::Homeless
             | Self::Tool { .. }
             | Self::Output(_)
@@ -80,6 +91,8 @@ impl Failure {
             }
             Self::Query(bad) => bad.render(&renderer),
             Self::Store(error) => store::render(error, &renderer),
+            Self::Step(bad) => bad.render(&renderer),
+            Self::Route(error) => route::render(error, &renderer),
             Self::Homeless => {
                 let title = Level::ERROR.primary_title("there is no folder for the user's data").id("home");
                 let help = "set $TROMMEL_HOME to the folder that everything is to be kept in";
@@ -96,6 +109,12 @@ impl Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self::Store(Box::new(error))
+    }
+}
+
+impl From<RouteError> for Failure {
+    fn from(error: RouteError) -> Self {
+        Self::Route(Box::new(error))
     }
 }
 

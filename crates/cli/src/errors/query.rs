@@ -72,7 +72,7 @@ impl BadQuery {
 }
 
 /// The part of a text around a span, safe for a terminal, and where the span is in it.
-fn around(text: &str, span: Range<usize>) -> (String, Range<usize>) {
+pub(super) fn around(text: &str, span: Range<usize>) -> (String, Range<usize>) {
     let before = text.get(..span.start).unwrap_or_default();
     let inside = text.get(span.clone()).unwrap_or_default();
     let after = text.get(span.end..).unwrap_or_default();

@@ -1,11 +1,13 @@
 //! Answers laid out for people on a terminal.
 
 mod counts;
+mod routed;
 mod stats;
 mod stored;
 mod values;
 
 pub(crate) use counts::counts;
+pub(crate) use routed::{BufferRow, buffers};
 pub(crate) use stats::stats;
 pub(crate) use stored::{OutputRow, outputs, rebuilt, swept, verified};
 

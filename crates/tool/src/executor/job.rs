@@ -124,6 +124,7 @@ impl Job {
         About {
             tool_name: self.name(),
             parameters: &self.remembered,
+            arguments: &self.arguments,
             context: &self.context,
             started_at: self.started_at,
         }

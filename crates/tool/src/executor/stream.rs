@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::warn;
 use crate::cancel::CancelFlag;
-use crate::delivery::{About, Delivery, Finished, Limits, Reason, Sink};
+use crate::delivery::{About, Delivery, Finished, Limits, Reason, Sink, Way};
 use crate::display::grouped;
 use crate::failure::Failure;
 use crate::metadata::{Metadata, ResultMode};
@@ -26,6 +26,8 @@ pub(super) struct Stream<'a> {
     most: usize,
     /// Characters that the caller may get although there is a place.
     longest: u64,
+    /// Whether the place gets it even when it is empty.
+    always: bool,
     reason: Reason,
     keep: bool,
     cancel: &'a CancelFlag,
@@ -51,15 +53,18 @@ impl<'a> Stream<'a> {
         about: &About<'a>,
         cancel: &'a CancelFlag,
     ) -> Self {
-        let place = place.filter(|_| !tool.bounded);
-        let mode =
-            place.map_or(ResultMode::Auto, |place| place.delivery.mode(&place.about, tool.result_mode));
-        let (longest, reason) = limits.of(mode);
+        let way = place.map(|place| place.delivery.way(&place.about, tool.result_mode));
+        let (place, (longest, reason)) = match way {
+            Some(Way::Delivery) => (place, (0, Reason::Routed)),
+            Some(Way::ByLength(mode)) if !tool.bounded => (place, limits.of(mode)),
+            _ => (None, limits.of(ResultMode::Auto)),
+        };
         let most = about.context.max_output_size;
         Self {
             place,
             most: if tool.bounded { most.max(BOUNDED) } else { most },
             longest,
+            always: way == Some(Way::Delivery),
             reason,
             keep: limits.keep_all,
             cancel,
@@ -113,6 +118,11 @@ impl<'a> Stream<'a> {
         if let Some(sink) = self.sink.take() {
             return self.publish(sink, self.reason);
         }
+        if let Some(place) = self.place.filter(|_| self.always) {
+            // Nothing was written: what is there may have to give way nevertheless.
+            let sink = place.delivery.open(&place.about, self.reason)?;
+            return self.publish(sink, self.reason);
+        }
         if self.bytes == 0 {
             return Ok((Output::Nothing, Delivered::Inline));
         }
@@ -158,7 +168,7 @@ impl<'a> Stream<'a> {
 
     /// Whether the caller is not to get it. Bytes that begin no character count as well, in the end.
     fn is_long(&self) -> bool {
-        self.chars > self.longest || self.bytes > self.longest.saturating_mul(WIDEST)
+        self.always || self.chars > self.longest || self.bytes > self.longest.saturating_mul(WIDEST)
     }
 
     fn too_long(&self, bytes: u64) -> Failure {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use trommel_tool::{
     About, Context, Delivered, Delivery, ErrorKind, Event, Executor, Failure, Finished, Limits, Metadata,
-    Output, Reason, ResultMode, Sink,
+    Output, Reason, ResultMode, Sink, Way,
 };
 
 use crate::support::{Fails, Shelf, anything, only};
@@ -263,11 +263,13 @@ fn what_is_delivered_away_leaves_no_manifest() {
 struct Hinted(Shelf);
 
 impl Delivery for Hinted {
-    fn mode(&self, about: &About<'_>, own: ResultMode) -> ResultMode {
+    fn way(&self, about: &About<'_>, own: ResultMode) -> Way {
         match about.context.metadata.get("output_mode").and_then(|mode| mode.as_str()) {
-            Some("persist") => ResultMode::Persist,
-            Some("inline") => ResultMode::Inline,
-            _ => own,
+            Some("persist") => Way::ByLength(ResultMode::Persist),
+            Some("inline") => Way::ByLength(ResultMode::Inline),
+            Some("caller") => Way::Caller,
+            Some("delivery") => Way::Delivery,
+            _ => Way::ByLength(own),
         }
     }
 
@@ -288,4 +290,7 @@ fn a_host_may_decide_where_a_result_goes() {
     assert_eq!(reason("inline", 40_000), None);
     assert_eq!(reason("inline", 70_000), Some(Reason::HardLimit));
     assert_eq!(reason("auto", 40_000), Some(Reason::AutoLimit));
+    // A decision of its own does not look at the length.
+    assert_eq!(reason("caller", 70_000), None);
+    assert_eq!(reason("delivery", 0), Some(Reason::Routed));
 }

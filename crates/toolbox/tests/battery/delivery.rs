@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use trommel_route::Router;
 use trommel_store::{Filter, Store};
 use trommel_tool::{
     Call, Context, Delivered, Executor, Failure, Function, Limits, Manifest, Metadata, Output, PREVIEW_CHARS,
     Registry, ResultMode,
 };
-use trommel_toolbox::{StoreDelivery, StoreRecord, outputs};
+use trommel_toolbox::{StoreRecord, StoreShelf, outputs};
 
 use crate::support::Bench;
 
@@ -35,7 +36,7 @@ fn delivering(store: &Arc<Store>) -> Executor {
     let mut limits = Limits::default();
     limits.auto = 500;
     Executor::new(Arc::new(registry))
-        .delivery(Arc::new(StoreDelivery::new(store)))
+        .delivery(Arc::new(Router::default().shelf(Arc::new(StoreShelf::new(store)))))
         .record(Arc::new(StoreRecord::new(store)))
         .limits(limits)
 }

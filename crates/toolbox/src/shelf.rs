@@ -4,38 +4,41 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde_json::Value;
+use trommel_route::Shelf;
 use trommel_store::{Error, Kind, Origin, Put, Store, Stored};
-use trommel_tool::{About, Delivery, Failure, Finished, Manifest, Reason, Sink};
+use trommel_tool::{About, Failure, Finished, Manifest, Reason, Sink};
 
 use crate::outputs::text::string;
 use crate::preview;
 
-/// Delivers results to a store, where `tool_outputs.*` can question them. A result is streamed, and never held.
+/// The store as the [`Shelf`] of a [`Router`](trommel_route::Router): results go there that nobody routed and that are too long,
+/// and `tool_outputs.*` can question them. A result is streamed, and never held.
 ///
 /// ```no_run
 /// use std::sync::Arc;
+/// use trommel_route::Router;
 /// use trommel_store::{Store, StoreOptions};
-/// use trommel_toolbox::StoreDelivery;
+/// use trommel_toolbox::StoreShelf;
 ///
 /// # fn main() -> Result<(), trommel_store::Error> {
 /// let store = Arc::new(Store::open("outputs", StoreOptions::default())?);
-/// let delivery = StoreDelivery::new(&store);
+/// let delivery = Router::default().shelf(Arc::new(StoreShelf::new(&store)));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct StoreDelivery {
+pub struct StoreShelf {
     store: Arc<Store>,
 }
 
-impl StoreDelivery {
-    /// Delivers to this store.
+impl StoreShelf {
+    /// Keeps results in this store.
     pub fn new(store: &Arc<Store>) -> Self {
         Self { store: Arc::clone(store) }
     }
 }
 
-impl Delivery for StoreDelivery {
+impl Shelf for StoreShelf {
     fn open(&self, about: &About<'_>, _: Reason) -> Result<Box<dyn Sink + '_>, Failure> {
         let mut origin = Origin::of(about.tool_name);
         origin.conversation_id.clone_from(&about.context.conversation_id);

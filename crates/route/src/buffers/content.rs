@@ -1,0 +1,77 @@
+//! What a buffer holds, as it was at some moment.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+/// What a buffer holds, as it was at some moment; read from anywhere, and never held.
+#[derive(Clone, Debug)]
+pub struct Content {
+    body: Body,
+    length: u64,
+}
+
+#[derive(Clone, Debug)]
+#[expect(clippy::rc_buffer, reason = "what nobody reads any more is written to in place")]
+enum Body {
+    Memory(Arc<Vec<u8>>),
+    File(Arc<File>),
+}
+
+impl Content {
+    #[expect(clippy::rc_buffer, reason = "as above")]
+    pub(super) fn memory(bytes: Arc<Vec<u8>>) -> Self {
+        Self { length: bytes.len() as u64, body: Body::Memory(bytes) }
+    }
+
+    pub(super) fn file(file: Arc<File>, length: u64) -> Self {
+        Self { body: Body::File(file), length }
+    }
+
+    /// Its length in bytes.
+    pub fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Reads from a byte on, as much as there is and as there is room for, but less only at its end.
+    pub fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.length.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let wanted = bytes.len().min(left);
+        let Some(room) = bytes.get_mut(..wanted) else { return Ok(0) };
+        match &self.body {
+            Body::Memory(held) => {
+                let start = usize::try_from(offset).unwrap_or(usize::MAX);
+                let part = held.get(start..).and_then(|rest| rest.get(..room.len())).unwrap_or_default();
+                room.copy_from_slice(part);
+            }
+            Body::File(file) => file.read_exact_at(room, offset)?,
+        }
+        Ok(wanted)
+    }
+
+    /// Reads it from a byte on.
+    pub fn reader(&self, offset: u64) -> Reader {
+        Reader { content: self.clone(), offset }
+    }
+}
+
+/// Reads a content from some byte on.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    content: Content,
+    offset: u64,
+}
+
+impl Read for Reader {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.content.read_at(self.offset, bytes)?;
+        self.offset += count as u64;
+        Ok(count)
+    }
+}

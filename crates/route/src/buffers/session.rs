@@ -1,0 +1,294 @@
+//! Buffers that live as long as the session, in a folder that processes share.
+//!
+//! ```text
+//! <session>/<name's hash>.json         its description: which file, how many bytes of it count
+//! <session>/<name's hash>-<n>.data     its content; another number for each that replaced one
+//! <session>/<name's hash>.lock         held by whoever writes to it
+//! ```
+//!
+//! What counts is what the description says. A writer that is ended leaves bytes behind the end, which the next one cuts off, or
+//! a file that no description names, which the next one removes: a buffer is there whole, as it was before or as it is after.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use serde::{Deserialize, Serialize};
+
+use super::{BufferInfo, Content, Write, no_number, numbered};
+use crate::disk;
+use crate::error::{Error, ErrorKind, Result, shown};
+use crate::files::NUMBERS;
+use crate::mode::{Scope, WriteMode};
+use crate::spool::{Size, Spool};
+
+/// The version of descriptions that are written.
+const VERSION: u32 = 1;
+
+/// Bytes of a description at most.
+const LONGEST: u64 = 64 << 10;
+
+/// A session's folder.
+#[derive(Debug)]
+pub(super) struct Session {
+    folder: PathBuf,
+}
+
+/// A description, as it lies on the disk.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Meta {
+    version: u32,
+    /// The number of the file with the content.
+    data: u64,
+    newlines: u64,
+    is_ended: bool,
+    #[serde(flatten)]
+    info: BufferInfo,
+}
+
+impl Meta {
+    fn size(&self) -> Size {
+        let BufferInfo { bytes, chars, .. } = self.info;
+        Size { bytes, chars, newlines: self.newlines, is_ended: self.is_ended }
+    }
+}
+
+/// The files of one buffer.
+struct Names(String);
+
+impl Names {
+    fn of(name: &str) -> Self {
+        Self(blake3::hash(name.as_bytes()).to_hex().get(..32).unwrap_or_default().to_owned())
+    }
+
+    fn meta(&self) -> String {
+        format!("{}.json", self.0)
+    }
+
+    fn lock(&self) -> String {
+        format!("{}.lock", self.0)
+    }
+
+    fn data(&self, number: u64) -> String {
+        format!("{}-{number}.data", self.0)
+    }
+}
+
+impl Session {
+    pub(super) fn new(folder: &Path, id: &str) -> Result<Self> {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        if id.is_empty() || id.len() > 64 || !id.bytes().all(is_part) {
+            let message =
+                format!("`{}` is no session: its id has 1 to 64 letters, digits, `_` or `-`", shown(id));
+            return Err(Error::new(ErrorKind::Name, message));
+        }
+        Ok(Self { folder: folder.join(id) })
+    }
+
+    /// The folder, if it is there.
+    fn dir(&self) -> Result<Option<Dir>> {
+        match Dir::open_ambient_dir(&self.folder, ambient_authority()) {
+            Ok(dir) => Ok(Some(dir)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(Error::io("open the folder", &self.folder.to_string_lossy(), cause)),
+        }
+    }
+
+    /// The folder, made if it is not there.
+    fn made(&self) -> Result<Dir> {
+        if let Some(dir) = self.dir()? {
+            return Ok(dir);
+        }
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
+        made.map_err(|cause| Error::io("make the folder", &self.folder.to_string_lossy(), cause))?;
+        self.dir()?.ok_or_else(|| {
+            Error::io("open the folder", &self.folder.to_string_lossy(), io::ErrorKind::NotFound.into())
+        })
+    }
+
+    pub(super) fn list(&self) -> Result<Vec<BufferInfo>> {
+        let Some(dir) = self.dir()? else { return Ok(Vec::new()) };
+        let failed = |cause| Error::io("list the folder", &self.folder.to_string_lossy(), cause);
+        let mut found = Vec::new();
+        for entry in dir.entries().map_err(failed)? {
+            let Ok(name) = entry.map_err(failed)?.file_name().into_string() else { continue };
+            let is_meta = name.strip_suffix(".json").is_some_and(|hash| hash.len() == 32);
+            if let Some(meta) = is_meta.then(|| read(&dir, &name).ok().flatten()).flatten() {
+                found.push(meta.info);
+            }
+        }
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(found)
+    }
+
+    pub(super) fn find(&self, name: &str) -> Result<Option<(BufferInfo, Content)>> {
+        let Some(dir) = self.dir()? else { return Ok(None) };
+        let names = Names::of(name);
+        loop {
+            let Some(meta) = read(&dir, &names.meta())? else { return Ok(None) };
+            match disk::open(&dir, &names.data(meta.data)) {
+                Ok(file) => {
+                    check_length(&file, &meta)?;
+                    let content = Content::file(Arc::new(file), meta.info.bytes);
+                    return Ok(Some((meta.info, content)));
+                }
+                // It was replaced after its description was read.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && replaced(&dir, &names, &meta)? => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(lost(name)),
+                Err(cause) => return Err(Error::io("read the buffer", name, cause)),
+            }
+        }
+    }
+
+    /// Writes to a buffer; its name.
+    pub(super) fn write(&self, write: &Write<'_>, content: &mut Spool) -> Result<String> {
+        let dir = self.made()?;
+        if write.mode != WriteMode::New {
+            let _locked = lock(&dir, write.name)?;
+            put(&dir, write.name, write, content)?;
+            return Ok(write.name.to_owned());
+        }
+        for number in 0..NUMBERS {
+            let name = numbered(write.name, number);
+            if dir.exists(Names::of(&name).meta()) {
+                continue;
+            }
+            let _locked = lock(&dir, &name)?;
+            // Somebody else may have been faster.
+            if !dir.exists(Names::of(&name).meta()) {
+                put(&dir, &name, write, content)?;
+                return Ok(name);
+            }
+        }
+        Err(no_number(write.name))
+    }
+}
+
+fn lock(dir: &Dir, name: &str) -> Result<File> {
+    let opened = disk::open_or_create(dir, &Names::of(name).lock());
+    let (file, _) = opened.map_err(|cause| Error::io("lock the buffer", name, cause))?;
+    disk::lock(&file, name)?;
+    Ok(file)
+}
+
+/// Writes to a buffer that is locked.
+fn put(dir: &Dir, name: &str, write: &Write<'_>, content: &mut Spool) -> Result<()> {
+    let names = Names::of(name);
+    let before = read(dir, &names.meta())?;
+    let added = content.size();
+    let failed = |cause| Error::io("write to the buffer", name, cause);
+    let content = content.content().map_err(failed)?;
+    let info = before
+        .as_ref()
+        .map_or_else(|| BufferInfo::new(name, Scope::Session, write.source), |meta| meta.info.clone());
+    match before {
+        Some(meta) if write.mode == WriteMode::Append => {
+            let size = meta.size().plus(added);
+            append(dir, &names, &meta, content)?;
+            describe(dir, &names, &described(meta.data, size, info.written(size, write.source)))
+        }
+        before => {
+            let data = before.as_ref().map_or(0, |meta| meta.data + 1);
+            let file = names.data(data);
+            // What a writer has left that was ended has this name.
+            disk::remove(dir, &file)?;
+            let mut made = disk::create(dir, &file).map_err(failed)?;
+            let done =
+                disk::copy(content, &mut made, name).and_then(|_| disk::sync(&made, name)).and_then(|()| {
+                    describe(dir, &names, &described(data, added, info.written(added, write.source)))
+                });
+            // The description may be the new one although not all went well: the file that it does not name goes. What stays
+            // behind is removed by the next who replaces it.
+            if let Ok(now) = read(dir, &names.meta()) {
+                let is_new = now.is_some_and(|now| now.data == data);
+                let old = if is_new { before.map(|meta| names.data(meta.data)) } else { Some(file) };
+                let _ = old.map(|old| disk::remove(dir, &old));
+            }
+            done
+        }
+    }
+}
+
+fn described(data: u64, size: Size, info: BufferInfo) -> Meta {
+    Meta { version: VERSION, data, newlines: size.newlines, is_ended: size.is_ended, info }
+}
+
+/// Adds to a buffer's file what is not counted yet.
+fn append(dir: &Dir, names: &Names, meta: &Meta, content: &mut dyn Read) -> Result<()> {
+    let name = &meta.info.name;
+    let failed = |cause| Error::io("write to the buffer", name, cause);
+    let (mut file, is_new) = disk::open_or_create(dir, &names.data(meta.data)).map_err(failed)?;
+    if is_new {
+        return Err(lost(name));
+    }
+    check_length(&file, meta)?;
+    // What a writer has left that was ended.
+    disk::cut(&file, meta.info.bytes, name)?;
+    file.seek(SeekFrom::Start(meta.info.bytes)).map_err(failed)?;
+    let done = disk::copy(content, &mut file, name).and_then(|_| disk::sync(&file, name));
+    if done.is_err() {
+        // What cannot be cut off does not count.
+        let _ = disk::cut(&file, meta.info.bytes, name);
+    }
+    done
+}
+
+/// Puts a description in the old one's place.
+fn describe(dir: &Dir, names: &Names, meta: &Meta) -> Result<()> {
+    let json = serde_json::to_vec(meta)
+        .map_err(|cause| Error::io("describe the buffer", &meta.info.name, io::Error::other(cause)))?;
+    disk::publish(dir, &names.meta(), 0o600, &mut |file| disk::write(file, &json, &meta.info.name))
+}
+
+/// What every description has, whatever its version.
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
+/// A description; nothing where there is none.
+fn read(dir: &Dir, name: &str) -> Result<Option<Meta>> {
+    let file = match disk::open(dir, name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(|cause| Error::io("read the description", name, cause))?,
+    };
+    let mut json = Vec::new();
+    let read = file.take(LONGEST).read_to_end(&mut json);
+    read.map_err(|cause| Error::io("read the description", name, cause))?;
+    if let Ok(Version { version }) = serde_json::from_slice(&json)
+        && version > VERSION
+    {
+        let message = format!(
+            "the buffer described by {name} was written by a later release (version {version}, this one reads {VERSION}): use that one"
+        );
+        return Err(Error::new(ErrorKind::Version, message));
+    }
+    let meta = serde_json::from_slice(&json).map_err(|cause| {
+        let message = format!(
+            "the description {name} of a buffer is damaged ({cause}): remove it, and write the buffer anew"
+        );
+        Error::new(ErrorKind::Corrupt, message)
+    })?;
+    Ok(Some(meta))
+}
+
+/// Whether another content has come in the place of this one.
+fn replaced(dir: &Dir, names: &Names, meta: &Meta) -> Result<bool> {
+    Ok(read(dir, &names.meta())?.is_none_or(|now| now.data != meta.data))
+}
+
+fn lost(name: &str) -> Error {
+    let message =
+        format!("the content of the buffer `{}` is gone: write it anew with write-mode=replace", shown(name));
+    Error::new(ErrorKind::Corrupt, message)
+}
+
+fn check_length(file: &File, meta: &Meta) -> Result<()> {
+    let length =
+        file.metadata().map_err(|cause| Error::io("look at the buffer", &meta.info.name, cause))?.len();
+    if length >= meta.info.bytes { Ok(()) } else { Err(lost(&meta.info.name)) }
+}

@@ -1,0 +1,173 @@
+//! Looking at a content piece by piece: in bounded pieces, from anywhere, on a line of any length.
+//!
+//! Offsets count characters, lines count from 1. What is read is bounded by constants; what is longer is refused with what would
+//! fit, never cut in silence.
+
+mod place;
+mod search;
+
+use crate::buffers::{BufferInfo, Content};
+use crate::error::{Error, ErrorKind, Result};
+use crate::spool::{count_chars, nth_char};
+use trommel_tool::display::grouped;
+
+pub use search::{Expression, Found, Hit, Hunt};
+
+/// Characters that a peek shows at most.
+pub const PEEK_CHARS: u64 = 2_000;
+
+/// Characters that a reading gives at most.
+pub const READ_CHARS: u64 = 8_000;
+
+/// Hits that a search gives at most.
+pub const HITS: usize = 100;
+
+/// Characters of a hit, and of each line around it, at most.
+pub const HIT_CHARS: usize = 300;
+
+/// Lines around a hit, on either side, at most.
+pub const CONTEXT_LINES: usize = 10;
+
+/// Is told how many bytes were passed, and says whether to go on.
+pub type Watch<'a> = &'a mut dyn FnMut(u64) -> bool;
+
+/// A piece of a content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Piece {
+    /// The text; where the content is no UTF-8, U+FFFD stands.
+    pub text: String,
+    /// The character it begins at.
+    pub offset: u64,
+    /// How many characters it has.
+    pub chars: u64,
+}
+
+/// The first characters from an offset on, at most [`PEEK_CHARS`]. An offset behind the end is an error, unless there is nothing.
+///
+/// Takes time in proportion to the offset, unless all characters are of one byte.
+pub fn peek(info: &BufferInfo, content: &Content, offset: u64, most: u64, watch: Watch<'_>) -> Result<Piece> {
+    if offset > 0 && offset >= info.chars {
+        return Err(behind(info, offset));
+    }
+    piece(info, content, offset, most.min(PEEK_CHARS), watch)
+}
+
+/// So many characters from an offset on. More than [`READ_CHARS`] are refused, and so is an offset behind the end.
+pub fn range(
+    info: &BufferInfo,
+    content: &Content,
+    offset: u64,
+    length: u64,
+    watch: Watch<'_>,
+) -> Result<Piece> {
+    if length > READ_CHARS {
+        let message = format!(
+            "a length of {} characters is more than the {} that are read at once: read on from offset {} next",
+            grouped(length),
+            grouped(READ_CHARS),
+            offset + READ_CHARS
+        );
+        return Err(Error::new(ErrorKind::Range, message));
+    }
+    if length == 0 {
+        return Err(Error::new(ErrorKind::Range, "a length of 0 reads nothing: `length` is from 1 on"));
+    }
+    if offset >= info.chars {
+        return Err(behind(info, offset));
+    }
+    piece(info, content, offset, length, watch)
+}
+
+fn behind(info: &BufferInfo, offset: u64) -> Error {
+    let chars = grouped(info.chars);
+    let message = format!(
+        "offset {} lies behind the end: `{}` has {chars} characters",
+        grouped(offset),
+        crate::error::shown(&info.name)
+    );
+    Error::new(ErrorKind::Range, message)
+}
+
+/// Lines from `start` to `end`, both included. A start behind the end is an error, and so is a range of more than [`READ_CHARS`]
+/// characters, which tells how many lines would fit. An end behind the last line is the last line.
+pub fn lines(info: &BufferInfo, content: &Content, start: u64, end: u64, watch: Watch<'_>) -> Result<Piece> {
+    let refuse = |message: String| Err(Error::new(ErrorKind::Range, message));
+    if start == 0 || end < start {
+        return refuse(format!(
+            "lines {start} to {end} are none: lines count from 1, and the end is not before the start"
+        ));
+    }
+    if start > info.lines {
+        let lines = grouped(info.lines);
+        return refuse(format!(
+            "line {start} lies behind the end: `{}` has {lines} lines",
+            crate::error::shown(&info.name)
+        ));
+    }
+    let place = place::line(content, start, watch)?;
+    // As many bytes as hold one character more than may be read.
+    let mut bytes = vec![0; READ_CHARS as usize * 4 + 4];
+    let count = content.read_at(place.byte, &mut bytes).map_err(|cause| failed(info, cause))?;
+    bytes.truncate(count);
+    let wanted = end.min(info.lines) - start + 1;
+    let (length, whole) = first_lines(&bytes, wanted);
+    let at_end = place.byte + count as u64 == content.len();
+    let text = bytes.get(..length).unwrap_or_default();
+    let chars = count_chars(text);
+    if chars <= READ_CHARS && (whole == wanted || at_end) {
+        return Ok(Piece { text: String::from_utf8_lossy(text).into_owned(), offset: place.char, chars });
+    }
+    let fit = fitting(&bytes);
+    let most = grouped(READ_CHARS);
+    if fit == 0 {
+        return refuse(format!(
+            "line {start} alone has more than {most} characters, and it begins at offset {}: read it with `offset` and `length`, or search it",
+            place.char
+        ));
+    }
+    refuse(format!(
+        "lines {start} to {end} have more than {most} characters: narrow the range, lines {start} to {} fit",
+        start + fit - 1
+    ))
+}
+
+/// How many bytes the first so many lines have, and how many of them end.
+fn first_lines(bytes: &[u8], wanted: u64) -> (usize, u64) {
+    let ends = memchr::memchr_iter(b'\n', bytes).take(usize::try_from(wanted).unwrap_or(usize::MAX));
+    let (count, last) = ends.fold((0, None), |(count, _), at| (count + 1, Some(at + 1)));
+    (if count == wanted { last.unwrap_or(0) } else { bytes.len() }, count)
+}
+
+/// How many lines have no more characters than may be read.
+fn fitting(bytes: &[u8]) -> u64 {
+    let mut chars = 0;
+    let mut start = 0;
+    let mut fit = 0;
+    for at in memchr::memchr_iter(b'\n', bytes) {
+        chars += count_chars(bytes.get(start..=at).unwrap_or_default());
+        if chars > READ_CHARS {
+            break;
+        }
+        (start, fit) = (at + 1, fit + 1);
+    }
+    fit
+}
+
+fn piece(info: &BufferInfo, content: &Content, offset: u64, length: u64, watch: Watch<'_>) -> Result<Piece> {
+    let start = place::char(info, content, offset, watch)?;
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0) * 4 + 4];
+    let count = content.read_at(start, &mut bytes).map_err(|cause| failed(info, cause))?;
+    bytes.truncate(count);
+    let end = nth_char(&bytes, length).unwrap_or(bytes.len());
+    bytes.truncate(end);
+    let chars = count_chars(&bytes);
+    Ok(Piece { text: String::from_utf8_lossy(&bytes).into_owned(), offset, chars })
+}
+
+fn failed(info: &BufferInfo, cause: std::io::Error) -> Error {
+    Error::io("read the buffer", &info.name, cause)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Which files a document has had: `{pending}` stands for those that it has not.
+//!
+//! It is remembered in a variable of the session, one for each document and pattern, a line for each file: its path, and when it was
+//! changed last, so that a file that has changed since is had again.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io::{Read, Write};
+
+use crate::destinations::{Destinations, Origin};
+use crate::error::{Error, ErrorKind, Result};
+use crate::files::changed;
+use crate::mode::{Scope, WriteMode};
+use crate::pattern::{Files, Pattern};
+use crate::target::{Route, Target};
+
+/// A file that a document has had, as it was when it was read.
+pub(super) struct Had {
+    pub(super) path: String,
+    /// When it was changed last.
+    pub(super) changed: i128,
+}
+
+/// The line that remembers it.
+impl fmt::Display for Had {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.changed, self.path)
+    }
+}
+
+/// Files of one pattern of one document.
+pub(super) struct Pending<'a> {
+    places: &'a Destinations,
+    /// The variable that remembers them.
+    variable: String,
+}
+
+impl<'a> Pending<'a> {
+    /// Nothing where the pattern asks for no pending files.
+    pub(super) fn of(places: &'a Destinations, document: &str, pattern: &Pattern) -> Option<Self> {
+        matches!(pattern.files(), Some(Files::Pending(_))).then(|| {
+            let both = blake3::hash(format!("{document}\0{pattern}").as_bytes()).to_hex();
+            Self { places, variable: format!("pending-{}", both.get(..16).unwrap_or_default()) }
+        })
+    }
+
+    /// The files that it has not had.
+    pub(super) fn new_ones(&self, paths: Vec<String>) -> Result<Vec<String>> {
+        let had = self.had()?;
+        let mut new = Vec::new();
+        for path in paths {
+            let changed = self.changed(&path)?;
+            let file = Had { path, changed };
+            if !had.contains(&file.to_string()) {
+                new.push(file.path);
+            }
+        }
+        Ok(new)
+    }
+
+    /// Remembers that it has had them.
+    pub(super) fn remember(&self, had: &[Had]) -> Result<()> {
+        let route = Route::to(Target::Variable(Pattern::literal(&self.variable)));
+        let route = route.write_mode(WriteMode::Append).scope(Scope::Session);
+        let mut parcel = self.places.open(&route, Origin::of("pending"))?;
+        for file in had {
+            writeln!(parcel, "{file}").map_err(|cause| Error::io("remember", &file.path, cause))?;
+        }
+        parcel.finish().map(drop)
+    }
+
+    fn had(&self) -> Result<BTreeSet<String>> {
+        let mut text = String::new();
+        match self.places.buffers().find(&self.variable, Some(Scope::Session)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            found => {
+                let read = found?.1.reader(0).read_to_string(&mut text);
+                read.map_err(|cause| Error::io("read", &self.variable, cause))?;
+            }
+        }
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
+    fn changed(&self, path: &str) -> Result<i128> {
+        let file = self.places.root()?.read(path)?;
+        changed(&file).map_err(|cause| Error::io("look at", path, cause))
+    }
+}

@@ -1,0 +1,146 @@
+//! Buffers: scopes, modes, what is read while it is written, what is found damaged.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+
+use trommel_route::{Buffers, ErrorKind, Scope, WriteMode};
+
+use crate::support::{Bench, places, put, route, variable};
+
+#[test]
+fn buffers_know_their_size_source_and_times() {
+    let bench = Bench::new();
+    bench.put("variable:v", WriteMode::Append, "äö\nü");
+    let (first, _) = bench.places.buffers().find("v", None).unwrap();
+    assert_eq!((first.bytes, first.chars, first.lines), (7, 4, 2));
+    assert_eq!((first.source.as_str(), first.scope), ("test", Scope::Run));
+    bench.put("variable:v", WriteMode::Append, "\n");
+    let (second, _) = bench.places.buffers().find("v", None).unwrap();
+    assert_eq!((second.bytes, second.lines, second.created_at), (8, 2, first.created_at));
+    assert!(second.updated_at >= first.updated_at);
+    bench.put("variable:empty", WriteMode::New, "");
+    let names: Vec<_> =
+        bench.places.buffers().list(None).unwrap().into_iter().map(|info| info.name).collect();
+    assert_eq!(names, ["empty_000", "v"]);
+}
+
+#[test]
+fn what_is_read_is_what_was_there() {
+    let bench = Bench::new();
+    let long = "long ".repeat(100_000);
+    for scope in Scope::ALL {
+        for text in ["short", &long] {
+            let to = |mode| route("variable:v").write_mode(mode).scope(scope);
+            put(&bench.places, &to(WriteMode::Replace), text).unwrap();
+            let (_, before) = bench.places.buffers().find("v", Some(scope)).unwrap();
+            put(&bench.places, &to(WriteMode::Append), &long).unwrap();
+            let (_, appended) = bench.places.buffers().find("v", Some(scope)).unwrap();
+            put(&bench.places, &to(WriteMode::Replace), "new").unwrap();
+            let read = |content: &trommel_route::Content| {
+                let mut text = String::new();
+                content.reader(0).read_to_string(&mut text).unwrap();
+                text
+            };
+            assert_eq!(read(&before), text);
+            assert_eq!(read(&appended), format!("{text}{long}"));
+            assert_eq!(variable(&bench.places, "v", Some(scope)).as_deref(), Some("new"));
+        }
+    }
+    // Nothing that was replaced is left.
+    let files = fs::read_dir(bench.folder.path().join("sessions/test")).unwrap();
+    assert_eq!(files.count(), 3);
+}
+
+#[test]
+fn a_session_outlives_the_process_and_a_run_does_not() {
+    let bench = Bench::new();
+    bench.put("variable:run", WriteMode::Append, "r");
+    put(&bench.places, &route("variable:kept").scope(Scope::Session), "s").unwrap();
+    let again = places(bench.folder.path());
+    assert_eq!(variable(&again, "kept", None).as_deref(), Some("s"));
+    assert_eq!(variable(&again, "run", None), None);
+    put(&again, &route("variable:kept").scope(Scope::Session), "t").unwrap();
+    assert_eq!(variable(&bench.places, "kept", None).as_deref(), Some("st"));
+    // A variable of the run stands before one of the session.
+    bench.put("variable:kept", WriteMode::Append, "mine");
+    assert_eq!(bench.variable("kept").as_deref(), Some("mine"));
+}
+
+#[test]
+fn modes_are_for_the_owner_alone() {
+    let bench = Bench::new();
+    put(&bench.places, &route("variable:kept").scope(Scope::Session), "s").unwrap();
+    let folder = bench.folder.path().join("sessions");
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&folder), mode(&folder.join("test"))), (0o700, 0o700));
+    for entry in fs::read_dir(folder.join("test")).unwrap() {
+        assert_eq!(mode(&entry.unwrap().path()), 0o600);
+    }
+}
+
+/// R45: what is not there is told with what is.
+#[test]
+fn r45_names_that_are_not_there() {
+    let bench = Bench::new();
+    let said = |name: &str, scope| bench.places.buffers().find(name, scope).unwrap_err().to_string();
+    assert_eq!(said("x", None), "there is no buffer `x`: there is none yet");
+    bench.put("variable:search_results", WriteMode::Append, "x");
+    assert!(said("search_result", None).ends_with("did you mean `search_results`?"));
+    assert!(said("other", None).ends_with("`list` shows the 1 there are"));
+    assert!(said("search_results", Some(Scope::Session)).contains("in the scope session"));
+    let alone = Buffers::new();
+    let places = trommel_route::Destinations::new(alone.into());
+    let error = put(&places, &route("variable:v").scope(Scope::Session), "x").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert_eq!(put(&places, &route("file:x"), "x").unwrap_err().kind(), ErrorKind::Unsupported);
+    for id in ["", "a/b", "..", &"x".repeat(65)] {
+        assert_eq!(Buffers::new().session("x", id).unwrap_err().kind(), ErrorKind::Name, "{id}");
+    }
+}
+
+/// R47: descriptions carry a version; one of a later release is refused by name, and hides no other.
+#[test]
+fn r47_descriptions_carry_a_version() {
+    let bench = Bench::new();
+    for name in ["a", "b", "c"] {
+        put(&bench.places, &route(&format!("variable:{name}")).scope(Scope::Session), name).unwrap();
+    }
+    let folder = bench.folder.path().join("sessions/test");
+    let meta = |name: &str| folder.join(format!("{}.json", &blake3::hash(name.as_bytes()).to_hex()[..32]));
+    let text = fs::read_to_string(meta("a")).unwrap();
+    assert!(text.starts_with(
+        r#"{"version":1,"data":0,"newlines":0,"is_ended":false,"name":"a","scope":"session","bytes":1,"#
+    ));
+    fs::write(meta("a"), text.replace("\"version\":1", "\"version\":2,\"more\":[]")).unwrap();
+    fs::write(meta("b"), "{").unwrap();
+    let kind = |name: &str| bench.places.buffers().find(name, None).unwrap_err().kind();
+    assert_eq!((kind("a"), kind("b")), (ErrorKind::Version, ErrorKind::Corrupt));
+    let names: Vec<_> =
+        bench.places.buffers().list(None).unwrap().into_iter().map(|info| info.name).collect();
+    assert_eq!(names, ["c"]);
+    let error = put(&bench.places, &route("variable:a").scope(Scope::Session), "x").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Version);
+    // What a later one adds is passed over.
+    fs::write(meta("a"), text.replace("\"version\":1", "\"version\":1,\"more\":[]")).unwrap();
+    assert_eq!(bench.variable("a").as_deref(), Some("a"));
+}
+
+#[test]
+fn what_a_writer_left_that_was_ended_does_not_count() {
+    let bench = Bench::new();
+    let kept = route("variable:kept").scope(Scope::Session);
+    put(&bench.places, &kept, "one ").unwrap();
+    let folder = bench.folder.path().join("sessions/test");
+    let data = folder.join(format!("{}-0.data", &blake3::hash(b"kept").to_hex()[..32]));
+    fs::write(&data, "one and what was not finished").unwrap();
+    assert_eq!(bench.variable("kept").as_deref(), Some("one "));
+    put(&bench.places, &kept, "two").unwrap();
+    assert_eq!(bench.variable("kept").as_deref(), Some("one two"));
+    fs::write(&data, "on").unwrap();
+    assert_eq!(bench.places.buffers().find("kept", None).unwrap_err().kind(), ErrorKind::Corrupt);
+    fs::remove_file(&data).unwrap();
+    assert_eq!(bench.places.buffers().find("kept", None).unwrap_err().kind(), ErrorKind::Corrupt);
+    put(&bench.places, &kept.clone().write_mode(WriteMode::Replace), "new").unwrap();
+    assert_eq!(bench.variable("kept").as_deref(), Some("new"));
+}

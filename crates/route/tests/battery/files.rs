@@ -1,0 +1,101 @@
+//! Files: modes, names, permissions, what stands for several.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use trommel_route::{ErrorKind, Origin, WriteMode};
+
+use crate::support::{Bench, put, route};
+
+#[test]
+fn what_is_appended_stands_on_lines_of_its_own() {
+    let bench = Bench::new();
+    bench.put("file:new/a", WriteMode::Append, "one");
+    assert_eq!(bench.file("new/a.md").as_deref(), Some("one\n"));
+    bench.put("file:new/a", WriteMode::Append, "two\n");
+    bench.put("file:new/a", WriteMode::Append, "");
+    assert_eq!(bench.file("new/a.md").as_deref(), Some("one\ntwo\n"));
+    bench.write("b.txt", "no end");
+    bench.put("file:b.txt", WriteMode::Append, "more");
+    assert_eq!(bench.file("b.txt").as_deref(), Some("no end\nmore\n"));
+}
+
+#[test]
+fn what_replaces_is_there_as_it_is() {
+    let bench = Bench::new();
+    bench.write("a.md", "old and long");
+    fs::set_permissions(bench.root().join("a.md"), fs::Permissions::from_mode(0o640)).unwrap();
+    bench.put("file:a", WriteMode::Replace, "new");
+    assert_eq!(bench.file("a.md").as_deref(), Some("new"));
+    let mode = |path: &str| fs::metadata(bench.root().join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("a.md"), 0o640);
+    bench.put("file:folder/b", WriteMode::Replace, "");
+    assert_eq!((mode("folder/b.md"), mode("folder")), (0o600, 0o700));
+    assert_eq!(bench.files(), ["a.md", "folder/b.md"]);
+}
+
+#[test]
+fn new_files_have_the_first_number_that_is_free() {
+    let bench = Bench::new();
+    bench.write("a_001.md", "there");
+    let written: Vec<_> =
+        (0..3).map(|n| bench.put("file:a", WriteMode::New, &n.to_string()).destination).collect();
+    assert_eq!(written, ["file:a_000.md", "file:a_002.md", "file:a_003.md"]);
+    assert_eq!(bench.put("file:x/b.tar.gz", WriteMode::New, "").id, "x/b.tar_000.gz");
+    assert_eq!(bench.file("a_001.md").as_deref(), Some("there"));
+}
+
+#[test]
+fn dates_and_headers_stand_where_they_should() {
+    let bench = Bench::new();
+    bench.put("file:results/{today}", WriteMode::Append, "x");
+    assert_eq!(bench.file("results/2026-03-04.md").as_deref(), Some("x\n"));
+    let mut origin = Origin::of("model");
+    origin.header = Some("Report".into());
+    for (target, text) in [("file:r", "# Report\n\nx\n"), ("variable:r", "x\n")] {
+        let mut parcel = bench.places.open(&route(target), origin.clone()).unwrap();
+        std::io::Write::write_all(&mut parcel, b"x\n").unwrap();
+        parcel.finish().unwrap();
+        assert_eq!(
+            bench.file("r.md").or_else(|| bench.variable("r")).as_deref(),
+            Some(text).filter(|_| target == "file:r").or(Some("# Report\n\nx\n"))
+        );
+    }
+    assert_eq!(bench.variable("r").as_deref(), Some("x\n"));
+}
+
+#[test]
+fn names_stand_for_the_files_that_fit() {
+    let bench = Bench::new();
+    for path in ["n/b.md", "n/a.md", "n/.hidden.md", "n/c.txt", "n/deep/d.md", "n/[x].md", "e.md"] {
+        bench.write(path, path);
+    }
+    let files = bench.places.root().unwrap();
+    let find = |path: &str| files.find(path).unwrap();
+    assert_eq!(find("n/*.md"), ["n/[x].md", "n/a.md", "n/b.md"]);
+    assert_eq!(find("n/?.*"), ["n/a.md", "n/b.md", "n/c.txt"]);
+    assert_eq!(find("n/[ab].md"), ["n/a.md", "n/b.md"]);
+    assert_eq!(find("n/[x].md"), ["n/[x].md"]);
+    assert_eq!(find("n/.h*"), ["n/.hidden.md"]);
+    assert_eq!(find("*"), ["e.md"]);
+    assert_eq!(find("e"), ["e.md"]);
+    assert!(find("none").is_empty() && find("none/*").is_empty());
+    assert_eq!(files.find("*/a.md").unwrap_err().kind(), ErrorKind::Pattern);
+    assert_eq!(files.find("n/[.md*").unwrap_err().kind(), ErrorKind::Pattern);
+    assert_eq!(files.find("../*").unwrap_err().kind(), ErrorKind::Outside);
+}
+
+/// R45: where something cannot be written, the path, the cause and a way out are told.
+#[test]
+fn r45_places_that_cannot_be_written_to() {
+    let bench = Bench::new();
+    bench.write("file", "x");
+    fs::create_dir(bench.root().join("folder.md")).unwrap();
+    let error = |target: &str| put(&bench.places, &route(target), "x").unwrap_err();
+    assert_eq!(error("file:folder").kind(), ErrorKind::Outside);
+    assert!(error("file:folder").to_string().contains("it is no regular file"));
+    let below = error("file:file/x");
+    assert!(below.to_string().contains("file"), "{below}");
+    assert_eq!(error("file:own/x").kind(), ErrorKind::Outside, "the program's own folder");
+    assert!(bench.root().join("own").symlink_metadata().is_err());
+}

@@ -1,0 +1,161 @@
+//! What the tests share.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use tempfile::TempDir;
+use trommel_route::{
+    Buffers, Destinations, Document, Fetch, Files, Manifest, Message, Model, Now, Origin, Reply, Request,
+    Route, Runner, Scope, Target, WriteMode,
+};
+use trommel_tool::{Call, Executor, Failure, Function, Metadata, Output, Registry};
+
+/// A root for files, a folder for sessions, and the places over them; the day is 2026-03-04, a Wednesday.
+pub(crate) struct Bench {
+    pub(crate) folder: TempDir,
+    pub(crate) places: Destinations,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("root")).unwrap();
+        let places = places(folder.path());
+        Self { folder, places }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().join("root")
+    }
+
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn file(&self, path: &str) -> Option<String> {
+        fs::read(self.root().join(path)).ok().map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+
+    /// All files below the root, sorted.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.root()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    found.push(path.strip_prefix(self.root()).unwrap().to_str().unwrap().to_owned());
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        variable(&self.places, name, None)
+    }
+
+    pub(crate) fn put(&self, target: &str, mode: WriteMode, text: &str) -> Manifest {
+        put(&self.places, &route(target).write_mode(mode), text).unwrap()
+    }
+
+    /// Runs the tools of a registry.
+    pub(crate) fn runner(&self, registry: Registry) -> Runner {
+        Runner::new(Executor::new(Arc::new(registry)), self.places.clone())
+    }
+
+    /// Runs a document without a model; the notices.
+    pub(crate) fn run(&self, text: &str) -> Result<Vec<Manifest>, String> {
+        let document = Document::parse(text).map_err(|error| error.to_string())?;
+        let report = self.runner(Registry::new()).urls(page()).run(&document, &mut |_| {});
+        let report = report.map_err(|error| error.to_string())?;
+        Ok(report.steps.into_iter().flat_map(|step| step.manifests).collect())
+    }
+}
+
+/// The places below a folder, as any process has them.
+pub(crate) fn places(folder: &Path) -> Destinations {
+    let buffers = Buffers::new().session(folder.join("sessions"), "test").unwrap();
+    let files = Files::open(folder.join("root")).unwrap().closed_to(folder.join("root/own"));
+    let now = Now::at("2026-03-04T05:06:07[UTC]".parse().unwrap());
+    Destinations::new(Arc::new(buffers)).files(Arc::new(files)).at(now)
+}
+
+pub(crate) fn route(target: &str) -> Route {
+    Route::to(Target::parse(target).unwrap())
+}
+
+pub(crate) fn put(places: &Destinations, route: &Route, text: &str) -> trommel_route::Result<Manifest> {
+    let mut parcel = places.open(route, Origin::of("test"))?;
+    parcel.write_all(text.as_bytes()).unwrap();
+    parcel.finish()
+}
+
+pub(crate) fn variable(places: &Destinations, name: &str, scope: Option<Scope>) -> Option<String> {
+    let (_, content) = places.buffers().find(name, scope).ok()?;
+    let mut text = String::new();
+    content.reader(0).read_to_string(&mut text).unwrap();
+    Some(text)
+}
+
+/// What `url:` inputs are.
+pub(crate) fn page() -> Arc<dyn Fetch> {
+    Arc::new(|source: &str, to: &mut dyn Write| -> Result<(), Failure> {
+        if source.contains("missing") {
+            return Err(Failure::new(format!("there is no page at {source}: try another")));
+        }
+        to.write_all(b"from afar").map_err(|error| Failure::raised(&error))
+    })
+}
+
+/// A tool that says what it is told to, returned or streamed.
+pub(crate) fn says(name: &str) -> impl trommel_tool::Tool + use<> {
+    let schema = json!({
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "times": {"type": "integer"}, "stream": {"type": "boolean"}},
+        "required": ["text"]
+    });
+    Function::new(Metadata::new(name, "Says what it is told to", schema), |call: &mut Call<'_>| {
+        let text = call.arguments["text"].as_str().unwrap().to_owned();
+        let times = call.arguments.get("times").and_then(serde_json::Value::as_u64).unwrap_or(1);
+        if call.arguments.get("stream") != Some(&json!(true)) {
+            return Ok(Output::text(text.repeat(usize::try_from(times).unwrap())));
+        }
+        for _ in 0..times {
+            call.writer().write_all(text.as_bytes()).map_err(|error| Failure::raised(&error))?;
+        }
+        Ok(Output::Nothing)
+    })
+}
+
+/// A model that says one thing after the other, and remembers what it was asked.
+#[derive(Default)]
+pub(crate) struct Script {
+    replies: Mutex<Vec<Reply>>,
+    pub(crate) asked: Mutex<Vec<Vec<Message>>>,
+    pub(crate) tools: Mutex<Vec<Vec<String>>>,
+}
+
+impl Script {
+    pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Arc<Self> {
+        let mut replies: Vec<_> = replies.into_iter().collect();
+        replies.reverse();
+        Arc::new(Self { replies: Mutex::new(replies), ..Self::default() })
+    }
+}
+
+impl Model for Script {
+    fn answer(&self, request: &Request<'_>) -> Result<Reply, Failure> {
+        self.asked.lock().unwrap().push(request.messages.to_vec());
+        self.tools.lock().unwrap().push(request.tools.iter().map(|tool| tool.name.clone()).collect());
+        self.replies.lock().unwrap().pop().ok_or_else(|| Failure::new("the model has nothing more to say"))
+    }
+}

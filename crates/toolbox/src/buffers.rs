@@ -1,0 +1,263 @@
+//! `buffer_ops`: buffers that results and inputs were routed to, looked at piece by piece, searched and exported.
+//!
+//! An answer is bounded by constants: a peek by 2,000 characters, a reading by 8,000, a search by 100 hits of 300 characters and by
+//! 30,000 in all, a list by 100 buffers. What is longer is refused with what would fit, or goes on where `truncated` says.
+
+mod arguments;
+mod metadata;
+
+use std::io::{self, Write};
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use trommel_route::look::{self, Expression, Hit, Hunt, PEEK_CHARS, Piece};
+use trommel_route::{BufferInfo, Content, Destinations, ErrorKind, Origin, Route, Target, notice};
+use trommel_tool::{Call, Failure, Metadata, Output, Registry, RegistryError, Tool};
+
+use crate::outputs::text::safe_json;
+use arguments::{Arguments, Operation, Range};
+
+/// The tool's name.
+pub const NAME: &str = "buffer_ops";
+
+/// Buffers of a list.
+const LISTED: usize = 100;
+
+/// Adds the tool `buffer_ops` to a registry. It looks at the buffers of these places, and exports to their files.
+///
+/// # Errors
+/// When a tool of this name is there already.
+pub fn register(registry: &Registry, places: &Destinations) -> Result<(), RegistryError> {
+    registry.register(BufferOps { metadata: metadata::metadata(), places: places.clone() })
+}
+
+/// The tool.
+struct BufferOps {
+    metadata: Metadata,
+    places: Destinations,
+}
+
+/// What an operation answers.
+type Answer = Result<Value, Failure>;
+
+impl Tool for BufferOps {
+    fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
+        let arguments: Arguments = call.parse()?;
+        arguments.check().map_err(|failure| told(arguments.operation, failure))?;
+        let answer = Work { places: &self.places, arguments: &arguments, call }.run();
+        let answer = answer.map_err(|failure| told(arguments.operation, failure))?;
+        // Unsafe characters in it stand as escapes, which say the same.
+        let json = RawValue::from_string(safe_json(&answer.to_string()));
+        json.map(Output::Json).map_err(|error| Failure::raised(&error))
+    }
+
+    fn dry_run(&self, call: &Call<'_>) -> Option<String> {
+        let arguments: Arguments = call.parse().ok()?;
+        let (Operation::Export, Some(destination)) = (arguments.operation, &arguments.destination) else {
+            return None;
+        };
+        let target = Target::parse(&format!("file:{destination}")).ok()?;
+        let mode = arguments.write_mode.unwrap_or_default();
+        let to = self.places.would_go(&Route::to(target).write_mode(mode)).ok()?;
+        Some(format!("Would write the buffer {} to {to}", arguments.target.as_deref().unwrap_or_default()))
+    }
+}
+
+/// A failure with the operation's name before it.
+fn told(operation: Operation, failure: Failure) -> Failure {
+    if failure.kind == trommel_tool::FailureKind::Cancelled {
+        return failure;
+    }
+    let message = format!("{NAME} {}: {}", operation.name(), failure.message);
+    let mut told = Failure::new(message);
+    (told.kind, told.metadata, told.causes) = (failure.kind, failure.metadata, failure.causes);
+    told
+}
+
+/// One call at work.
+struct Work<'a, 'c> {
+    places: &'a Destinations,
+    arguments: &'a Arguments,
+    call: &'a Call<'c>,
+}
+
+impl Work<'_, '_> {
+    fn run(&self) -> Answer {
+        match self.arguments.operation {
+            Operation::List => self.list(),
+            Operation::Info => self.buffer().map(|(info, _)| json!(info)),
+            Operation::Peek => self.peek(),
+            Operation::Read => self.read(),
+            Operation::Search => self.search(),
+            Operation::Export => self.export(),
+        }
+    }
+
+    fn buffer(&self) -> Result<(BufferInfo, Content), Failure> {
+        let (name, scope) = self.arguments.buffer()?;
+        Ok(self.places.buffers().find(name, scope)?)
+    }
+
+    /// Tells how far it is, and goes on until the call is to end.
+    fn watch(&self, total: u64) -> impl FnMut(u64) -> bool {
+        move |bytes| {
+            self.call.progress(bytes.min(total), Some(total));
+            !self.call.cancel().is_cancelled()
+        }
+    }
+
+    fn list(&self) -> Answer {
+        let all = self.places.buffers().list(self.arguments.lifetime()?)?;
+        let skipped = usize::try_from(self.arguments.offset.unwrap_or(0)).unwrap_or(usize::MAX);
+        let shown: Vec<_> = all.iter().skip(skipped).take(LISTED).collect();
+        let mut answer = json!({"buffers": shown, "total": all.len()});
+        let next = skipped.saturating_add(shown.len());
+        if next < all.len() {
+            cut(&mut answer, "limit", shown.len(), next as u64);
+        }
+        Ok(answer)
+    }
+
+    fn peek(&self) -> Answer {
+        let (info, content) = self.buffer()?;
+        let offset = self.arguments.offset.unwrap_or(0);
+        let most = self.arguments.max_chars.unwrap_or(PEEK_CHARS);
+        let piece = look::peek(&info, &content, offset, most, &mut self.watch(info.bytes))?;
+        let mut answer = of_piece(&info, &piece);
+        let next = piece.offset + piece.chars;
+        if next < info.chars {
+            let returned = usize::try_from(piece.chars).unwrap_or(usize::MAX);
+            cut(&mut answer, "max_chars", returned, next);
+        }
+        Ok(answer)
+    }
+
+    fn read(&self) -> Answer {
+        let range = self.arguments.range()?;
+        let (info, content) = self.buffer()?;
+        let watch = &mut self.watch(info.bytes);
+        match range {
+            Range::Lines(start, end) => {
+                let piece = look::lines(&info, &content, start, end, watch)?;
+                let mut answer = of_piece(&info, &piece);
+                (answer["start_line"], answer["end_line"]) = (json!(start), json!(end.min(info.lines)));
+                Ok(answer)
+            }
+            Range::Chars(offset, length) => {
+                Ok(of_piece(&info, &look::range(&info, &content, offset, length, watch)?))
+            }
+        }
+    }
+
+    fn search(&self) -> Answer {
+        let (pattern, ..) = self.arguments.searched()?;
+        let (info, content) = self.buffer()?;
+        let plain = self.arguments.plain.unwrap_or(false);
+        let expression = if plain { Expression::plain(pattern)? } else { Expression::regex(pattern)? };
+        let hunt = Hunt::new(&expression)
+            .from(self.arguments.offset.unwrap_or(0))
+            .context(self.arguments.context.unwrap_or(0));
+        let found = hunt.run(&info, &content, &mut self.watch(info.bytes))?;
+        let hits: Vec<_> = found.hits.iter().map(of_hit).collect();
+        let mut answer = json!({"buffer": info.name, "scope": info.scope, "hits": hits});
+        if let Some(next) = found.next {
+            cut(&mut answer, "limit", found.hits.len(), next);
+        }
+        Ok(answer)
+    }
+
+    fn export(&self) -> Answer {
+        let destination = self.arguments.destination()?;
+        let (info, content) = self.buffer()?;
+        let target = Target::parse(&format!("file:{destination}"))?;
+        let route = Route::to(target).write_mode(self.arguments.write_mode.unwrap_or_default());
+        self.check_free(&route)?;
+        let mut origin = Origin::of(NAME);
+        origin.kind = format!("variable:{}", info.name);
+        let mut parcel = self.places.open(&route, origin)?;
+        let mut watch = self.watch(info.bytes);
+        let mut reader = Watched { reader: content.reader(0), passed: 0, watch: &mut watch };
+        io::copy(&mut reader, &mut parcel)
+            .and_then(|_| parcel.flush())
+            .map_err(|error| self.ended(&error))?;
+        let manifest = parcel.finish()?;
+        Ok(json!({
+            "buffer": info.name,
+            "scope": info.scope,
+            "path": manifest.id,
+            "write_mode": route.mode(),
+            "bytes": manifest.size_bytes,
+            "chars": manifest.size_chars,
+            "notice": notice(&manifest)
+        }))
+    }
+
+    fn ended(&self, error: &io::Error) -> Failure {
+        if self.call.cancel().is_cancelled() { Failure::cancelled() } else { Failure::raised(error) }
+    }
+
+    /// What is there already is not written to unless it is said how.
+    fn check_free(&self, route: &Route) -> Result<(), Failure> {
+        let to = self.places.would_go(route)?;
+        let path = to.strip_prefix("file:").unwrap_or(&to);
+        if self.arguments.write_mode.is_none() && self.places.root()?.is_there(path) {
+            let message = format!(
+                "{} is there already: pass `write_mode` append, replace, or new for another name",
+                crate::outputs::text::shown(path, 200)
+            );
+            return Err(Failure::refused(message).with("code", ErrorKind::Exists.code()));
+        }
+        Ok(())
+    }
+}
+
+fn of_piece(info: &BufferInfo, piece: &Piece) -> Value {
+    json!({
+        "buffer": info.name,
+        "scope": info.scope,
+        "offset": piece.offset,
+        "chars": piece.chars,
+        "total_chars": info.chars,
+        "total_lines": info.lines,
+        "content": piece.text
+    })
+}
+
+fn of_hit(hit: &Hit) -> Value {
+    let mut told = json!({"line": hit.line, "column": hit.column, "offset": hit.offset, "text": hit.text});
+    for (name, lines) in [("before", &hit.before), ("after", &hit.after)] {
+        if !lines.is_empty() {
+            told[name] = json!(lines);
+        }
+    }
+    told
+}
+
+/// Says that an answer is not all, and where it goes on.
+fn cut(answer: &mut Value, reason: &str, returned: usize, next: u64) {
+    answer["truncated"] = json!({"reason": reason, "returned": returned, "next": next});
+}
+
+/// A reader that ends with the call.
+struct Watched<'a, R> {
+    reader: R,
+    passed: u64,
+    watch: look::Watch<'a>,
+}
+
+impl<R: io::Read> io::Read for Watched<'_, R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(bytes)?;
+        self.passed += count as u64;
+        if (self.watch)(self.passed) { Ok(count) } else { Err(io::Error::other("cancelled")) }
+    }
+}
+
+/// A request that contradicts itself.
+fn refused(message: impl Into<String>) -> Failure {
+    Failure::refused(message).with("code", ErrorKind::Range.code())
+}
