@@ -1,6 +1,7 @@
 //! What the tasks are about, made in memory and the same every time.
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -45,70 +46,114 @@ impl Input {
 
     /// The input with so many bytes at least.
     pub fn make(self, bytes: u64) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.write(&mut text, bytes).expect("writing to memory does not fail");
+        text
+    }
+
+    /// Writes the input with so many bytes at least, in pieces.
+    pub fn write(self, out: impl Write, bytes: u64) -> io::Result<()> {
         match self {
-            Self::Document => event_records(Arrangement::Document, bytes),
-            Self::Lines => event_records(Arrangement::Lines, bytes),
-            Self::Pretty => pretty(&event_records(Arrangement::Document, bytes)),
-            Self::Numbers => polygons(bytes).into_bytes(),
-            Self::Strings => articles(bytes).into_bytes(),
+            Self::Document => events::write(out, Arrangement::Document, bytes).map(drop),
+            Self::Lines => events::write(out, Arrangement::Lines, bytes).map(drop),
+            Self::Pretty => events::write(Layout::new(out), Arrangement::Document, bytes).map(drop),
+            Self::Numbers => polygons(out, bytes),
+            Self::Strings => articles(out, bytes),
         }
     }
 }
 
-fn event_records(arrangement: Arrangement, bytes: u64) -> Vec<u8> {
-    let mut text = Vec::new();
-    events::write(&mut text, arrangement, bytes).expect("writing to memory does not fail");
-    text
+/// Lays out a document that has no white space outside of strings.
+struct Layout<W> {
+    out: W,
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    before: u8,
 }
 
-/// Lays out a document that has no white space outside of strings.
-fn pretty(compact: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(compact.len() * 3 / 2);
-    let (mut depth, mut in_string, mut escaped) = (0, false, false);
-    for (&byte, before) in compact.iter().zip(std::iter::once(&b' ').chain(compact)) {
-        if in_string {
-            in_string = byte != b'"' || escaped;
-            escaped = byte == b'\\' && !escaped;
+impl<W: Write> Layout<W> {
+    fn new(out: W) -> Self {
+        Self { out, depth: 0, in_string: false, escaped: false, before: b' ' }
+    }
+
+    fn push(&mut self, byte: u8, text: &mut Vec<u8>) {
+        let before = std::mem::replace(&mut self.before, byte);
+        if self.in_string {
+            self.in_string = byte != b'"' || self.escaped;
+            self.escaped = byte == b'\\' && !self.escaped;
             text.push(byte);
-            continue;
+            return;
         }
-        in_string = byte == b'"';
+        self.in_string = byte == b'"';
         if matches!(byte, b'}' | b']') {
-            depth -= 1;
+            self.depth -= 1;
         }
         if matches!(before, b'{' | b'[' | b',') || matches!(byte, b'}' | b']') {
             text.push(b'\n');
-            text.extend(std::iter::repeat_n(b' ', 2 * depth));
+            text.extend(std::iter::repeat_n(b' ', 2 * self.depth));
         }
         text.push(byte);
         match byte {
-            b'{' | b'[' => depth += 1,
+            b'{' | b'[' => self.depth += 1,
             b':' => text.push(b' '),
             _ => {}
         }
     }
-    text
 }
 
-fn polygons(bytes: u64) -> String {
-    let mut text = String::from(r#"{"type":"FeatureCollection","features":["#);
-    let mut random = Random::new(0);
-    let mut degrees = |range: u64| random.bits() as f64 / u64::MAX as f64 * 2.0 * range as f64 - range as f64;
+impl<W: Write> Write for Layout<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut text = Vec::with_capacity(2 * bytes.len());
+        for &byte in bytes {
+            self.push(byte, &mut text);
+        }
+        self.out.write_all(&text)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Writes elements between a beginning and an end until there are so many bytes, one at least; each pushes its text.
+fn elements(
+    mut out: impl Write,
+    bytes: u64,
+    (beginning, end): (&str, &str),
+    mut element: impl FnMut(u64, &mut String),
+) -> io::Result<()> {
+    let mut text = String::from(beginning);
+    let mut written = 0;
     for number in 0_u64.. {
-        if number > 0 && text.len() as u64 >= bytes {
+        if number > 0 && written + text.len() as u64 >= bytes {
             break;
         }
-        let comma = if number > 0 { "," } else { "" };
-        write!(text, r#"{comma}{{"id":{number},"coordinates":["#).expect("writing to memory does not fail");
+        if number > 0 {
+            text.push(',');
+        }
+        element(number, &mut text);
+        out.write_all(text.as_bytes())?;
+        written += text.len() as u64;
+        text.clear();
+    }
+    out.write_all(end.as_bytes())?;
+    out.flush()
+}
+
+fn polygons(out: impl Write, bytes: u64) -> io::Result<()> {
+    let mut random = Random::new(0);
+    let mut degrees = |range: u64| random.bits() as f64 / u64::MAX as f64 * 2.0 * range as f64 - range as f64;
+    elements(out, bytes, (r#"{"type":"FeatureCollection","features":["#, "]}"), |number, text| {
+        write!(text, r#"{{"id":{number},"coordinates":["#).expect("writing to memory does not fail");
         for corner in 0..1000 {
             let comma = if corner > 0 { "," } else { "" };
             write!(text, "{comma}[{},{}]", degrees(180), degrees(90))
                 .expect("writing to memory does not fail");
         }
         text.push_str("]}");
-    }
-    text.push_str("]}");
-    text
+    })
 }
 
 const WORDS: [&str; 12] = [
@@ -126,21 +171,14 @@ const WORDS: [&str; 12] = [
     "once,",
 ];
 
-fn articles(bytes: u64) -> String {
-    let mut text = String::from(r#"{"articles":["#);
+fn articles(out: impl Write, bytes: u64) -> io::Result<()> {
     let mut random = Random::new(1);
-    for number in 0_u64.. {
-        if number > 0 && text.len() as u64 >= bytes {
-            break;
-        }
-        let comma = if number > 0 { "," } else { "" };
-        write!(text, r#"{comma}{{"id":"{number}","body":""#).expect("writing to memory does not fail");
+    elements(out, bytes, (r#"{"articles":["#, "]}"), |number, text| {
+        write!(text, r#"{{"id":"{number}","body":""#).expect("writing to memory does not fail");
         for _ in 0..random.between(200, 3000) {
             text.push_str(random.pick(&WORDS));
             text.push(' ');
         }
         text.push_str(r#""}"#);
-    }
-    text.push_str("]}");
-    text
+    })
 }

@@ -8,7 +8,7 @@ use std::env;
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -59,6 +59,8 @@ enum Step {
     Features,
     /// All tests in release mode, with `TROMMEL_DEEP=1`, at their full numbers
     Tests,
+    /// The README's first command, built as its reader builds it
+    Readme,
     /// The tests of the engine under each backend
     Backends,
     /// The tests of the unsafe code's users under `AddressSanitizer`
@@ -111,6 +113,7 @@ impl Step {
         match self {
             Self::Features => features(workspace),
             Self::Tests => tests(workspace),
+            Self::Readme => readme(workspace),
             Self::Backends => backends(workspace),
             Self::Asan => asan(workspace),
             Self::Valgrind => valgrind(workspace),
@@ -168,6 +171,16 @@ fn powerset(package: &Package) -> Vec<Vec<&str>> {
 fn tests(workspace: &Workspace) -> Ran {
     must_run(cargo(&workspace.root, "test --workspace --release --no-fail-fast").env("TROMMEL_DEEP", "1"))?;
     Ok(Outcome::Passed)
+}
+
+/// On what every Rust machine has.
+fn readme(workspace: &Workspace) -> Ran {
+    let mut told = cargo(&workspace.root, "metadata --format-version 1").stdout(Stdio::piped()).spawn()?;
+    let mut asked = cargo(&workspace.root, "run --quiet --release --bin trommel -- stats -");
+    let answered = must_run(asked.stdin(told.stdout.take().ok_or("cargo has no output")?));
+    let is_told = told.wait()?.success();
+    answered?;
+    Ok(if is_told { Outcome::Passed } else { Outcome::Failed("cargo tells no metadata".to_owned()) })
 }
 
 fn backends(workspace: &Workspace) -> Ran {
