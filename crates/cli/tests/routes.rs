@@ -201,7 +201,8 @@ fn r45_directives_that_fail_have_their_place() {
         ),
         ("## S\n@input file: notes/1 (output=file:../x)\n@model none\n", "day.md:2:30: ", "leads upwards"),
         ("## S\nHello.\n", "day.md:1:1: ", "none is set up"),
-        ("## S\n@tools web\n@model x\n", "day.md:", "model"),
+        ("## S\n@model x\n", "day.md:2:8: ", "none is set up"),
+        ("## S\n@tools web\n@model none\n", "day.md:2:8: ", "there is no tool `web`"),
         ("no steps", "day.md:1:1: ", "no step"),
     ] {
         let (home, file) = prepared("failing", document);

@@ -54,6 +54,16 @@ pub struct BufferInfo {
     pub updated_at: Timestamp,
 }
 
+/// The buffers there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Those that can be read: those of the run before those of the session, each by name.
+    pub buffers: Vec<BufferInfo>,
+    /// Why others cannot, a sentence each with what to do.
+    pub unreadable: Vec<String>,
+}
+
 /// What is written to a buffer.
 pub(crate) struct Write<'a> {
     pub(crate) name: &'a str,
@@ -98,15 +108,12 @@ impl Buffers {
         Spool::new(self.spool.as_deref())
     }
 
-    /// The buffers of a scope, or of both, by name; those of the run first. One of the session that cannot be read is left out, and
-    /// an error when it is asked for.
-    pub fn list(&self, scope: Option<Scope>) -> Result<Vec<BufferInfo>> {
-        let mut found = Vec::new();
+    /// The buffers of a scope, or of both.
+    pub fn list(&self, scope: Option<Scope>) -> Result<Listed> {
+        let session = self.session.as_ref().filter(|_| scope != Some(Scope::Run));
+        let mut found = session.map_or_else(|| Ok(Listed::default()), Session::list)?;
         if scope != Some(Scope::Session) {
-            found.extend(self.run.list());
-        }
-        if let Some(session) = self.session.as_ref().filter(|_| scope != Some(Scope::Run)) {
-            found.extend(session.list()?);
+            found.buffers.splice(..0, self.run.list());
         }
         Ok(found)
     }
@@ -128,7 +135,7 @@ impl Buffers {
     }
 
     fn not_found(&self, name: &str, scope: Option<Scope>) -> Error {
-        let known = self.list(scope).unwrap_or_default();
+        let known = self.list(scope).unwrap_or_default().buffers;
         let near = near::one(name, known.iter().map(|info| info.name.as_str()));
         let hint = match (near, known.len()) {
             (Some(near), _) => format!("did you mean `{}`?", shown(near)),
@@ -161,7 +168,7 @@ impl Buffers {
         if mode != WriteMode::New {
             return Ok(name.to_owned());
         }
-        let taken: Vec<String> = self.list(Some(scope))?.into_iter().map(|info| info.name).collect();
+        let taken: Vec<String> = self.list(Some(scope))?.buffers.into_iter().map(|info| info.name).collect();
         let free = (0..crate::files::NUMBERS)
             .map(|number| numbered(name, number))
             .find(|name| !taken.contains(name));

@@ -1,17 +1,22 @@
 //! A model behind an endpoint that speaks as `OpenAI`'s does: `POST …/chat/completions`.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use trommel_tool::dialect::{Dialect, Export};
 use trommel_tool::display::safe;
-use trommel_tool::{Failure, Redaction};
+use trommel_tool::{CancelFlag, Failure, Redaction};
 
 use crate::model::{Message, Model, Reply, Request, ToolCall};
 
 /// How long an answer may take, unless set otherwise.
 const TIMEOUT: Duration = Duration::from_mins(10);
+
+/// How often a caller who waits for an answer looks whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Bytes of an answer at most.
 const LONGEST: u64 = 16 << 20;
@@ -21,7 +26,9 @@ const SAID: usize = 500;
 
 /// A model behind an endpoint that speaks as `OpenAI`'s does.
 ///
-/// Redirects are not followed, so that the key goes to the address that was given and to no other.
+/// Redirects are not followed, so that the key goes to the address that was given and to no other. A request whose flag is raised
+/// fails at once; the exchange that it began ends by itself, at the latest when its time is up.
+#[derive(Clone)]
 pub struct Endpoint {
     agent: ureq::Agent,
     url: String,
@@ -73,7 +80,30 @@ impl Endpoint {
         ))
     }
 
-    fn ask(&self, body: &Value) -> Result<Answer, Failure> {
+    /// Asks on a thread of its own, as an exchange that waits cannot be told to end.
+    fn ask(&self, body: Value, cancel: &CancelFlag) -> Result<Answer, Failure> {
+        if cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        let (answered, answer) = mpsc::sync_channel(1);
+        let asking = self.clone();
+        // Nobody may be waiting any more.
+        let exchange = move || drop(answered.send(asking.exchange(&body)));
+        let thread = thread::Builder::new().name("trommel-model".to_owned()).spawn(exchange);
+        thread.map_err(|error| self.failure(&error.to_string(), "try again"))?;
+        loop {
+            match answer.recv_timeout(LOOK) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Timeout) if cancel.is_cancelled() => return Err(Failure::cancelled()),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(self.failure("the exchange broke off", "try again"));
+                }
+            }
+        }
+    }
+
+    fn exchange(&self, body: &Value) -> Result<Answer, Failure> {
         let mut request = self.agent.post(&self.url);
         if let Some(key) = &self.key {
             request = request.header("Authorization", &format!("Bearer {key}"));
@@ -172,7 +202,7 @@ impl Model for Endpoint {
         if let Some(effort) = request.thinking.and_then(effort) {
             body.insert("reasoning_effort".into(), effort.into());
         }
-        let answer = self.ask(&Value::Object(body))?;
+        let answer = self.ask(Value::Object(body), request.cancel)?;
         let said = answer.choices.into_iter().next();
         let said = said.ok_or_else(|| self.failure("the answer has no choices", "try again"))?.message;
         Ok(reply(said, &export))

@@ -195,7 +195,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use buffers::{BufferInfo, Buffers, Content, Reader};
+pub use buffers::{BufferInfo, Buffers, Content, Listed, Reader};
 pub use destinations::{Destinations, Origin, Parcel};
 pub use directive::{
     Asked, DirectiveError, Directives, Input, Model as ModelChoice, Output as OutputDirective, Source,

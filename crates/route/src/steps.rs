@@ -237,6 +237,8 @@ impl Work<'_> {
         tell: &mut dyn FnMut(Progress<'_>),
     ) -> Done<()> {
         let places = at(&self.step.span, self.runner.places(self.document))?;
+        // What is wrong with the tools is told before anything is written, also where no model will call them.
+        let executor = self.executor(&places)?;
         let mut prompt = prompt::Prompt::default();
         let mut had = Vec::new();
         for input in &self.step.directives.inputs {
@@ -256,7 +258,7 @@ impl Work<'_> {
         let answer = if asked.is_some_and(|model| model.name.is_none()) {
             prompt
         } else {
-            let answer = self.converse(&places, prompt, report, tell)?;
+            let answer = self.converse(&executor, prompt, report, tell)?;
             tell(Progress::Answer(&answer));
             report.answer = Some(answer.clone());
             answer

@@ -38,7 +38,7 @@ fn state(folder: &Path) -> State {
             }
         }
     }
-    for info in places.buffers().list(Some(Scope::Session)).unwrap() {
+    for info in places.buffers().list(Some(Scope::Session)).unwrap().buffers {
         let (info, content) = places.buffers().find(&info.name, Some(Scope::Session)).unwrap();
         let mut bytes = Vec::new();
         content.reader(0).read_to_end(&mut bytes).unwrap();

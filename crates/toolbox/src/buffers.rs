@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use trommel_route::look::{self, Expression, Hit, Hunt, PEEK_CHARS, Piece};
-use trommel_route::{BufferInfo, Content, Destinations, ErrorKind, Origin, Route, Target, notice};
+use trommel_route::{BufferInfo, Content, Destinations, ErrorKind, Listed, Origin, Route, Target, notice};
 use trommel_tool::{Call, Failure, Metadata, Output, Registry, RegistryError, Tool};
 
 use crate::outputs::text::safe_json;
@@ -111,10 +111,14 @@ impl Work<'_, '_> {
     }
 
     fn list(&self) -> Answer {
-        let all = self.places.buffers().list(self.arguments.lifetime()?)?;
+        let Listed { buffers: all, unreadable, .. } =
+            self.places.buffers().list(self.arguments.lifetime()?)?;
         let skipped = usize::try_from(self.arguments.offset.unwrap_or(0)).unwrap_or(usize::MAX);
         let shown: Vec<_> = all.iter().skip(skipped).take(LISTED).collect();
         let mut answer = json!({"buffers": shown, "total": all.len()});
+        if !unreadable.is_empty() {
+            answer["unreadable"] = unreadable.iter().take(LISTED).map(String::as_str).collect();
+        }
         let next = skipped.saturating_add(shown.len());
         if next < all.len() {
             cut(&mut answer, "limit", shown.len(), next as u64);

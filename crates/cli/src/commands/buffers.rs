@@ -88,6 +88,8 @@ struct Shown {
     #[serde(default)]
     buffers: Vec<tables::BufferRow>,
     #[serde(default)]
+    unreadable: Vec<String>,
+    #[serde(default)]
     content: String,
     #[serde(default)]
     hits: Vec<Hit>,
@@ -122,8 +124,11 @@ fn laid_out(operation: &BufferOperation, answer: &str) -> Option<String> {
         BufferOperation::Search { .. } => escape::lines(&shown.hits.iter().map(of_hit).collect::<String>()),
         BufferOperation::Export { .. } => escape::lines(&ended(&shown.notice)),
     };
+    // Writing to a string cannot fail.
+    for why in &shown.unreadable {
+        let _ = writeln!(text, "{}", escape::text(why));
+    }
     if let Some(Truncated { next }) = shown.truncated {
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "… go on with --offset {next}");
     }
     Some(text)

@@ -19,7 +19,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
-use super::{BufferInfo, Content, Write, no_number, numbered};
+use super::{BufferInfo, Content, Listed, Write, no_number, numbered};
 use crate::disk;
 use crate::error::{Error, ErrorKind, Result, shown};
 use crate::files::NUMBERS;
@@ -110,18 +110,23 @@ impl Session {
         })
     }
 
-    pub(super) fn list(&self) -> Result<Vec<BufferInfo>> {
-        let Some(dir) = self.dir()? else { return Ok(Vec::new()) };
+    /// The buffers there are, by name, and why others cannot be read.
+    pub(super) fn list(&self) -> Result<Listed> {
+        let Some(dir) = self.dir()? else { return Ok(Listed::default()) };
         let failed = |cause| Error::io("list the folder", &self.folder.to_string_lossy(), cause);
-        let mut found = Vec::new();
+        let mut found = Listed::default();
         for entry in dir.entries().map_err(failed)? {
             let Ok(name) = entry.map_err(failed)?.file_name().into_string() else { continue };
-            let is_meta = name.strip_suffix(".json").is_some_and(|hash| hash.len() == 32);
-            if let Some(meta) = is_meta.then(|| read(&dir, &name).ok().flatten()).flatten() {
-                found.push(meta.info);
+            if name.strip_suffix(".json").is_none_or(|hash| hash.len() != 32) {
+                continue;
+            }
+            match read(&dir, &name) {
+                Ok(meta) => found.buffers.extend(meta.map(|meta| meta.info)),
+                Err(error) => found.unreadable.push(error.to_string()),
             }
         }
-        found.sort_by(|a, b| a.name.cmp(&b.name));
+        found.buffers.sort_by(|a, b| a.name.cmp(&b.name));
+        found.unreadable.sort();
         Ok(found)
     }
 

@@ -3,7 +3,6 @@
 use trommel_tool::{ErrorKind, Executor, Failure, Metadata, ToolExecution};
 
 use super::{Done, Progress, StepReport, Work, at};
-use crate::destinations::Destinations;
 use crate::model::{Message, Request, ToolCall};
 use crate::notice::{full_notice, notice};
 
@@ -11,7 +10,7 @@ impl Work<'_> {
     /// Asks the model until it answers.
     pub(super) fn converse(
         &self,
-        places: &Destinations,
+        executor: &Executor,
         prompt: String,
         report: &mut StepReport,
         tell: &mut dyn FnMut(Progress<'_>),
@@ -23,7 +22,6 @@ impl Work<'_> {
                 "the step asks a model, and none is set up: name one to the program, or write `@model none`";
             return at(span, Err(Failure::refused(message)));
         };
-        let executor = self.executor(places)?;
         let tools = executor.registry().tools();
         let tools: Vec<&Metadata> = tools.iter().map(|tool| tool.metadata()).collect();
         let mut messages = vec![Message::Prompt(prompt)];
@@ -43,7 +41,7 @@ impl Work<'_> {
             let calls = reply.calls.clone();
             messages.push(Message::Reply(reply));
             for call in calls {
-                let content = self.call(&executor, &call, report, tell);
+                let content = self.call(executor, &call, report, tell);
                 messages.push(Message::Tool { id: call.id, content });
                 self.check()?;
             }

@@ -21,7 +21,7 @@ fn buffers_know_their_size_source_and_times() {
     assert!(second.updated_at >= first.updated_at);
     bench.put("variable:empty", WriteMode::New, "");
     let names: Vec<_> =
-        bench.places.buffers().list(None).unwrap().into_iter().map(|info| info.name).collect();
+        bench.places.buffers().list(None).unwrap().buffers.into_iter().map(|info| info.name).collect();
     assert_eq!(names, ["empty_000", "v"]);
 }
 
@@ -116,9 +116,14 @@ fn r47_descriptions_carry_a_version() {
     fs::write(meta("b"), "{").unwrap();
     let kind = |name: &str| bench.places.buffers().find(name, None).unwrap_err().kind();
     assert_eq!((kind("a"), kind("b")), (ErrorKind::Version, ErrorKind::Corrupt));
-    let names: Vec<_> =
-        bench.places.buffers().list(None).unwrap().into_iter().map(|info| info.name).collect();
-    assert_eq!(names, ["c"]);
+    let listed = bench.places.buffers().list(None).unwrap();
+    let names: Vec<_> = listed.buffers.into_iter().map(|info| info.name).collect();
+    assert_eq!((names, listed.unreadable.len()), (vec!["c".to_owned()], 2));
+    for (name, why) in [("a", "written by a later release"), ("b", "is damaged")] {
+        let file = meta(name).file_name().unwrap().to_str().unwrap().to_owned();
+        let told = listed.unreadable.iter().any(|told| told.contains(&file) && told.contains(why));
+        assert!(told, "{:?}", listed.unreadable);
+    }
     let error = put(&bench.places, &route("variable:a").scope(Scope::Session), "x").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Version);
     // What a later one adds is passed over.

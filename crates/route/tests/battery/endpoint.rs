@@ -4,11 +4,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use trommel_route::{Document, Endpoint, Message, Model, Reply, Request};
-use trommel_tool::{CancelFlag, Registry};
+use trommel_tool::{CancelFlag, FailureKind, Registry};
 
 use crate::support::{Bench, says};
 
@@ -148,4 +148,29 @@ fn answers_may_be_in_parts_and_calls_need_not_be_right() {
         ("ab", vec![json!({"n": 1}), json!({}), json!("no json"), json!({"n": 2})])
     );
     serving.join().unwrap();
+}
+
+/// A server that takes a request and says nothing.
+#[test]
+fn a_request_ends_when_its_flag_is_raised() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = Endpoint::new(&format!("http://{}", listener.local_addr().unwrap())).model("m");
+    let flag = CancelFlag::new();
+    let raising = flag.clone();
+    let serving = thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let asked = stream.peek(&mut [0]).unwrap();
+        raising.cancel();
+        (stream, asked, Instant::now())
+    });
+    let messages = [Message::Prompt("Hello".into())];
+    let failure = endpoint.answer(&Request::new(&messages, &flag)).unwrap_err();
+    let ended = Instant::now();
+    assert_eq!(failure.kind, FailureKind::Cancelled);
+    let (_silent, asked, raised) = serving.join().unwrap();
+    assert_eq!(asked, 1, "it was asked before the flag was raised");
+    // The wait of the endpoint is ten minutes.
+    assert!(ended.duration_since(raised) < Duration::from_secs(10));
+    let failure = endpoint.answer(&Request::new(&messages, &flag)).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Cancelled, "nobody listens, and nobody is asked");
 }

@@ -160,7 +160,7 @@ fn contents_go_from_anywhere_to_themselves() {
     );
     run("variable:v (output=variable:v, scope=session, write-mode=replace)");
     let both: Vec<_> =
-        bench.places.buffers().list(None).unwrap().iter().map(|info| info.scope.name()).collect();
+        bench.places.buffers().list(None).unwrap().buffers.iter().map(|info| info.scope.name()).collect();
     assert_eq!(both, ["run", "session"]);
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use trommel_route::{Document, Message, Progress, Reply, Runner, notice};
+use trommel_route::{Document, Message, Progress, Reply, Runner, WriteMode, notice};
 use trommel_tool::{Call, CancelFlag, Context, Failure, Function, Metadata, Output, Registry};
 
 use crate::support::{Bench, Script, page, says};
@@ -216,6 +216,20 @@ fn properties_names_and_beginnings_are_read_alone() {
     assert_eq!(context("file:gone"), "FILE PATHS (CONTENT NOT INLINED)\n- file:gone (not there)");
 }
 
+/// What is not there counts as empty where it is routed.
+#[test]
+fn an_input_that_is_not_there_is_routed_as_nothing() {
+    let bench = prepared();
+    bench.put("variable:had", WriteMode::Append, "before");
+    for (name, mode, after) in [("made", "append", ""), ("had", "append", "before"), ("had", "replace", "")] {
+        let text =
+            format!("## S\n@input file:gone (output=variable:{name}, write-mode={mode})\n@model none\n");
+        let manifests = bench.run(&text).unwrap();
+        let told = format!("[input routed] 0 files -> variable:{name} (total 0 chars)");
+        assert_eq!((notice(&manifests[0]), bench.variable(name).as_deref()), (told, Some(after)));
+    }
+}
+
 const FEW: &str = "TROMMEL_ROUTE_FEW_DESCRIPTORS";
 
 /// More files than a process may have open: they are opened one after the other.
@@ -289,6 +303,10 @@ fn r45_a_run_that_fails_names_the_place() {
     );
     assert_eq!(with_model("## asked\n@tools web_serch\n", "did you mean web_search?").0, 2);
     assert_eq!(with_model("## asked\n@tools web_search(output=file:own/x)\n", "the program itself").0, 2);
+    // Also where no model will call it, and before anything is written.
+    let unasked = "## S\n@input file:notes/1 (output=variable:y)\n@model none\n@tools web_serch\n";
+    assert_eq!(with_model(unasked, "did you mean web_search?").0, 4);
+    assert_eq!(bench.variable("y"), None);
 }
 
 #[test]

@@ -76,6 +76,9 @@ fn results() -> Value {
         "properties": {
             "buffers": {"type": "array", "items": {"type": "object"}, "description": "Of a list: what info tells of each"},
             "total": {"type": "integer", "description": "How many buffers there are"},
+            "unreadable": {
+                "type": "array", "items": {"type": "string"}, "description": "Why further buffers cannot be read"
+            },
             "name": string, "bytes": integer, "lines": integer, "source": string, "created_at": string, "updated_at": string,
             "buffer": {"type": "string", "description": "The buffer's name"},
             "scope": {"type": "string", "enum": ["run", "session"]},

@@ -274,3 +274,17 @@ fn r28_every_provider_takes_it_with_the_others() {
         );
     }
 }
+
+/// What cannot be read is told beside what can.
+#[test]
+fn a_damaged_buffer_is_told_in_the_list() {
+    let bench = Bench::new();
+    bench.put("kept", Scope::Session, "x");
+    assert_eq!(bench.ok(json!({"operation": "list"})).get("unreadable"), None);
+    let damaged = bench.folder.path().join("sessions/s").join(format!("{}.json", "0".repeat(32)));
+    fs::write(damaged, "{").unwrap();
+    let answer = bench.ok(json!({"operation": "list"}));
+    assert_eq!((&answer["total"], &answer["buffers"][0]["name"]), (&json!(1), &json!("kept")));
+    let told = answer["unreadable"][0].as_str().unwrap();
+    assert!(told.contains(&"0".repeat(32)) && told.contains("is damaged"), "{told}");
+}
