@@ -40,7 +40,7 @@ pub(crate) enum Op {
 #[cfg_attr(not(test), expect(clippy::unnecessary_wraps, reason = "a test lets it fail"))]
 fn pass(op: Op, name: &str) -> io::Result<()> {
     #[cfg(test)]
-    crate::faults::pass(op, name)?;
+    trommel_testkit::faults::pass(op, name)?;
     let _ = (op, name);
     Ok(())
 }

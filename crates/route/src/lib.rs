@@ -178,8 +178,6 @@ mod document;
 #[cfg(feature = "endpoint")]
 mod endpoint;
 mod error;
-#[cfg(test)]
-mod faults;
 mod fetch;
 mod files;
 pub mod look;

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use trommel_testkit::faults::{Fails, failing};
 
 use crate::disk::Op;
-use crate::faults::{Fails, failing};
 use crate::{Buffers, Destinations, ErrorKind, Files, Now, Origin, Route, Scope, Target, WriteMode};
 
 /// What is to be seen of a folder: files below the root, and buffers of the session.
@@ -100,7 +100,7 @@ fn fail(change_of: &Change, at: u64, how: (Fails, Errno), states: &[State; 2]) -
     let (done, operations) =
         failing(at, how.0, how.1.raw_os_error(), || change(&places, target, mode, &text));
     let (op, name) = operations.get(at as usize).cloned()?;
-    let context = format!("{target} {mode} {how:?} {op:?} {name} gives {done:?}");
+    let context = format!("{target} {mode} {how:?} {op:?} {} gives {done:?}", name.display());
     let found = state(folder.path());
     let torn = how.0 == Fails::FromThenOn && target.starts_with("file:") && mode != WriteMode::Replace;
     if torn && found != *old && found != *new {

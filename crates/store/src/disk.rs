@@ -35,7 +35,7 @@ pub(crate) enum Op {
 #[cfg_attr(not(test), expect(clippy::unnecessary_wraps, reason = "a test lets it fail"))]
 pub(crate) fn pass(op: Op, path: &Path) -> io::Result<()> {
     #[cfg(test)]
-    crate::faults::pass(op, path)?;
+    trommel_testkit::faults::pass(op, path)?;
     let _ = (op, path);
     Ok(())
 }

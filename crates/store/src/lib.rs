@@ -146,8 +146,6 @@ mod db;
 mod disk;
 mod error;
 mod examine;
-#[cfg(test)]
-mod faults;
 mod filter;
 mod find;
 mod glimpse;

@@ -15,6 +15,7 @@
 //! | [`generate`] | random documents, streams, queries and damage from a seed |
 //! | [`chunks`], [`repeat`] | readers with short reads and failures; documents of any size that are never stored |
 //! | [`events`] | a large file for measurements |
+//! | [`faults`] | operations on files that fail when they are told to |
 //! | [`conformance`] | the third-party suites, typed |
 //! | [`alloc`] | counts of what is asked of the allocator |
 //! | [`effort`] | how many random cases a test tries |
@@ -68,6 +69,7 @@ pub mod decimal;
 pub mod effort;
 pub mod evaluate;
 pub mod events;
+pub mod faults;
 pub mod generate;
 pub mod golden;
 pub mod naive;

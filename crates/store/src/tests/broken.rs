@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
+use trommel_testkit::faults::{Fails, failing, watched};
 
 use crate::disk::Op;
-use crate::faults::{Fails, failing, watched};
 use crate::{ErrorKind, Filter, GcOptions, Limits, Origin, Result, Row, Store, StoreOptions};
 
 /// What is to be seen of a store: rows, and the payload of each.
@@ -110,7 +110,7 @@ fn fail(change: &Change, at: u64, fails: Fails, errno: Errno, allowed: &[State])
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("store");
     let store = prepared(&root, change);
-    let (done, operations) = failing(at, fails, errno.raw_os_error(), || (change.work)(&store));
+    let (done, operations) = failing::<Op, _>(at, fails, errno.raw_os_error(), || (change.work)(&store));
     let Some((op, path)) = operations.get(at as usize).cloned() else {
         assert!(done.is_ok());
         return false;
@@ -135,7 +135,7 @@ fn fail(change: &Change, at: u64, fails: Fails, errno: Errno, allowed: &[State])
         assert!(allowed[1..].contains(&found), "{context}");
     }
     // Whatever happened, the change can be made now.
-    let (new, _) = watched(|| (change.work)(&again));
+    let (new, _) = watched::<Op, _>(|| (change.work)(&again));
     match new {
         Ok(()) => {}
         Err(error) => assert!(
@@ -181,7 +181,8 @@ fn r17_every_operation_may_find_the_disk_full() {
     };
     let folder = tempfile::tempdir().unwrap();
     let store = prepared(&folder.path().join("store"), &change);
-    let writes = |at| failing(at, Fails::Once, Errno::NOSPC.raw_os_error(), || (change.work)(&store));
+    let writes =
+        |at| failing::<Op, _>(at, Fails::Once, Errno::NOSPC.raw_os_error(), || (change.work)(&store));
     let (_, operations) = writes(u64::MAX);
     store.delete("new-one").unwrap();
     for (at, (op, _)) in operations.iter().enumerate() {
@@ -206,7 +207,7 @@ fn r16_recording_may_fail() {
         let store = Store::open(folder.path().join("store"), StoreOptions::default()).unwrap();
         store.executions().append("1").unwrap();
         let (done, operations) =
-            failing(at, Fails::Once, Errno::IO.raw_os_error(), || store.executions().append("2"));
+            failing::<Op, _>(at, Fails::Once, Errno::IO.raw_os_error(), || store.executions().append("2"));
         let newest = store.executions().newest(9).unwrap();
         assert_eq!(newest, if done.is_ok() { vec!["2", "1"] } else { vec!["1"] }, "{at}");
         if operations.len() as u64 <= at {
@@ -236,7 +237,7 @@ fn r16_opening_may_fail() {
             let root = folder.path().join("a/store");
             prepare(&root, is_new);
             let open = || Store::open(&root, StoreOptions::default());
-            let (done, operations) = failing(at, fails, Errno::NOSPC.raw_os_error(), open);
+            let (done, operations) = failing::<Op, _>(at, fails, Errno::NOSPC.raw_os_error(), open);
             if let Err(error) = &done {
                 assert!(error.path().is_some(), "{error:?}");
             }

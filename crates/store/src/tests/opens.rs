@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use trommel_testkit::faults::watched;
+
 use crate::disk::Op;
-use crate::faults::watched;
 use crate::{Filter, Origin, SortBy, SortOrder, Store, StoreOptions};
 
 fn opened(operations: &[(Op, PathBuf)]) -> Vec<&PathBuf> {
