@@ -1,14 +1,18 @@
 //! Memory: what storing and asking takes follows the questions, never the length of the output.
+//!
+//! A binary of its own, which holds little: the peak of whoever starts a program counts as that program's.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "battery/common.rs"]
+#[allow(dead_code, reason = "the other tests use the rest")]
 mod common;
 
 use std::io;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use common::Home;
+use crate::common::Home;
 use serde_json::{Value, json};
 use trommel_testkit::effort::cases;
 use trommel_testkit::repeat::Repeat;

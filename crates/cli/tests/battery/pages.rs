@@ -1,9 +1,6 @@
 //! Pages of one value: of files, pipes and stored outputs alike.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{Home, data, gzip, line, piped, read, run};
+use crate::common::{self, Home, data, gzip, line, piped, read, run};
 use serde_json::{Value, json};
 
 /// All pages of a value, one after the other.

@@ -1,8 +1,4 @@
 //! Files that change while they are read.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -11,7 +7,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use common::{Folder, Run, trommel};
+use crate::common::{Folder, Run, trommel};
 
 /// Elements of the array that is read.
 const ITEMS: usize = 40_000;

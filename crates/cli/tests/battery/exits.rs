@@ -1,8 +1,4 @@
 //! How it ends: signals, closed pipes, full disks, exit statuses.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Folder, Run, line, run, trommel, wait};
+use crate::common::{self, Folder, Run, line, run, trommel, wait};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A file of numbers, large enough that nothing is done with it at once.

@@ -1,9 +1,6 @@
 //! Every example of the tools' specification, through `trommel call`.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::Home;
+use crate::common::Home;
 use serde_json::{Value, json};
 
 fn users(count: u64) -> Vec<Value> {

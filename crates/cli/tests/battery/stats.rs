@@ -1,8 +1,6 @@
 //! `trommel stats` and `trommel schema`: shapes and options.
 
-mod common;
-
-use common::{line, piped};
+use crate::common::{line, piped};
 use serde_json::{Value, json};
 
 #[test]

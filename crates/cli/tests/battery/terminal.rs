@@ -1,8 +1,4 @@
 //! What a person at a terminal sees.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -10,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use common::{Folder, Home, data, piped, read, run, snapshot, trommel, words};
+use crate::common::{self, Folder, Home, data, piped, read, run, snapshot, trommel, words};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 

@@ -1,9 +1,6 @@
 //! `trommel sample`: strategies, seeds, forms.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::{Folder, line, piped, run};
+use crate::common::{self, Folder, line, piped, run};
 use serde_json::{Value, json};
 
 fn numbers(count: u32) -> Vec<u8> {

@@ -1,8 +1,6 @@
 //! `trommel extract`: forms, orders, limits, documents, streams.
 
-mod common;
-
-use common::{Folder, line, piped, run};
+use crate::common::{self, Folder, line, piped, run};
 use serde_json::json;
 
 #[test]

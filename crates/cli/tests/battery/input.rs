@@ -1,11 +1,9 @@
 //! What is read: framings, pipes, compressed files, and what cannot be read.
 
-mod common;
-
 use std::fs::{self, File};
 use std::process::Stdio;
 
-use common::{Folder, Run, data, gzip, line, piped, read, run, trommel, zstd};
+use crate::common::{Folder, Run, data, gzip, line, piped, read, run, trommel, zstd};
 
 #[test]
 fn framings_divide_as_they_say() {

@@ -1,8 +1,4 @@
 //! Tools: shown, described to providers, called; what is remembered, logged, and kept secret.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::fs;
 use std::io::Read;
@@ -10,7 +6,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Home, wait};
+use crate::common::{Home, wait};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

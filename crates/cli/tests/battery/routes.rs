@@ -1,7 +1,4 @@
 //! `trommel run` and `trommel buffers`: documents, with a model and without one, and what they leave in variables.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,7 +7,7 @@ use std::process::Stdio;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use common::{Home, wait};
+use crate::common::{self, Home, wait};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

@@ -1,8 +1,4 @@
 //! Outputs that are stored: put, list, read, and questioned as any other input; and their upkeep.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -11,7 +7,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Home, data, gzip, read, run, wait, zstd};
+use crate::common::{self, Home, data, gzip, read, run, wait, zstd};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

@@ -1,12 +1,9 @@
 //! The README's tours: every command shown is run, in the order shown and in a home of their own, and must print what is shown.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::Home;
+use crate::common::Home;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

@@ -1,11 +1,8 @@
 //! What is said when something is wrong, word for word.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::fmt::Write;
 
-use common::{Folder, piped, run, snapshot, words};
+use crate::common::{self, Folder, piped, run, snapshot, words};
 
 /// What a command says on standard error, under the command, with its status.
 fn said(transcript: &mut String, line: &str) {

@@ -1,8 +1,6 @@
 //! Help, version, completions, manual pages.
 
-mod common;
-
-use common::{line, run, snapshot};
+use crate::common::{line, run, snapshot};
 
 const COMMANDS: [&str; 21] = [
     "extract",

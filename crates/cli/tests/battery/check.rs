@@ -1,12 +1,9 @@
 //! `trommel check`: silence, places, damage reports, conformance.
-#![allow(clippy::print_stdout, reason = "a test that cannot run says so")]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{line, piped, run};
+use crate::common::{line, piped, run};
 
 #[test]
 fn silent_when_valid() {

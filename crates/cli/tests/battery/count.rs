@@ -1,8 +1,6 @@
 //! `trommel count`: types, names, filters, limits.
 
-mod common;
-
-use common::{line, run};
+use crate::common::{self, line, run};
 
 #[test]
 fn counts_stand_by_name_in_the_order_asked() {
