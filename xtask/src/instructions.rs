@@ -9,6 +9,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,9 @@ struct Written {
     loops: Vec<Loop>,
 }
 
+/// Instructions a byte, or why there are none, from another thread.
+type Count = Result<f64, Box<dyn Error + Send + Sync>>;
+
 /// A column of a task of the benches.
 #[derive(Deserialize, Serialize)]
 struct Loop {
@@ -65,8 +69,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
     let program = workspace.target.join("release/loops");
     println!("{:<42} written  counted", "instructions a byte");
     let mut good = calls.is_empty();
-    for row in &mut written.loops {
-        let counted = count(&program, row)?;
+    let counts = counts(&program, &written.loops);
+    for (row, counted) in written.loops.iter_mut().zip(counts) {
+        let counted = counted.map_err(|error| error.to_string())?;
         let change = counted / row.instructions - 1.0;
         let (name, fault) = (format!("{}, {}", row.task, row.column), fault(change));
         println!("{name:<42} {:>7.2} {counted:>8.2}  {}", row.instructions, fault.unwrap_or_default());
@@ -134,8 +139,22 @@ fn fault(change: f64) -> Option<&'static str> {
     }
 }
 
+/// The counts of all loops, two at a time: what is counted is not time.
+fn counts(program: &Path, loops: &[Loop]) -> Vec<Count> {
+    let of_two = |pair: &[Loop]| {
+        thread::scope(|scope| {
+            let counting: Vec<_> = pair.iter().map(|row| scope.spawn(move || count(program, row))).collect();
+            let ended = counting.into_iter().map(thread::ScopedJoinHandle::join);
+            ended
+                .map(|ended| ended.unwrap_or_else(|_| Err("a thread has panicked".into())))
+                .collect::<Vec<_>>()
+        })
+    };
+    loops.chunks(2).flat_map(of_two).collect()
+}
+
 /// The instructions that a loop takes for a byte.
-fn count(program: &Path, row: &Loop) -> Result<f64, Box<dyn Error>> {
+fn count(program: &Path, row: &Loop) -> Count {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*loops*counted*"]);
     let output = command.arg(program).args([&row.task, &row.column]).output()?;

@@ -4,7 +4,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "battery/common.rs"]
+#[path = "program/common.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod common;
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
+use std::sync::LazyLock;
 
 use trommel::path::{Duplicates, Order, Selector};
 use trommel::reader::{Framing, Validation};
@@ -143,14 +144,14 @@ fn filters_and_lengths() {
         }
     }
     for analysis in [&conditions("$")[0], &Analysis::new().count(query("$[?@.id == 'no']"))] {
-        for (text, _) in odd_arrays() {
-            assert!(same(analysis, &text).1.is_ok());
+        for (text, _) in ODD_ARRAYS.iter() {
+            assert!(same(analysis, text).1.is_ok());
         }
     }
 }
 
 /// Elements between which places cannot be guessed, or are guessed wrong; and how many values have an `id` at least.
-fn odd_arrays() -> [(String, usize); 6] {
+static ODD_ARRAYS: LazyLock<[(String, usize); 6]> = LazyLock::new(|| {
     let numbers = array(3 << 20, |number, _| number.to_string());
     let objects = array(3 << 20, |number, random| match random.below(4) {
         0 => format!(r#" {{ "id" : {number} }} "#),
@@ -171,13 +172,13 @@ fn odd_arrays() -> [(String, usize); 6] {
     });
     let long = array(5 << 20, |number, _| format!(r#"{{"id":{number},"text":"{}"}}"#, "x".repeat(1 << 20)));
     [(numbers, 0), (objects, 100), (pretty, 1000), (nested, 1000), (alike, 1000), (long, 2)]
-}
+});
 
 #[test]
 fn whatever_the_elements_are() {
-    for (text, least) in odd_arrays() {
-        let (values, end) = same(&questions("$"), &text);
-        assert!(values >= least && end.is_ok(), "{values} {end:?}");
+    for (text, least) in ODD_ARRAYS.iter() {
+        let (values, end) = same(&questions("$"), text);
+        assert!(values >= *least && end.is_ok(), "{values} {end:?}");
     }
 }
 
@@ -205,8 +206,8 @@ fn statistics_of_a_document() {
     for analysis in descriptions() {
         let end = same_for_all(&analysis, &text).1.unwrap();
         assert!(end.contains("duplicate_names"), "a repeated name outside of the array is seen: {end}");
-        for (text, _) in odd_arrays() {
-            assert!(same(&analysis, &text).1.is_ok());
+        for (text, _) in ODD_ARRAYS.iter() {
+            assert!(same(&analysis, text).1.is_ok());
         }
     }
 }
@@ -263,8 +264,8 @@ fn names_at_any_depth() {
         assert!(plain(analysis, &format!("{}{bad}{}", &document[..at], &document[at..])).is_err());
     }
     assert!(plain(&analyses[0].clone().duplicates(Duplicates::All), &document).is_ok());
-    for (text, _) in odd_arrays() {
-        assert!(plain(&analyses[0], &text).is_ok());
+    for (text, _) in ODD_ARRAYS.iter() {
+        assert!(plain(&analyses[0], text).is_ok());
     }
     assert!(same(&analyses[3], &document).1.is_ok(), "with locations it is another way");
 }
@@ -308,8 +309,8 @@ fn samples_of_a_document() {
     }
     assert_eq!(refused, 1, "there are more groups than there may be");
     for analysis in samples("$").into_iter().take(1) {
-        for (text, _) in odd_arrays() {
-            assert!(same(&analysis, &text).1.is_ok());
+        for (text, _) in ODD_ARRAYS.iter() {
+            assert!(same(&analysis, text).1.is_ok());
         }
     }
     // A sample and values: the one is drawn while the others are handed out.
