@@ -87,6 +87,8 @@ mod session;
 mod sessions;
 mod sniff;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod text;
 mod time;
 mod transcript;
