@@ -1,8 +1,9 @@
-//! The concrete tools: `tool_outputs.*` over stored outputs, `buffer_ops` over buffers, and what joins tools to the store.
+//! The concrete tools: `tool_outputs.*` over stored outputs, `buffer_ops` over buffers, `session` over logs of agents' sessions, and
+//! what joins tools to the store.
 //!
-//! Whoever runs tools for a model takes this crate with `trommel-tool` (the contract), `trommel-route` (where results go) and
-//! `trommel-store` (the outputs): it fits them together. Whoever wants answers about JSON in a program of their own takes the facade `trommel`, whose
-//! answers are not bounded for a reader of few words.
+//! Whoever runs tools for a model takes this crate with `trommel-tool` (the contract), `trommel-route` (where results go),
+//! `trommel-store` (the outputs) and `trommel-session` (the logs): it fits them together. Whoever wants answers about JSON in a program
+//! of their own takes the facade `trommel`, whose answers are not bounded for a reader of few words.
 //!
 //! # Contents
 //!
@@ -11,6 +12,7 @@
 //! | [`outputs::register`] | the six tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample` and `read` |
 //! | [`outputs::Mark`] | what stands on a page for a value that no page can hold |
 //! | [`buffers::register`] | the tool `buffer_ops` |
+//! | [`sessions::register`] | the tool `session` |
 //! | [`Queries`] | what `query:` inputs of documents are: values of files and stored outputs |
 //! | [`StoreShelf`] | keeps long results in a store, and gives the caller a preview and the next calls instead |
 //! | [`StoreRecord`] | keeps executions in the store's history |
@@ -83,6 +85,7 @@ pub mod outputs;
 mod preview;
 mod queries;
 mod record;
+pub mod sessions;
 mod shelf;
 
 pub use queries::Queries;

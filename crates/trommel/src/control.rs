@@ -43,6 +43,12 @@ impl Cancel {
     }
 }
 
+impl From<Arc<AtomicBool>> for Cancel {
+    fn from(flag: Arc<AtomicBool>) -> Self {
+        Self(flag)
+    }
+}
+
 type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// What a run is accompanied by.

@@ -14,9 +14,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel", &["trommel-path", "trommel-reader", "trommel-sampler", "trommel-stats"]),
     ("trommel-tool", &[]),
     ("trommel-store", &["trommel"]),
+    ("trommel-session", &["trommel"]),
     ("trommel-route", &["trommel-tool"]),
-    ("trommel-toolbox", &["trommel", "trommel-route", "trommel-store", "trommel-tool"]),
-    ("trommel-cli", &["trommel", "trommel-route", "trommel-store", "trommel-tool", "trommel-toolbox"]),
+    ("trommel-toolbox", &["trommel", "trommel-route", "trommel-session", "trommel-store", "trommel-tool"]),
+    (
+        "trommel-cli",
+        &["trommel", "trommel-route", "trommel-session", "trommel-store", "trommel-tool", "trommel-toolbox"],
+    ),
     ("trommel-testkit", &["trommel-query"]),
 ];
 

@@ -17,6 +17,7 @@ mod reads;
 mod rules;
 mod samples;
 mod schemas;
+mod sessions;
 mod specification;
 mod stats;
 mod stopping;

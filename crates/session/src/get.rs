@@ -1,0 +1,96 @@
+//! One session: what it says of itself, and on request its messages and what its events were.
+
+use serde::Serialize;
+
+use crate::analyze::Summary;
+use crate::error::{ErrorKind, Result};
+use crate::metadata;
+use crate::project::Nested;
+use crate::session::{EVENTS, Format, Session, TRANSCRIPT};
+use crate::transcript::{Transcript, TranscriptQuery};
+use crate::watch::Watch;
+
+/// What to get of a session besides its description.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct GetQuery {
+    /// A page of its messages.
+    pub transcript: Option<TranscriptQuery>,
+    /// What its events were.
+    pub events_summary: bool,
+}
+
+/// What was got.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Details {
+    /// Its id.
+    pub session_id: String,
+    /// Its project.
+    pub project: String,
+    /// Its description, as it stands in the file.
+    pub metadata: Option<Nested>,
+    /// Members of the description that are too long to be shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub omitted: Vec<String>,
+    /// Its messages, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<Transcript>,
+    /// What its events were, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events_summary: Option<Summary>,
+    /// What could not be got, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+    /// Where it lies: always `local`.
+    pub source: &'static str,
+    /// What wrote it.
+    pub format: Format,
+    /// Its folder or file.
+    pub path: String,
+}
+
+impl Session {
+    /// What is known of it. What is missing or damaged is told, and keeps nothing else back.
+    pub fn get(&self, query: &GetQuery, watch: &Watch<'_>) -> Result<Details> {
+        let messages = query.transcript.as_ref().map_or(0, |_| self.bytes(TRANSCRIPT));
+        let events = if query.events_summary { self.bytes(EVENTS) } else { 0 };
+        let job = watch.job(messages + events)?;
+        let mut problems = Vec::new();
+        let (metadata, omitted) = or_problem(metadata::members(self), &mut problems)?.unwrap_or_default();
+        let transcript = match &query.transcript {
+            Some(query) => or_problem(self.messages(query, watch), &mut problems)?,
+            None => None,
+        };
+        let events_summary =
+            if query.events_summary { or_problem(self.summary(watch), &mut problems)? } else { None };
+        job.done();
+        let path = self.path.to_string_lossy().into_owned();
+        let (session_id, project) = (self.id.clone(), self.project.clone());
+        let (format, source) = (self.format, "local");
+        Ok(Details {
+            session_id,
+            project,
+            metadata,
+            omitted,
+            transcript,
+            events_summary,
+            problems,
+            source,
+            format,
+            path,
+        })
+    }
+}
+
+/// What the files are to blame for is told beside the rest; what was asked wrongly ends it.
+fn or_problem<T>(found: Result<T>, problems: &mut Vec<String>) -> Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if matches!(error.kind(), ErrorKind::Request | ErrorKind::Cancelled) => Err(error),
+        Err(error) => {
+            problems.push(error.to_string());
+            Ok(None)
+        }
+    }
+}

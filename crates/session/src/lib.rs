@@ -1,0 +1,121 @@
+//! Logs of agents' sessions, questioned and rewound: lists, messages, events, figures, searches, without ever holding an event.
+//!
+//! ```
+//! use trommel_session::{EventQuery, Sessions, Watch};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let home = tempfile::tempdir()?;
+//! # let folder = home.path().join("projects/-home-u-app/sessions/5d1c");
+//! # std::fs::create_dir_all(&folder)?;
+//! # let log = r#"{"ts":"2026-03-01T09:00:00Z","lvl":"INFO","event":"llm:response","data":{"model":"m","usage":{"input_tokens":9,"output_tokens":2}}}"#;
+//! # std::fs::write(folder.join("events.jsonl"), log)?;
+//! let sessions = Sessions::new().amplifier(home.path());
+//! let session = sessions.find("5d1")?;
+//! let mut query = EventQuery::default();
+//! query.fields = vec!["model".into(), "data".into()];
+//! let page = session.get_events(&query, &Watch::new())?;
+//! assert_eq!(page.events[0].fields.get(&["data", "model"]), Some("\"m\""));
+//! assert_eq!(page.events[0].omitted, ["data"]);
+//! assert_eq!(session.usage(&Watch::new())?.total_output_tokens, 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Should I use this crate?
+//!
+//! Yes, to find out what happened in sessions of agents whose logs are too long to read, or to cut such a session back. To ask other
+//! questions of the same files, take `trommel`: they are JSON like any other.
+//!
+//! # Terms
+//!
+//! A *session* is a folder with a description, a transcript and events, or a file of messages. A *record* is one JSON object of a file.
+//! A *message* is a record with a role. A *turn* is what a user said and everything until a user said something again; turns count from
+//! 1, messages and records from 0. What a user said is a message with the role `user` that answers no call of a tool, and does not begin
+//! with `<system-reminder>`.
+//!
+//! # What is never returned
+//!
+//! An event as it stands. [`Session::get_events`] takes the fields that were asked for out of the tokens of each record; what
+//! is longer than [`FIELD_CHARS`] characters, and all that an event carries (`data`), is left out and named. Texts are cut, excerpts are
+//! bounded, and lists come in pages, whose rows have a million characters together unless fewer or more are asked for.
+//!
+//! # Damage
+//!
+//! A record that is no JSON hides no later one. How many there are, and where the first ones stand, is said beside the answer
+//! ([`Damage`]). A last line that has no end yet is told apart: it may be being written.
+//!
+//! # Changes
+//!
+//! [`Sessions::rewind`] and [`Sessions::repair`] write backups and read them back, then write the new files beside the old ones, then a
+//! plan, and only then give the new files their names. Whatever ends a process in between, whoever looks for the session next finds
+//! all old files or all new ones. [`Sessions::undo`] takes back the last change that was not taken back, byte for byte.
+//!
+//! # What was decided here
+//!
+//! - A session lies in a range of days when it was begun before its end and changed after its beginning.
+//! - A search finds texts in either case, in all strings of a message but its role and type. Hits that one excerpt shows are one match.
+//! - Usage of a session counts what it spawned, where it is asked of [`Sessions`], and no forks.
+//! - Events are cut where the transcript is: at the prompt of the first turn that goes where messages and events count as many turns,
+//!   else by time; what is told of a tool's call always goes where the call goes.
+//! - Files of other programs are read and never changed.
+//! - Nothing is known of other machines, and [`Sessions::sync_status`] says so.
+//!
+//! # Limits, errors and cost
+//!
+//! A log is read once for a question (twice to be cut), through a window; memory follows what is returned, and the number of tool calls
+//! where those have to be told apart. An [`Error`] has a kind for programs, and says what to do. Everything takes a
+//! [`Watch`], which ends it and is told how far it is.
+
+mod analyze;
+mod change;
+mod claude;
+mod diagnose;
+mod disk;
+mod divided;
+mod error;
+mod events;
+mod get;
+mod list;
+mod message;
+mod metadata;
+mod names;
+mod project;
+mod records;
+mod repair;
+mod rewind;
+mod room;
+mod search;
+mod seek;
+mod session;
+mod sessions;
+mod sniff;
+mod sync;
+#[cfg(test)]
+mod tests;
+mod text;
+mod time;
+mod transcript;
+mod usage;
+mod watch;
+
+pub use analyze::{
+    Aggregate, AggregateQuery, ErrorRow, Errors, Group, Largest, LeftOut, ModelUsage, Page, SessionUsage,
+    Summary, Timeline, ToolCalls, Turn, UsageReport,
+};
+pub use diagnose::{Diagnosis, IncompleteTurn};
+pub use error::{Error, ErrorKind, Result};
+pub use events::{EventPage, EventQuery, EventRow, FIELD_CHARS};
+pub use get::{Details, GetQuery};
+pub use list::{ListQuery, Listing, SessionRow};
+pub use project::Nested;
+pub use records::{Damage, Damaged};
+pub use repair::Repaired;
+pub use rewind::{Removed, RewindQuery, Rewound, Undone};
+pub use search::{Match, Matches, Scope, SearchQuery};
+pub use session::{Format, Session};
+pub use sessions::Sessions;
+pub use sync::{SessionSync, SyncStatus};
+pub use transcript::{CallRow, MessageRow, Transcript, TranscriptQuery};
+pub use trommel::Cancel;
+pub use usage::Usage;
+pub use watch::Watch;

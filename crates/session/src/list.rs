@@ -1,0 +1,152 @@
+//! Sessions by project and day, the one that changed last first.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::metadata::Facts;
+use crate::session::{Format, Session};
+use crate::sessions::Sessions;
+use crate::time::{Days, spelt};
+use crate::watch::Watch;
+
+/// Which sessions to list.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ListQuery {
+    /// Of this project only.
+    pub project: Option<String>,
+    /// That were there on one of these days: `today`, `last_week`, `2026-03-01:2026-03-31` and the like.
+    pub date_range: Option<String>,
+    /// Without those that other sessions spawned.
+    pub top_level_only: bool,
+    /// How many at most.
+    pub limit: usize,
+    /// How many to pass over.
+    pub offset: usize,
+}
+
+impl Default for ListQuery {
+    fn default() -> Self {
+        Self { project: None, date_range: None, top_level_only: true, limit: 50, offset: 0 }
+    }
+}
+
+/// Sessions that were listed.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Listing {
+    /// The sessions, the one that changed last first.
+    pub sessions: Vec<SessionRow>,
+    /// How many there are.
+    pub total: u64,
+    /// Whether there are more behind these.
+    pub has_more: bool,
+    /// Whether sessions of other machines are among them. They never are yet.
+    pub connected: bool,
+}
+
+/// A session in a list.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct SessionRow {
+    /// Its id.
+    pub session_id: String,
+    /// Its project.
+    pub project: String,
+    /// When it was begun.
+    pub created: Option<String>,
+    /// When it was changed last.
+    pub modified: Option<String>,
+    /// What it was configured with.
+    pub bundle: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// How many messages were the user's; nothing where the session does not say so.
+    pub turn_count: Option<u64>,
+    /// Where it lies: always `local`.
+    pub source: &'static str,
+    /// What wrote it.
+    pub format: Format,
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The session that it was spawned by or forked from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<String>,
+    /// What is wrong with its description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+impl SessionRow {
+    fn of(session: Session, facts: Facts) -> Self {
+        Self {
+            session_id: session.id,
+            project: session.project,
+            created: facts.created.map(spelt),
+            modified: facts.modified.map(spelt),
+            bundle: facts.bundle,
+            model: facts.model,
+            turn_count: facts.turn_count,
+            source: "local",
+            format: session.format,
+            name: facts.name,
+            parent_id: facts.parent_id,
+            problem: facts.problem,
+        }
+    }
+}
+
+/// Rows of a page at most.
+pub(crate) const PAGE: usize = 1_000;
+
+/// An error for a page that has no rows, or too many.
+pub(crate) fn check_limit(limit: usize) -> Result<()> {
+    match limit {
+        1..=PAGE => Ok(()),
+        _ => Err(Error::request(format!("limit {limit} is not between 1 and {PAGE}: take pages, by offset"))),
+    }
+}
+
+/// The sessions of a query, the one that changed last first.
+pub(crate) fn chosen(
+    sessions: &Sessions,
+    project: Option<&str>,
+    date_range: Option<&str>,
+    watch: &Watch<'_>,
+) -> Result<Vec<(Session, Facts)>> {
+    let days = date_range.map(|text| Days::parse(text, &sessions.now())).transpose()?;
+    let mut chosen = Vec::new();
+    sessions.each(project, &mut |session| {
+        watch.check()?;
+        let facts = Facts::of(&session);
+        if days.is_none_or(|days| days.touches(facts.created, facts.modified)) {
+            chosen.push((session, facts));
+        }
+        Ok(())
+    })?;
+    chosen.sort_by(|(one, a), (other, b)| {
+        let late = |facts: &Facts| facts.modified.unwrap_or(Timestamp::MIN);
+        late(b)
+            .cmp(&late(a))
+            .then_with(|| one.id.cmp(&other.id))
+            .then_with(|| one.project.cmp(&other.project))
+    });
+    Ok(chosen)
+}
+
+impl Sessions {
+    /// Lists sessions. One whose description is damaged is a row that says so, and hides no other.
+    pub fn list(&self, query: &ListQuery, watch: &Watch<'_>) -> Result<Listing> {
+        check_limit(query.limit)?;
+        watch.check()?;
+        let mut all = chosen(self, query.project.as_deref(), query.date_range.as_deref(), watch)?;
+        all.retain(|(session, _)| !query.top_level_only || session.is_top_level());
+        let total = all.len();
+        let page = all.into_iter().skip(query.offset).take(query.limit);
+        let sessions = page.map(|(session, facts)| SessionRow::of(session, facts)).collect::<Vec<_>>();
+        let has_more = query.offset + sessions.len() < total;
+        Ok(Listing { sessions, total: total as u64, has_more, connected: false })
+    }
+}

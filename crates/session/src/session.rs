@@ -1,0 +1,157 @@
+//! One session: where it lies, and what kind of log it is.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::records::Log;
+use crate::text::shown;
+use crate::watch::Watch;
+
+/// What wrote a session's logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Format {
+    /// A folder with `metadata.json`, `transcript.jsonl` and `events.jsonl`.
+    Amplifier,
+    /// Claude Code: one file of lines, or one document with a list of them.
+    ClaudeCode,
+    /// Messages with a role and contents, as lines or as a list in a document.
+    Chat,
+}
+
+/// A session that was found. Nothing of it is held but where it lies.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub(crate) id: String,
+    pub(crate) project: String,
+    /// The folder, or the file of a session that is one.
+    pub(crate) path: PathBuf,
+    pub(crate) format: Format,
+}
+
+/// The files of a session's folder.
+pub(crate) const METADATA: &str = "metadata.json";
+pub(crate) const TRANSCRIPT: &str = "transcript.jsonl";
+pub(crate) const EVENTS: &str = "events.jsonl";
+
+impl Session {
+    /// A session's folder, or a file that is one session's log, wherever it lies.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let metadata = path.metadata().map_err(|cause| Error::io("open", path, cause))?;
+        let name = |name: Option<&std::ffi::OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
+        let format = if metadata.is_dir() { Format::Amplifier } else { crate::sniff::format(path)? };
+        let id = if metadata.is_dir() { name(path.file_name()) } else { name(path.file_stem()) };
+        let above = path.parent().filter(|parent| parent.file_name().is_some_and(|name| name == "sessions"));
+        let project = above.and_then(Path::parent).or_else(|| path.parent()).and_then(Path::file_name);
+        Ok(Self { id, project: name(project), path: path.to_owned(), format })
+    }
+
+    /// The folder whose `projects` it lies in, where that is one of its program's.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        let slug = match self.format {
+            Format::Amplifier => self
+                .path
+                .parent()
+                .filter(|parent| parent.file_name().is_some_and(|name| name == "sessions"))?
+                .parent()?,
+            Format::ClaudeCode if self.path.extension().is_some_and(|ending| ending == "jsonl") => {
+                self.path.parent()?
+            }
+            Format::ClaudeCode | Format::Chat => return None,
+        };
+        let projects =
+            slug.parent().filter(|projects| projects.file_name().is_some_and(|name| name == "projects"))?;
+        // Hidden ones are not looked for.
+        let is_hidden = self.id.starts_with('.') || self.project.starts_with('.');
+        projects.parent().filter(|_| !is_hidden)
+    }
+
+    /// Bytes of its messages or of its events, or none where there are none.
+    pub(crate) fn bytes(&self, name: &str) -> u64 {
+        self.file(name).metadata().map_or(0, |found| found.len())
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The project it belongs to.
+    pub fn project(&self) -> &str {
+        &self.project
+    }
+
+    /// Its folder, or its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What wrote it.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether no other session spawned it.
+    pub fn is_top_level(&self) -> bool {
+        match self.format {
+            Format::Amplifier => !self.id.contains('_'),
+            Format::ClaudeCode => !self.id.starts_with("agent-"),
+            Format::Chat => true,
+        }
+    }
+
+    /// A file of its folder; the session's own where it is one.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        if self.format == Format::Amplifier { self.path.join(name) } else { self.path.clone() }
+    }
+
+    /// Its messages.
+    pub(crate) fn transcript(&self, watch: &Watch<'_>) -> Result<Log> {
+        self.log(TRANSCRIPT, "no messages were kept of it", watch)
+    }
+
+    /// Its events.
+    pub(crate) fn events(&self, watch: &Watch<'_>) -> Result<Log> {
+        if self.format == Format::Chat {
+            let message =
+                format!("session {} is a chat, which has no events: ask for its transcript", self.shown());
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        self.log(EVENTS, "no events were kept of it; its transcript may be there", watch)
+            .map(Log::without_lines)
+    }
+
+    fn log(&self, name: &str, without: &str, watch: &Watch<'_>) -> Result<Log> {
+        let path = self.file(name);
+        if self.format != Format::Amplifier {
+            return Log::open_any(&path, watch);
+        }
+        match Log::open(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let message = format!("session {} has no {name}: {without}", self.shown());
+                Err(Error::new(ErrorKind::NotFound, message))
+            }
+            log => log,
+        }
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        shown(&self.id, 100)
+    }
+
+    /// An error unless it is a folder whose files may be changed.
+    pub(crate) fn must_be_a_folder(&self, what: &str) -> Result<()> {
+        if self.format == Format::Amplifier {
+            return Ok(());
+        }
+        let message = format!(
+            "session {} cannot be {what}: its file belongs to another program, which alone may change it; copy it and work on the copy",
+            self.shown()
+        );
+        Err(Error::new(ErrorKind::Unsupported, message))
+    }
+}

@@ -1,0 +1,218 @@
+//! All sessions of a machine: the folders they lie in, and one of them by its id.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Zoned;
+
+use crate::change;
+use crate::error::{Error, ErrorKind, Result};
+use crate::session::{Format, Session};
+use crate::text::shown;
+
+/// Where sessions lie. Nothing is opened before something is asked.
+///
+/// ```
+/// use trommel_session::{ListQuery, Sessions, Watch};
+///
+/// # let home = tempfile::tempdir()?;
+/// let sessions = Sessions::new().amplifier(home.path().join(".amplifier"));
+/// let listed = sessions.list(&ListQuery::default(), &Watch::new())?;
+/// assert_eq!(listed.total, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Sessions {
+    roots: Vec<(Format, PathBuf)>,
+    /// One that lies where no others are looked for.
+    alone: Option<Session>,
+    now: Option<Zoned>,
+}
+
+/// Candidates that an error names.
+const CANDIDATES: usize = 10;
+
+impl Sessions {
+    /// None yet. The time and the zone that days are told by are the system's, and looked up whenever they are needed.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A session's folder, or the file of one, wherever it lies; and those that it lies among, so that what it spawned is found.
+    ///
+    /// They are those of [`amplifier`](Self::amplifier) for a folder in `projects/<slug>/sessions/`, and those of
+    /// [`claude_code`](Self::claude_code) for a file of Claude Code in `projects/<slug>/`; else it is alone. As with
+    /// [`find`](Self::find), a change that was cut off is brought to its end first.
+    ///
+    /// ```
+    /// use trommel_session::{Sessions, Watch};
+    ///
+    /// # let home = tempfile::tempdir()?;
+    /// # let path = home.path().join("talk.jsonl");
+    /// std::fs::write(&path, r#"{"role": "user", "content": "Hello"}"#)?;
+    /// let (sessions, session) = Sessions::open(&path)?;
+    /// assert_eq!(sessions.find("talk")?.path(), session.path());
+    /// assert_eq!(session.diagnose(&Watch::new())?.status, "healthy");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<(Self, Session)> {
+        let path = path.as_ref();
+        // A path that ends in dots has no name.
+        let whole = if path.file_name().is_some() { std::path::absolute(path) } else { path.canonicalize() };
+        let session = Session::open(whole.map_err(|cause| Error::io("open", path, cause))?)?;
+        change::recover(&session)?;
+        let sessions = match session.root() {
+            Some(root) => Self { roots: vec![(session.format, root.to_owned())], ..Self::default() },
+            None => Self { alone: Some(session.clone()), ..Self::default() },
+        };
+        Ok((sessions, session))
+    }
+
+    /// Takes it that it is always this time, in this zone.
+    #[must_use]
+    pub fn at(mut self, now: Zoned) -> Self {
+        self.now = Some(now);
+        self
+    }
+
+    pub(crate) fn now(&self) -> Zoned {
+        self.now.clone().unwrap_or_else(Zoned::now)
+    }
+
+    /// And those in `projects/<slug>/sessions/<id>/` below a folder, which is usually `~/.amplifier`.
+    #[must_use]
+    pub fn amplifier(mut self, root: impl Into<PathBuf>) -> Self {
+        self.roots.push((Format::Amplifier, root.into()));
+        self
+    }
+
+    /// And those in `projects/<slug>/<id>.jsonl` below a folder, which is usually `~/.claude`.
+    #[must_use]
+    pub fn claude_code(mut self, root: impl Into<PathBuf>) -> Self {
+        self.roots.push((Format::ClaudeCode, root.into()));
+        self
+    }
+
+    /// The session of this id, or the only one whose id begins so. `project/id` says which project is meant.
+    ///
+    /// A change of the session that was cut off is brought to its end first.
+    pub fn find(&self, id: &str) -> Result<Session> {
+        let (project, begins) = match id.rsplit_once('/') {
+            Some((project, begins)) => (Some(project), begins),
+            None => (None, id),
+        };
+        if begins.is_empty() {
+            return Err(Error::request("which session? Give its id, or how it begins; `list` shows them"));
+        }
+        let mut found = Vec::new();
+        self.each(project, &mut |session| {
+            if session.id.starts_with(begins) {
+                found.push(session);
+            }
+            Ok(())
+        })?;
+        let session = choose(found, begins).map_err(|found| lost(id, &found))?;
+        change::recover(&session)?;
+        Ok(session)
+    }
+
+    /// Every session, of one project or of all, in the order of roots, projects and ids.
+    pub(crate) fn each(
+        &self,
+        project: Option<&str>,
+        take: &mut dyn FnMut(Session) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(session) = self.alone.iter().find(|one| project.is_none_or(|slug| slug == one.project)) {
+            take(session.clone())?;
+        }
+        for (format, root) in &self.roots {
+            for (slug, folder) in folders(&root.join("projects"))? {
+                if project.is_none_or(|project| project == slug) {
+                    each_of(*format, &slug, &folder, take)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn each_of(
+    format: Format,
+    slug: &str,
+    folder: &Path,
+    take: &mut dyn FnMut(Session) -> Result<()>,
+) -> Result<()> {
+    let session = |id: String, path| Session { id, project: slug.to_owned(), path, format };
+    if format == Format::Amplifier {
+        for (id, path) in folders(&folder.join("sessions"))? {
+            take(session(id, path))?;
+        }
+        return Ok(());
+    }
+    for (name, path) in entries(folder)? {
+        if let Some(id) = name.strip_suffix(".jsonl")
+            && path.is_file()
+        {
+            take(session(id.to_owned(), path))?;
+        }
+    }
+    Ok(())
+}
+
+fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let mut found = entries(folder)?;
+    found.retain(|(_, path)| path.is_dir());
+    Ok(found)
+}
+
+/// What lies in a folder, by name; nothing where there is none. Hidden files, and names that are no text, are none of ours.
+fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let failed = |cause| Error::io("look into", folder, cause);
+    let listed = match fs::read_dir(folder) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        listed => listed.map_err(failed)?,
+    };
+    let mut found = Vec::new();
+    for entry in listed {
+        let entry = entry.map_err(failed)?;
+        if let Ok(name) = entry.file_name().into_string()
+            && !name.starts_with('.')
+        {
+            found.push((name, entry.path()));
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// The one that is meant by an id or its beginning; else all that could be.
+fn choose(mut found: Vec<Session>, begins: &str) -> std::result::Result<Session, Vec<Session>> {
+    let exact = found.iter().filter(|session| session.id == begins).count();
+    if exact > 0 {
+        found.retain(|session| session.id == begins);
+    }
+    if found.len() == 1 { found.pop().ok_or_else(Vec::new) } else { Err(found) }
+}
+
+fn lost(id: &str, found: &[Session]) -> Error {
+    let asked = shown(id, 100);
+    if found.is_empty() {
+        let message = format!(
+            "there is no session {asked}: `list` shows those there are, sub-sessions with top_level_only false"
+        );
+        return Error::new(ErrorKind::NotFound, message);
+    }
+    let named = found
+        .iter()
+        .take(CANDIDATES)
+        .map(|session| shown(&format!("{}/{}", session.project, session.id), 160));
+    let more = found.len().saturating_sub(CANDIDATES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let named = named.collect::<Vec<_>>().join(", ");
+    let message =
+        format!("{asked} may be any of {} sessions: {named}{more}; give more of the id", found.len());
+    Error::new(ErrorKind::Ambiguous, message)
+}

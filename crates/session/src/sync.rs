@@ -1,0 +1,51 @@
+//! How far sessions are the same on other machines: no storage of others is known here, and that is what is said.
+
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::sessions::Sessions;
+
+/// How far sessions are the same on other machines.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct SyncStatus {
+    /// Whether other machines can be reached.
+    pub connected: bool,
+    /// When they were last.
+    pub last_sync: Option<String>,
+    /// What is to be sent.
+    pub pending_uploads: u64,
+    /// What is to be fetched.
+    pub pending_downloads: u64,
+    /// The session that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SessionSync>,
+}
+
+/// How far a session is. No storage of other machines is configured, so that there is nothing to compare with: none of the words
+/// `synced`, `ahead`, `behind` and `conflict` would be true, and nothing is said.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct SessionSync {
+    /// Its id.
+    pub session_id: String,
+    /// The number of its last change here.
+    pub local_sequence: Option<u64>,
+    /// The number of its last change elsewhere.
+    pub cloud_sequence: Option<u64>,
+    /// How the two compare.
+    pub status: Option<&'static str>,
+}
+
+impl Sessions {
+    /// What is known of other machines, of one session or of all.
+    pub fn sync_status(&self, session_id: Option<&str>) -> Result<SyncStatus> {
+        let mut status = SyncStatus::default();
+        if let Some(id) = session_id {
+            let session_id = self.find(id)?.id;
+            let sync = SessionSync { session_id, local_sequence: None, cloud_sequence: None, status: None };
+            status.sessions.push(sync);
+        }
+        Ok(status)
+    }
+}

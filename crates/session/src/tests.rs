@@ -1,0 +1,175 @@
+//! Every operation on files fails, for every place where it may, once or with all that follow: afterwards a session is what it was or
+//! what it was to be, and nothing in between.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use trommel_testkit::faults::{Fails, failing, watched};
+
+use crate::disk::Op;
+use crate::session::{EVENTS, METADATA, TRANSCRIPT};
+use crate::{ErrorKind, Result, RewindQuery, Session, Sessions, Watch};
+
+/// No room.
+const ENOSPC: i32 = 28;
+
+/// An error of the disk.
+const EIO: i32 = 5;
+
+const ID: &str = "0c5e1a2b";
+
+type State = [Vec<u8>; 3];
+
+fn folder(root: &Path) -> PathBuf {
+    root.join("projects/-p/sessions").join(ID)
+}
+
+/// A session of three turns, the second of which has lost a result.
+fn make(root: &Path) -> Sessions {
+    let folder = folder(root);
+    fs::create_dir_all(&folder).unwrap();
+    let (mut transcript, mut events) = (String::new(), String::new());
+    for turn in 1..=3 {
+        let at = |second| format!("2026-03-01T09:0{turn}:{second:02}.000+00:00");
+        let results = if turn == 2 { "" } else { r#"{"role":"tool","tool_call_id":"c","content":"done"}"# };
+        let user = format!("{{\"role\":\"user\",\"content\":\"say {turn}\",\"timestamp\":\"{}\"}}", at(1));
+        let call = format!(
+            "{{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[{{\"id\":\"c{turn}\",\"tool\":\"t\",\"arguments\":{{}}}}]}}"
+        );
+        let result = results.replace("\"c\"", &format!("\"c{turn}\""));
+        let answer = format!("{{\"role\":\"assistant\",\"content\":\"said {turn}\"}}");
+        let lines = [user, call, result, answer];
+        transcript.extend(lines.into_iter().filter(|line| !line.is_empty()).map(|line| line + "\n"));
+        for (second, event) in ["prompt:submit", "tool:pre", "tool:post", "llm:response"].iter().enumerate() {
+            let ts = at(second + 1);
+            let data = format!("{{\"tool_call_id\":\"c{turn}\"}}");
+            let line = format!("{{\"ts\":\"{ts}\",\"event\":\"{event}\",\"data\":{data}}}\n");
+            events.push_str(&line);
+        }
+    }
+    fs::write(folder.join(TRANSCRIPT), transcript).unwrap();
+    fs::write(folder.join(EVENTS), events).unwrap();
+    fs::write(
+        folder.join(METADATA),
+        format!("{{\"session_id\": \"{ID}\", \"turn_count\": 3, \"updated\": \"x\"}}\n"),
+    )
+    .unwrap();
+    Sessions::new().at("2026-03-04T12:00[UTC]".parse().unwrap()).amplifier(root)
+}
+
+fn state(root: &Path) -> State {
+    [TRANSCRIPT, EVENTS, METADATA].map(|name| fs::read(folder(root).join(name)).unwrap())
+}
+
+/// Something that changes a session.
+type Change = fn(&Sessions, &Session) -> Result<()>;
+
+fn rewind(sessions: &Sessions, session: &Session) -> Result<()> {
+    let query = RewindQuery { to_turn: Some(1), dry_run: false, ..RewindQuery::default() };
+    sessions.rewind(session, &query, &Watch::new()).map(drop)
+}
+
+fn repair(sessions: &Sessions, session: &Session) -> Result<()> {
+    sessions.repair(session, false, &Watch::new()).map(drop)
+}
+
+fn undo(sessions: &Sessions, session: &Session) -> Result<()> {
+    sessions.undo(session, &Watch::new()).map(drop)
+}
+
+/// What comes before a change, and the change.
+const CHANGES: [(&str, Option<Change>, Change); 4] = [
+    ("rewind", None, rewind),
+    ("repair", None, repair),
+    ("undo of a rewind", Some(rewind), undo),
+    ("undo of a repair", Some(repair), undo),
+];
+
+fn prepared(before: Option<Change>) -> (tempfile::TempDir, Sessions) {
+    let root = tempfile::tempdir().unwrap();
+    let sessions = make(root.path());
+    if let Some(before) = before {
+        before(&sessions, &sessions.find(ID).unwrap()).unwrap();
+    }
+    (root, sessions)
+}
+
+/// Lets each operation of each change fail, and looks at what there is afterwards.
+fn each_failure(fails: Fails, errno: i32) {
+    for (name, before, change) in CHANGES {
+        let (root, sessions) = prepared(before);
+        let old = state(root.path());
+        let session = sessions.find(ID).unwrap();
+        let (done, operations) = watched::<Op, _>(|| change(&sessions, &session));
+        done.unwrap();
+        let new = state(root.path());
+        assert_ne!(old, new, "{name}");
+        assert!(operations.len() > 15, "{name}");
+        for at in 0..operations.len() as u64 {
+            let (root, sessions) = prepared(before);
+            let session = sessions.find(ID).unwrap();
+            let (done, _) = failing::<Op, _>(at, fails, errno, || change(&sessions, &session));
+            let place = format!("{name}, operation {at} of {operations:?}");
+            // Whoever asks for the session brings what was decided to its end.
+            sessions.find(ID).unwrap();
+            let now = state(root.path());
+            match &done {
+                Ok(()) => assert_eq!(now, new, "{place}"),
+                Err(_) => assert!(now == old || now == new, "{place}"),
+            }
+            if errno == ENOSPC
+                && let Err(error) = &done
+            {
+                assert_eq!(error.kind(), ErrorKind::Full, "{place}: {error}");
+            }
+            goes_on(&sessions, now == new, before.is_some(), root.path(), &old);
+        }
+    }
+}
+
+/// Whatever happened, what was decided can be undone, and the next change is made.
+fn goes_on(sessions: &Sessions, is_new: bool, was_undo: bool, root: &Path, old: &State) {
+    let session = sessions.find(ID).unwrap();
+    if is_new && !was_undo {
+        undo(sessions, &session).unwrap();
+        assert_eq!(state(root), *old);
+    }
+    rewind(sessions, &session).unwrap();
+    let left =
+        fs::read_dir(folder(root)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left = left
+        .filter(|name| name.starts_with(".trommel-new") || name == ".trommel-change.json")
+        .collect::<Vec<_>>();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// R16, R38: one operation fails.
+#[test]
+fn r16_every_operation_may_fail() {
+    each_failure(Fails::Once, EIO);
+}
+
+/// R16, R17: there is no room for one of them.
+#[test]
+fn r17_every_operation_may_find_the_disk_full() {
+    each_failure(Fails::Once, ENOSPC);
+}
+
+/// R16, R38: one operation fails and none is done after it, as when a process is ended.
+#[test]
+fn r38_a_process_may_end_at_every_operation() {
+    each_failure(Fails::FromThenOn, EIO);
+}
+
+/// R47: what a later release has decided is not guessed at.
+#[test]
+fn r47_plans_of_later_versions_are_refused() {
+    let (root, sessions) = prepared(None);
+    let before = state(root.path());
+    let plan = folder(root.path()).join(".trommel-change.json");
+    fs::write(&plan, r#"{"version": 2, "steps": []}"#).unwrap();
+    let error = sessions.find(ID).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error.to_string().contains("has version 2, and this release knows 1"), "{error}");
+    assert!(plan.exists() && state(root.path()) == before);
+}

@@ -1,0 +1,161 @@
+//! Lists, lookups and descriptions.
+
+use std::fs;
+
+use trommel_session::{ErrorKind, Format, GetQuery, ListQuery, Sessions, TranscriptQuery};
+
+use crate::support::{Home, PROJECT, watch};
+
+fn ids(home: &Home, change: impl FnOnce(&mut ListQuery)) -> Vec<String> {
+    let mut query = ListQuery::default();
+    change(&mut query);
+    home.sessions.list(&query, &watch()).unwrap().sessions.into_iter().map(|row| row.session_id).collect()
+}
+
+fn dated(home: &Home, id: &str, created: &str, updated: &str) {
+    home.metadata(id, &format!(", \"created\": \"{created}\", \"updated\": \"{updated}\", \"bundle\": \"bundle:x\", \"model\": \"m\""));
+}
+
+#[test]
+fn sessions_are_listed_by_project_and_day() {
+    let home = Home::new();
+    dated(&home, "a", "2026-03-03T10:00:00Z", "2026-03-03T11:00:00Z");
+    dated(&home, "b", "2026-02-25T10:00:00Z", "2026-02-25T11:00:00Z");
+    dated(&home, "c", "2026-01-01T10:00:00Z", "2026-03-04T11:00:00Z");
+    dated(&home, "0000-1111_agent", "2026-03-03T10:00:00Z", "2026-03-03T10:00:00Z");
+    assert_eq!(ids(&home, |_| {}), ["c", "a", "b"]);
+    assert_eq!(ids(&home, |query| query.top_level_only = false).len(), 4);
+    let range = |text: &str| ids(&home, |query| query.date_range = Some(text.to_owned()));
+    assert_eq!(range("today"), ["c"]);
+    assert_eq!(range("last_week"), ["c", "a", "b"], "c lasted through it");
+    assert_eq!(range("2026-02-25:2026-02-25"), ["c", "b"]);
+    assert_eq!(range("2025-12-01:2025-12-31"), [""; 0]);
+    assert_eq!(ids(&home, |query| query.project = Some("-other".to_owned())), [""; 0]);
+    assert_eq!(ids(&home, |query| query.project = Some(PROJECT.to_owned())).len(), 3);
+    let mut page = ListQuery::default();
+    (page.limit, page.offset) = (2, 1);
+    let listing = home.sessions.list(&page, &watch()).unwrap();
+    assert_eq!(
+        (listing.total, listing.has_more, listing.sessions.len(), listing.connected),
+        (3, false, 2, false)
+    );
+    assert_eq!(listing.sessions[0].bundle.as_deref(), Some("bundle:x"));
+}
+
+#[test]
+fn a_damaged_description_hides_nothing() {
+    let home = Home::new();
+    home.metadata("good", "").write("bad", "metadata.json", "{\"created\": \"20").write(
+        "none",
+        "transcript.jsonl",
+        "",
+    );
+    let listing = home.sessions.list(&ListQuery::default(), &watch()).unwrap();
+    assert_eq!(listing.total, 3);
+    let problem =
+        |id: &str| listing.sessions.iter().find(|row| row.session_id == id).unwrap().problem.clone();
+    assert!(problem("bad").unwrap().contains("the input ends"));
+    assert!(problem("none").unwrap().contains("cannot open"));
+    assert_eq!(problem("good"), None);
+}
+
+#[test]
+fn an_id_may_be_cut_short() {
+    let home = Home::new();
+    home.metadata("abc-1", "").metadata("abc-12", "").metadata("xyz", "");
+    let find = |id: &str| home.sessions.find(id).map(|session| session.id().to_owned());
+    assert_eq!(find("x").unwrap(), "xyz");
+    assert_eq!(find("abc-1").unwrap(), "abc-1", "it is one itself");
+    assert_eq!(find(&format!("{PROJECT}/x")).unwrap(), "xyz");
+    let error = find("abc").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Ambiguous);
+    assert!(error.to_string().contains("-home-u-app/abc-1, -home-u-app/abc-12; give more"), "{error}");
+    for (id, kind) in [("q", ErrorKind::NotFound), ("", ErrorKind::Request), ("../x", ErrorKind::NotFound)] {
+        assert_eq!(find(id).unwrap_err().kind(), kind, "{id}");
+    }
+}
+
+#[test]
+fn all_of_a_session_in_bounds() {
+    let home = Home::new();
+    home.turns("s", 3);
+    let long = "x".repeat(5_000);
+    home.metadata("s", &format!(", \"config\": \"{long}\", \"n\": 1.50, \"name\": \"N\""));
+    let mut query = GetQuery::default();
+    (query.transcript, query.events_summary) = (Some(TranscriptQuery::default()), true);
+    let details = home.find("s").get(&query, &watch()).unwrap();
+    let metadata = details.metadata.unwrap();
+    assert_eq!((metadata.get(&["n"]), metadata.get(&["config"])), (Some("1.50"), None));
+    assert_eq!(details.omitted, ["config"]);
+    assert_eq!(details.transcript.unwrap().total_count, 12);
+    assert_eq!(details.events_summary.unwrap().total_events, 24);
+    assert_eq!(details.path, home.folder("s").to_string_lossy());
+    fs::remove_file(home.folder("s").join("events.jsonl")).unwrap();
+    let details = home.find("s").get(&query, &watch()).unwrap();
+    assert!(details.events_summary.is_none() && details.transcript.is_some());
+    assert!(details.problems[0].contains("has no events.jsonl"), "{:?}", details.problems);
+}
+
+/// R37: without any network, lists answer at once and say that nobody is connected.
+#[test]
+fn r37_nothing_waits_for_others() {
+    let home = Home::new();
+    home.metadata("s", "");
+    let status = home.sessions.sync_status(Some("s")).unwrap();
+    assert!(!status.connected && status.last_sync.is_none());
+    let one = serde_json::to_value(&status.sessions[0]).unwrap();
+    let expected = serde_json::json!({"session_id": "s", "local_sequence": null, "cloud_sequence": null, "status": null});
+    assert_eq!(one, expected);
+    assert!(home.sessions.sync_status(Some("t")).is_err());
+}
+
+#[test]
+fn a_session_is_opened_where_it_lies() {
+    let home = Home::new();
+    home.turns("s", 2);
+    home.metadata("a_child", ", \"parent_id\": \"s\"");
+    let (sessions, session) = Sessions::open(home.folder("s").join(".")).unwrap();
+    assert_eq!((session.id(), session.project()), ("s", PROJECT));
+    assert_eq!(sessions.children(&session).unwrap()[0].id(), "a_child");
+    assert_eq!(sessions.find("a_c").unwrap().id(), "a_child");
+    // A copy of the folder is alone.
+    let copy = home.root.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    fs::copy(home.folder("s").join("transcript.jsonl"), copy.join("transcript.jsonl")).unwrap();
+    let (sessions, session) = Sessions::open(&copy).unwrap();
+    assert_eq!((sessions.find("copy").unwrap().path(), &*copy), (session.path(), session.path()));
+    assert_eq!(sessions.list(&ListQuery::default(), &watch()).unwrap().total, 1);
+    assert_eq!(sessions.find("s").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(Sessions::open(home.root.path().join("nowhere")).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_file_is_opened_where_it_lies() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("projects/-p");
+    fs::create_dir_all(&folder).unwrap();
+    let line = r#"{"type":"user","sessionId":"x","message":{"role":"user","content":"hi"}}"#;
+    for name in ["x.jsonl", "y.jsonl"] {
+        fs::write(folder.join(name), line).unwrap();
+    }
+    let (sessions, session) = Sessions::open(folder.join("x.jsonl")).unwrap();
+    assert_eq!(
+        (session.format(), sessions.find("y").unwrap().format()),
+        (Format::ClaudeCode, Format::ClaudeCode)
+    );
+    fs::write(folder.join("z.jsonl"), r#"{"role":"user","content":"hi"}"#).unwrap();
+    let (sessions, session) = Sessions::open(folder.join("z.jsonl")).unwrap();
+    assert_eq!((session.format(), sessions.find("y").is_err()), (Format::Chat, true));
+}
+
+#[test]
+fn days_are_those_of_the_system_unless_a_time_is_given() {
+    let home = Home::new();
+    home.turns("s", 1);
+    let mut query = ListQuery::default();
+    query.date_range = Some("today".to_owned());
+    let listed = |sessions: &Sessions| sessions.list(&query, &watch()).unwrap().total;
+    // Files that were written just now.
+    assert_eq!(listed(&Sessions::new().amplifier(home.root.path())), 1);
+    assert_eq!(listed(&home.sessions.clone().at("2020-01-01T00:00[UTC]".parse().unwrap())), 0);
+}

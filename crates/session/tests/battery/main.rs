@@ -1,0 +1,15 @@
+//! Sessions from outside: what is listed, found, shown, counted, searched, cut and put right.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod analysis;
+mod damage;
+mod events;
+mod listing;
+mod properties;
+mod repairs;
+mod rewinds;
+mod samples;
+mod searches;
+mod support;
+mod transcripts;
+mod watching;

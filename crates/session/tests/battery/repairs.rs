@@ -1,0 +1,139 @@
+//! The three ways in which a transcript breaks, found and put right.
+
+use trommel_session::{Diagnosis, ErrorKind, Session};
+
+use crate::support::{Home, read, watch};
+
+const USER: &str = r#"{"role":"user","content":"u"}"#;
+const CALL: &str = r#"{"role":"assistant","content":"","tool_calls":[{"id":"a","tool":"ls","arguments":{}},{"id":"b","tool":"cat","arguments":{}}]}"#;
+const A: &str = r#"{"role":"tool","tool_call_id":"a","content":"ra"}"#;
+const B: &str = r#"{"role":"tool","tool_call_id":"b","content":"rb"}"#;
+const ANSWER: &str = r#"{"role":"assistant","content":"done"}"#;
+
+fn session(home: &Home, lines: &[&str]) -> Session {
+    home.metadata("s", "").write("s", "transcript.jsonl", lines.join("\n") + "\n");
+    home.find("s")
+}
+
+fn diagnose(home: &Home, lines: &[&str]) -> Diagnosis {
+    session(home, lines).diagnose(&watch()).unwrap()
+}
+
+/// The transcript after a repair, by what each line is.
+fn repaired(home: &Home, lines: &[&str]) -> Vec<String> {
+    let session = session(home, lines);
+    let before = home.bytes("s");
+    let shown = home.sessions.repair(&session, true, &watch()).unwrap();
+    assert!(home.bytes("s") == before && !shown.backup_created);
+    let done = home.sessions.repair(&session, false, &watch()).unwrap();
+    assert!(done.backup_created, "{done:?}");
+    let after = String::from_utf8(read(&home.folder("s").join("transcript.jsonl"))).unwrap();
+    assert_eq!(session.diagnose(&watch()).unwrap().status, "healthy", "{after}");
+    home.sessions.undo(&session, &watch()).unwrap();
+    assert!(home.bytes("s") == before);
+    after.lines().map(name).collect()
+}
+
+fn name(line: &str) -> String {
+    let known = [(USER, "user"), (CALL, "call"), (A, "a"), (B, "b"), (ANSWER, "answer")];
+    if let Some((_, name)) = known.iter().find(|(known, _)| *known == line) {
+        return (*name).to_owned();
+    }
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!(line["metadata"]["synthetic"], true, "{line}");
+    match line["tool_call_id"].as_str() {
+        Some(id) => {
+            assert!(line["content"].as_str().unwrap().contains("unknown_error"));
+            format!("made up {id}")
+        }
+        None => "closed".to_owned(),
+    }
+}
+
+#[test]
+fn a_whole_transcript_is_healthy() {
+    let home = Home::new();
+    let found = diagnose(&home, &[USER, CALL, A, B, ANSWER, USER, ANSWER]);
+    assert_eq!((found.status, found.recommended_action, found.failure_modes.len()), ("healthy", "none", 0));
+    let done = home.sessions.repair(&home.find("s"), false, &watch()).unwrap();
+    assert!(!done.backup_created);
+}
+
+#[test]
+fn results_that_are_missing_are_made_up() {
+    let home = Home::new();
+    let lines = [USER, CALL, A, ANSWER];
+    let found = diagnose(&home, &lines);
+    assert_eq!(
+        (found.status, &*found.failure_modes, &*found.orphaned_tool_ids),
+        ("broken", &["missing_tool_results"][..], &["b".to_owned()][..])
+    );
+    assert_eq!(repaired(&home, &lines), ["user", "call", "made up b", "a", "answer"]);
+}
+
+#[test]
+fn results_out_of_place_are_moved() {
+    let home = Home::new();
+    let lines = [USER, CALL, A, ANSWER, USER, B, ANSWER];
+    let found = diagnose(&home, &lines);
+    assert_eq!(
+        (&*found.failure_modes, &*found.misplaced_tool_ids),
+        (&["ordering_violation"][..], &["b".to_owned()][..])
+    );
+    assert_eq!(repaired(&home, &lines), ["user", "call", "b", "a", "answer", "user", "answer"]);
+    let before = [USER, B, CALL, A, ANSWER];
+    assert_eq!(repaired(&home, &before), ["user", "call", "b", "a", "answer"]);
+}
+
+#[test]
+fn turns_that_were_broken_off_are_closed() {
+    let home = Home::new();
+    let lines = [USER, CALL, A, B, USER, ANSWER];
+    let found = diagnose(&home, &lines);
+    assert_eq!(found.failure_modes, ["incomplete_assistant_turn"]);
+    let turn = &found.incomplete_turns[0];
+    assert_eq!((turn.after_line, turn.after_index, turn.missing), (Some(4), 3, "assistant_response"));
+    assert_eq!(repaired(&home, &lines), ["user", "call", "a", "b", "closed", "user", "answer"]);
+    assert_eq!(repaired(&home, &[USER, CALL, A, B]), ["user", "call", "a", "b", "closed"]);
+    assert_eq!(repaired(&home, &[USER, CALL]), ["user", "call", "made up a", "made up b", "closed"]);
+}
+
+#[test]
+fn all_at_once() {
+    let home = Home::new();
+    let lines = [USER, CALL, USER, B, ANSWER];
+    assert_eq!(diagnose(&home, &lines).failure_modes.len(), 3);
+    assert_eq!(repaired(&home, &lines), ["user", "call", "b", "made up a", "closed", "user", "answer"]);
+}
+
+#[test]
+fn a_last_line_without_an_end_gets_one() {
+    let home = Home::new();
+    home.metadata("s", "").write("s", "transcript.jsonl", [USER, CALL].join("\n"));
+    home.sessions.repair(&home.find("s"), false, &watch()).unwrap();
+    let found = home.find("s").diagnose(&watch()).unwrap();
+    assert!(found.status == "healthy" && found.damage.is_none());
+}
+
+#[test]
+fn files_of_others_are_left_alone() {
+    let home = Home::new();
+    let path = home.root.path().join("chat.jsonl");
+    std::fs::write(&path, [USER, CALL].join("\n")).unwrap();
+    let session = Session::open(&path).unwrap();
+    assert_eq!(session.diagnose(&watch()).unwrap().status, "broken");
+    let error = home.sessions.repair(&session, false, &watch()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+}
+
+/// Ids that are used again, as after a restart: each call has a result of its own.
+#[test]
+fn ids_may_be_used_again() {
+    let home = Home::new();
+    let lines = [USER, CALL, ANSWER, USER, CALL, ANSWER];
+    assert_eq!(diagnose(&home, &lines).orphaned_tool_ids, ["a", "b", "a", "b"]);
+    let names = ["user", "call", "made up a", "made up b", "answer"];
+    assert_eq!(repaired(&home, &lines), [names, names].concat());
+    // A result of a call that is lost belongs to none that has its own.
+    assert_eq!(diagnose(&home, &[A, USER, CALL, A, B, ANSWER]).status, "healthy");
+}

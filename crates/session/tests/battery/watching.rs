@@ -1,0 +1,147 @@
+//! Questions and changes watched: ended by a flag, and told how far they are.
+
+use std::fs;
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use trommel_session::{
+    AggregateQuery, Cancel, ErrorKind, EventQuery, GetQuery, ListQuery, Page, Result, RewindQuery,
+    SearchQuery, Session, Sessions, TranscriptQuery, Watch,
+};
+
+use crate::support::{Home, watch};
+
+/// Something that is asked, or done.
+type Work = fn(&Sessions, &Session, &Watch<'_>) -> Result<()>;
+
+fn get() -> GetQuery {
+    let mut query = GetQuery::default();
+    (query.transcript, query.events_summary) = (Some(TranscriptQuery::default()), true);
+    query
+}
+
+fn rewind(dry_run: bool) -> RewindQuery {
+    let mut query = RewindQuery::default();
+    (query.to_turn, query.dry_run) = (Some(2), dry_run);
+    query
+}
+
+fn figures() -> AggregateQuery {
+    let mut query = AggregateQuery::default();
+    "duration_ms".clone_into(&mut query.field);
+    query
+}
+
+/// All there is; a change is made before it is undone.
+const WORKS: [(&str, Work); 14] = [
+    ("list", |all, _, watch| all.list(&ListQuery::default(), watch).map(drop)),
+    ("search", |all, _, watch| all.search(&SearchQuery::new("question"), watch).map(drop)),
+    ("get", |_, one, watch| one.get(&get(), watch).map(drop)),
+    ("messages", |_, one, watch| one.messages(&TranscriptQuery::default(), watch).map(drop)),
+    ("get_events", |_, one, watch| one.get_events(&EventQuery::default(), watch).map(drop)),
+    ("summary", |_, one, watch| one.summary(watch).map(drop)),
+    ("errors", |_, one, watch| one.errors(Page::default(), watch).map(drop)),
+    ("timeline", |_, one, watch| one.timeline(Page::default(), watch).map(drop)),
+    ("aggregate", |_, one, watch| one.aggregate(&figures(), watch).map(drop)),
+    ("usage", |all, one, watch| all.usage(one, watch).map(drop)),
+    ("diagnose", |_, one, watch| one.diagnose(watch).map(drop)),
+    ("repair", |all, one, watch| all.repair(one, false, watch).map(drop)),
+    ("rewind", |all, one, watch| all.rewind(one, &rewind(false), watch).map(drop)),
+    ("undo", |all, one, watch| all.undo(one, watch).map(drop)),
+];
+
+/// A session with a lost result, and what it spawned.
+fn home() -> (Home, Session) {
+    let home = Home::new();
+    let session = home.turns("s", 5);
+    let path = home.folder("s").join("transcript.jsonl");
+    let lines = fs::read_to_string(&path).unwrap();
+    let kept =
+        lines.lines().enumerate().filter(|(number, _)| *number != 2).map(|(_, line)| line.to_owned() + "\n");
+    fs::write(path, kept.collect::<String>()).unwrap();
+    home.turns("a_child", 3);
+    home.metadata("a_child", ", \"parent_id\": \"s\"");
+    (home, session)
+}
+
+/// R31: nothing goes on when the flag is raised, and nothing is changed.
+#[test]
+fn r31_a_raised_flag_ends_everything() {
+    let (home, session) = home();
+    home.sessions.rewind(&session, &rewind(false), &watch()).unwrap();
+    let before = home.bytes("s");
+    let cancel = Cancel::new();
+    cancel.cancel();
+    for (name, work) in WORKS {
+        let error = work(&home.sessions, &session, &Watch::new().cancel_with(&cancel)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled, "{name}");
+    }
+    assert!(home.bytes("s") == before);
+}
+
+/// R32: progress never decreases, the total is known from the beginning, and is reached in the end.
+#[test]
+fn r32_progress_only_grows_and_ends_at_the_total() {
+    let (home, session) = home();
+    for (name, work) in WORKS {
+        let mut told = Vec::new();
+        work(&home.sessions, &session, &Watch::new().progress(|done, total| told.push((done, total))))
+            .unwrap();
+        let Some(last) = told.last().copied().filter(|_| name != "list") else {
+            assert!(name == "list" && told.is_empty(), "{name}");
+            continue;
+        };
+        assert_eq!(last.0, last.1, "{name}");
+        assert!(told.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1 && a != b), "{name}: {told:?}");
+        assert_eq!(told[0], (0, last.1), "{name}: {told:?}");
+    }
+}
+
+/// R32: several questions with one watch go on where the one before ended.
+#[test]
+fn r32_one_after_the_other() {
+    let (_home, session) = home();
+    let mut told = Vec::new();
+    let watch = Watch::new().progress(|done, total| told.push((done, total)));
+    session.summary(&watch).unwrap();
+    session.summary(&watch).unwrap();
+    drop(watch);
+    assert!(told.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1), "{told:?}");
+    let last = told.last().unwrap();
+    assert_eq!((last.0, last.1), (told[0].1 * 2, told[0].1 * 2));
+}
+
+/// R31, R32: within a line of 50 MB as well.
+#[test]
+fn r32_long_lines_tell_and_stop() {
+    let home = Home::new();
+    let mut line = b"{\"role\":\"user\",\"content\":\"".to_vec();
+    line.resize(50 << 20, b'a');
+    line.write_all(b"\"}\n").unwrap();
+    home.write("s", "transcript.jsonl", &line);
+    let session = home.find("s");
+    let (mut steps, mut last) = (0, (0, 0));
+    let tell = |done, total| {
+        steps += 1;
+        last = (done, total);
+    };
+    session.messages(&TranscriptQuery::default(), &Watch::new().progress(tell)).unwrap();
+    assert!(steps > 20 && last == (line.len() as u64, line.len() as u64), "{steps} {last:?}");
+    for (name, work) in
+        WORKS.into_iter().filter(|(name, _)| ["search", "messages", "diagnose"].contains(name))
+    {
+        let cancel = Cancel::new();
+        let mut since = None;
+        let tell = |done, _| {
+            if done > 10 << 20 && since.is_none() {
+                cancel.cancel();
+                since = Some(Instant::now());
+            }
+        };
+        let error =
+            work(&home.sessions, &session, &Watch::new().cancel_with(&cancel).progress(tell)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled, "{name}");
+        // Without optimisation, and with all that runs beside it.
+        assert!(since.unwrap().elapsed() < Duration::from_secs(1), "{name}");
+    }
+}

@@ -1,0 +1,78 @@
+//! What is promised with a time: this binary has one test, so that nothing of its own runs beside it.
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test tells its figures, and fails by panicking"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use trommel_session::{ListQuery, SearchQuery, Sessions, Watch};
+use trommel_testkit::effort::cases;
+
+/// Projects that the sessions lie in.
+const PROJECTS: u64 = 20;
+
+/// A session with a description of a kilobyte, and messages of ten.
+fn write(root: &Path, number: u64) {
+    let folder = root.join(format!("projects/-p{}/sessions/{number:08x}", number % PROJECTS));
+    fs::create_dir_all(&folder).unwrap();
+    let day = 1 + number % 28;
+    let metadata = format!(
+        "{{\n  \"session_id\": \"{number:08x}\",\n  \"created\": \"2026-02-{day:02}T09:00:00Z\",\n  \"updated\": \"2026-02-{day:02}T10:00:00Z\",\n  \"bundle\": \"b\",\n  \"model\": \"m\",\n  \"turn_count\": 9,\n  \"config\": \"{}\"\n}}\n",
+        "x".repeat(800)
+    );
+    fs::write(folder.join("metadata.json"), metadata).unwrap();
+    let message = |line| {
+        let words = if line == 7 { "the needle" } else { "some hay" };
+        format!("{{\"role\":\"user\",\"content\":\"{words} {}\"}}\n", "and more hay ".repeat(75))
+    };
+    fs::write(folder.join("transcript.jsonl"), (0..10).map(message).collect::<String>()).unwrap();
+}
+
+/// How long something takes each time, shortest first.
+fn times(count: u64, mut work: impl FnMut(u64)) -> Vec<Duration> {
+    let time = |number| {
+        let start = Instant::now();
+        work(number);
+        start.elapsed()
+    };
+    let mut times = (0..count).map(time).collect::<Vec<_>>();
+    times.sort_unstable();
+    times
+}
+
+fn check(what: &str, times: &[Duration], most: Duration) {
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    println!("{what}: median {:?}, 99th percentile {:?}, slowest {:?}", at(0.5), at(0.99), at(1.0));
+    assert!(at(0.99) < most, "{what}: {:?}", at(0.99));
+}
+
+/// R37: with many sessions, any list and a search of a project are there at once.
+#[test]
+fn r37_lists_and_searches_are_fast() {
+    let root = tempfile::tempdir().unwrap();
+    let count = cases(200, 2_000);
+    (0..count).for_each(|number| write(root.path(), number));
+    let sessions = Sessions::new().at("2026-03-04T12:00[UTC]".parse().unwrap()).amplifier(root.path());
+    // In a short run everything else that the machine does is in it.
+    let most = Duration::from_millis(cases(2_000, 200));
+    let ranges = [None, Some("2026-02-10:2026-02-12"), Some("last_week")];
+    let lists = times(cases(9, 300), |number| {
+        let mut query = ListQuery::default();
+        query.date_range = ranges[number as usize % 3].map(str::to_owned);
+        query.offset = number as usize % 100;
+        let listed = sessions.list(&query, &Watch::new()).unwrap();
+        assert!(!listed.connected && (query.date_range.is_some() || listed.total == count));
+    });
+    check(&format!("{count} sessions, {} lists", lists.len()), &lists, most);
+    let searches = times(cases(3, 100), |number| {
+        let mut query = SearchQuery::new("the NEEDLE");
+        query.project = Some(format!("-p{}", number % PROJECTS));
+        let found = sessions.search(&query, &Watch::new()).unwrap();
+        assert_eq!(found.total_count, count / PROJECTS);
+    });
+    check(&format!("{} sessions a project, {} searches", count / PROJECTS, searches.len()), &searches, most);
+}

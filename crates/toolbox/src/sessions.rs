@@ -1,0 +1,238 @@
+//! `session`: logs of agents' sessions, listed, searched, questioned, cut back and put right.
+//!
+//! An answer has at most `max_chars` characters. Rows that do not fit are left out whole from the end, and `truncated` says how many
+//! were returned and with which `offset` to go on.
+
+mod answer;
+mod arguments;
+mod metadata;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use trommel_session::{
+    AggregateQuery, Cancel, Error, ErrorKind, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope,
+    SearchQuery, Session, Sessions, TranscriptQuery, Watch,
+};
+use trommel_tool::{Call, Failure, FailureKind, Metadata, Output, Registry, RegistryError, Tool};
+
+use crate::outputs::text::safe_json;
+use answer::Answer;
+use arguments::{Analysis, Arguments, Operation};
+
+/// The tool's name.
+pub const NAME: &str = "session";
+
+/// Adds the tool `session` to a registry. It answers from these sessions, and changes them only when it is asked to.
+///
+/// # Errors
+/// When a tool of this name is there already.
+pub fn register(registry: &Registry, sessions: &Sessions) -> Result<(), RegistryError> {
+    registry.register(SessionTool { metadata: metadata::metadata(), sessions: sessions.clone() })
+}
+
+/// The tool.
+struct SessionTool {
+    metadata: Metadata,
+    sessions: Sessions,
+}
+
+impl Tool for SessionTool {
+    fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
+        let arguments: Arguments = call.parse()?;
+        let told = |failure| told(arguments.operation, failure);
+        arguments.check().map_err(told)?;
+        let cancel = Cancel::from(call.cancel().flag());
+        let meter = call.meter();
+        let watch = Watch::new()
+            .cancel_with(&cancel)
+            .progress(move |bytes, total| meter.progress(bytes, Some(total)));
+        let work = Work { sessions: &self.sessions, arguments: &arguments, watch: &watch };
+        let answer = work.run().map_err(told)?;
+        // Unsafe characters in it stand as escapes, which say the same.
+        RawValue::from_string(safe_json(&answer)).map(Output::Json).map_err(|error| Failure::raised(&error))
+    }
+
+    fn dry_run(&self, call: &Call<'_>) -> Option<String> {
+        let arguments: Arguments = call.parse().ok()?;
+        let id = arguments.session_id.as_deref().unwrap_or_default();
+        match arguments.operation {
+            Operation::Rewind if !arguments.is_dry_run() => {
+                Some(format!("Would cut back the session {id}, after a backup"))
+            }
+            Operation::Repair if !arguments.is_dry_run() => {
+                Some(format!("Would repair the transcript of the session {id}, after a backup"))
+            }
+            Operation::Undo => Some(format!("Would take back the last change of the session {id}")),
+            _ => None,
+        }
+    }
+}
+
+/// A failure with the operation's name before it.
+fn told(operation: Operation, failure: Failure) -> Failure {
+    if failure.kind == FailureKind::Cancelled {
+        return failure;
+    }
+    let message = format!("{NAME} {}: {}", operation.name(), failure.message);
+    let mut told = Failure::new(message);
+    (told.kind, told.metadata, told.causes) = (failure.kind, failure.metadata, failure.causes);
+    told
+}
+
+/// An error of the library, as the caller of a tool is told.
+#[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
+fn failed(error: Error) -> Failure {
+    let kind = error.kind();
+    if kind == ErrorKind::Cancelled {
+        return Failure::cancelled();
+    }
+    let message = error.to_string();
+    let failure = if kind.is_request() { Failure::refused(message) } else { Failure::new(message) };
+    failure.with("code", kind.code())
+}
+
+/// A request that contradicts itself.
+fn refused(message: impl Into<String>) -> Failure {
+    Failure::refused(message).with("code", ErrorKind::Request.code())
+}
+
+/// One call at work.
+struct Work<'a, 'w> {
+    sessions: &'a Sessions,
+    arguments: &'a Arguments,
+    watch: &'a Watch<'w>,
+}
+
+impl Work<'_, '_> {
+    /// The answer's JSON.
+    fn run(&self) -> Result<String, Failure> {
+        match self.arguments.operation {
+            Operation::List => self.list(),
+            Operation::Get => self.get(),
+            Operation::Search => self.search(),
+            Operation::GetEvents => self.get_events(),
+            Operation::AnalyzeEvents => self.analyze(),
+            Operation::Rewind => self.rewind(),
+            Operation::Undo => self.whole(&self.sessions.undo(&self.session()?, self.watch).map_err(failed)?),
+            Operation::Diagnose => self.whole(&self.session()?.diagnose(self.watch).map_err(failed)?),
+            Operation::Repair => {
+                let dry_run = self.arguments.is_dry_run();
+                self.whole(&self.sessions.repair(&self.session()?, dry_run, self.watch).map_err(failed)?)
+            }
+            Operation::SyncStatus => {
+                let id = self.arguments.session_id.as_deref();
+                self.whole(&self.sessions.sync_status(id).map_err(failed)?)
+            }
+        }
+    }
+
+    fn session(&self) -> Result<Session, Failure> {
+        self.sessions.find(self.arguments.session_id()?).map_err(failed)
+    }
+
+    /// An answer without rows.
+    fn whole(&self, answer: &impl Serialize) -> Result<String, Failure> {
+        Answer::of(answer)?.whole(self.arguments.max_chars())
+    }
+
+    /// An answer whose rows are a page.
+    fn paged(&self, answer: &impl Serialize, rows: &str) -> Result<String, Failure> {
+        Answer::of(answer)?.paged(rows, self.arguments.offset(), self.arguments.max_chars())
+    }
+
+    /// An answer that has all rows there are, of which those from the offset on are shown.
+    fn paged_from_all(&self, answer: &impl Serialize, rows: &str) -> Result<String, Failure> {
+        let mut answer = Answer::of(answer)?;
+        answer.pass_over(rows, self.arguments.offset())?;
+        answer.paged(rows, self.arguments.offset(), self.arguments.max_chars())
+    }
+
+    fn list(&self) -> Result<String, Failure> {
+        let mut query = ListQuery::default();
+        let given = self.arguments;
+        (query.project, query.date_range) = (given.project.clone(), given.date_range.clone());
+        query.top_level_only = given.top_level_only.unwrap_or(true);
+        query.limit = given.limit.unwrap_or(query.limit);
+        query.offset = usize::try_from(given.offset()).unwrap_or(usize::MAX);
+        self.paged(&self.sessions.list(&query, self.watch).map_err(failed)?, "sessions")
+    }
+
+    fn get(&self) -> Result<String, Failure> {
+        let (mut query, given) = (GetQuery::default(), self.arguments);
+        query.events_summary = given.include_events_summary.unwrap_or(false);
+        if given.include_transcript.unwrap_or(false) {
+            let mut page = TranscriptQuery::default();
+            (page.offset, page.limit) = (given.offset(), given.limit.unwrap_or(page.limit));
+            page.max_text = given.max_text.unwrap_or(page.max_text);
+            page.max_chars = given.row_chars();
+            query.transcript = Some(page);
+        } else if given.offset.is_some() || given.limit.is_some() || given.max_text.is_some() {
+            return Err(refused(
+                "`offset`, `limit` and `max_text` are for messages: pass `include_transcript`, or leave them out",
+            ));
+        }
+        let details = self.session()?.get(&query, self.watch).map_err(failed)?;
+        let mut answer = Answer::of(&details)?;
+        if details.transcript.is_none() {
+            return answer.whole(given.max_chars());
+        }
+        answer.lift("transcript", "messages", "transcript_page")?;
+        answer.paged("transcript", given.offset(), given.max_chars())
+    }
+
+    fn search(&self) -> Result<String, Failure> {
+        let given = self.arguments;
+        let text = given.query.as_deref().ok_or_else(|| refused("pass what to search for as `query`"))?;
+        let mut query = SearchQuery::new(text);
+        if let Some(scope) = &given.scope {
+            query.scope = Scope::parse(scope).map_err(failed)?;
+        }
+        (query.project, query.date_range) = (given.project.clone(), given.date_range.clone());
+        (query.offset, query.limit) = (given.offset(), given.limit.unwrap_or(query.limit));
+        query.context_lines = given.context_lines.unwrap_or(query.context_lines);
+        self.paged(&self.sessions.search(&query, self.watch).map_err(failed)?, "matches")
+    }
+
+    fn get_events(&self) -> Result<String, Failure> {
+        let (mut query, given) = (EventQuery::default(), self.arguments);
+        query.event_types = given.event_types.clone().unwrap_or_default();
+        query.fields = given.fields.clone().unwrap_or_default();
+        query.errors_only = given.errors_only.unwrap_or(false);
+        (query.offset, query.limit) = (given.offset(), given.limit.unwrap_or(query.limit));
+        query.max_chars = given.row_chars();
+        self.paged(&self.session()?.get_events(&query, self.watch).map_err(failed)?, "events")
+    }
+
+    fn analyze(&self) -> Result<String, Failure> {
+        let (analysis, session) = (self.arguments.analysis()?, self.session()?);
+        let page = Page::new(self.arguments.offset(), self.arguments.limit.unwrap_or(Page::default().limit));
+        match analysis {
+            Analysis::Summary => self.whole(&session.summary(self.watch).map_err(failed)?),
+            Analysis::Errors => self.paged(&session.errors(page, self.watch).map_err(failed)?, "errors"),
+            Analysis::Timeline => self.paged(&session.timeline(page, self.watch).map_err(failed)?, "turns"),
+            Analysis::Usage => {
+                let usage = self.sessions.usage(&session, self.watch).map_err(failed)?;
+                self.paged_from_all(&usage, "by_session")
+            }
+            Analysis::Aggregate => {
+                let mut query = AggregateQuery::default();
+                self.arguments.field()?.clone_into(&mut query.field);
+                query.by.clone_from(&self.arguments.by);
+                query.event_types = self.arguments.event_types.clone().unwrap_or_default();
+                self.paged_from_all(&session.aggregate(&query, self.watch).map_err(failed)?, "groups")
+            }
+        }
+    }
+
+    fn rewind(&self) -> Result<String, Failure> {
+        let (mut query, given) = (RewindQuery::default(), self.arguments);
+        (query.to_turn, query.to_message) = (given.to_turn, given.to_message);
+        query.before_timestamp.clone_from(&given.before_timestamp);
+        query.dry_run = given.is_dry_run();
+        self.whole(&self.sessions.rewind(&self.session()?, &query, self.watch).map_err(failed)?)
+    }
+}

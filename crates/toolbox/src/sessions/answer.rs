@@ -1,0 +1,220 @@
+//! An answer as JSON whose values stand as they were written, and how it is made to fit.
+
+use serde::Serialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+use trommel_tool::Failure;
+
+use super::arguments::CHARS;
+use super::refused;
+
+/// Characters that `truncated` takes at most.
+const TRUNCATED: usize = 100;
+
+/// The members of an answer, in their order.
+#[derive(Debug)]
+pub(super) struct Answer(Vec<(String, Box<RawValue>)>);
+
+impl Answer {
+    /// The members of what serializes as an object.
+    pub(super) fn of(value: &impl Serialize) -> Result<Self, Failure> {
+        let json = serde_json::to_string(value).map_err(|error| Failure::raised(&error))?;
+        members(&json).map(Self)
+    }
+
+    fn get(&self, name: &str) -> Option<&RawValue> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, value)| &**value)
+    }
+
+    /// Sets a member, in its place where it has one.
+    fn set(&mut self, name: &str, value: Box<RawValue>) {
+        match self.0.iter_mut().find(|(other, _)| other == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name.to_owned(), value)),
+        }
+    }
+
+    fn rows(&self, name: &str) -> Result<Vec<Box<RawValue>>, Failure> {
+        let rows = self.get(name).map_or("[]", RawValue::get);
+        serde_json::from_str(rows).map_err(|error| Failure::raised(&error))
+    }
+
+    /// In the place of an object the rows that are one of its members; the others become a member of their own.
+    pub(super) fn lift(&mut self, name: &str, rows: &str, others: &str) -> Result<(), Failure> {
+        let Some(object) = self.get(name) else { return Ok(()) };
+        let mut inner = Self(members(object.get())?);
+        let lifted = inner.rows(rows)?;
+        inner.0.retain(|(member, _)| member != rows);
+        self.set(name, raw(&lifted)?);
+        self.set(others, raw(&inner)?);
+        Ok(())
+    }
+
+    /// Takes away the first rows.
+    pub(super) fn pass_over(&mut self, name: &str, count: u64) -> Result<(), Failure> {
+        let mut rows = self.rows(name)?;
+        rows.drain(..usize::try_from(count).map_or(rows.len(), |count| count.min(rows.len())));
+        self.set(name, raw(&rows)?);
+        Ok(())
+    }
+
+    /// The JSON of an answer that is never cut.
+    pub(super) fn whole(&self, most: usize) -> Result<String, Failure> {
+        let json = raw(self)?;
+        let chars = json.get().chars().count();
+        if chars <= most { Ok(json.get().to_owned()) } else { Err(too_long(chars, most)) }
+    }
+
+    /// The JSON of an answer with a page of rows, of which so many are shown as there is room for.
+    pub(super) fn paged(mut self, name: &str, offset: u64, most: usize) -> Result<String, Failure> {
+        let rows = self.rows(name)?;
+        let length = |row: &RawValue| row.get().chars().count() + 1;
+        let around = length(&raw(&self)?) - self.get(name).map_or(0, length);
+        let mut room = most.saturating_sub(around + TRUNCATED);
+        let fitting = rows.iter().take_while(|row| match room.checked_sub(length(row)) {
+            Some(left) => {
+                room = left;
+                true
+            }
+            None => false,
+        });
+        let shown = fitting.count();
+        if shown == 0
+            && let Some(first) = rows.first()
+        {
+            return Err(too_long(around + TRUNCATED + length(first), most));
+        }
+        let reason = if shown < rows.len() { Some("max_chars") } else { self.has_more()?.then_some("limit") };
+        if let Some(reason) = reason {
+            let next = offset + shown as u64;
+            self.set(name, raw(&rows.get(..shown))?);
+            self.set("truncated", raw(&json!({"reason": reason, "returned": shown, "next": next}))?);
+            self.say_more()?;
+        }
+        self.whole(most)
+    }
+
+    /// Whether there are more rows behind these.
+    fn has_more(&self) -> Result<bool, Failure> {
+        let page = self.page()?;
+        let said = page.as_ref().unwrap_or(self).get("has_more");
+        Ok(said.is_some_and(|said| said.get() == "true"))
+    }
+
+    /// Says that there are more, where an answer says so at all.
+    fn say_more(&mut self) -> Result<(), Failure> {
+        let Some(mut page) = self.page()? else {
+            if self.get("has_more").is_some() {
+                self.set("has_more", raw(&true)?);
+            }
+            return Ok(());
+        };
+        page.set("has_more", raw(&true)?);
+        self.set(PAGE, raw(&page)?);
+        Ok(())
+    }
+
+    /// What is said of rows in a member of their own.
+    fn page(&self) -> Result<Option<Self>, Failure> {
+        self.get(PAGE).map(|page| members(page.get()).map(Self)).transpose()
+    }
+}
+
+/// What is said of the messages of a transcript that were lifted out of it.
+pub(super) const PAGE: &str = "transcript_page";
+
+impl Serialize for Answer {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Failure> {
+    to_raw_value(value).map_err(|error| Failure::raised(&error))
+}
+
+fn too_long(chars: usize, most: usize) -> Failure {
+    let advice = if chars <= CHARS.1 {
+        format!("pass `max_chars` {chars} or more")
+    } else {
+        "ask for less at once".to_owned()
+    };
+    refused(format!("the answer takes {chars} characters, and `max_chars` is {most}: {advice}"))
+}
+
+/// The members of a JSON object.
+fn members(json: &str) -> Result<Vec<(String, Box<RawValue>)>, Failure> {
+    struct Members;
+
+    impl<'de> Visitor<'de> for Members {
+        type Value = Vec<(String, Box<RawValue>)>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut members = Vec::new();
+            while let Some(member) = map.next_entry()? {
+                members.push(member);
+            }
+            Ok(members)
+        }
+    }
+
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    deserializer.deserialize_map(Members).map_err(|error| Failure::raised(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn answer(json: &str) -> Answer {
+        Answer(members(json).unwrap())
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_are_left_out_from_the_end() {
+        let rows =
+            (0..50).map(|row| format!("{{\"number\":{row}.100000000000000000001}}")).collect::<Vec<_>>();
+        let json = format!("{{\"rows\":[{}],\"has_more\":false,\"other\":1}}", rows.join(","));
+        for most in [170, 300, 1_000, 1_500] {
+            let fitted = answer(&json).paged("rows", 7, most).unwrap();
+            let value: Value = serde_json::from_str(&fitted).unwrap();
+            let shown = value["rows"].as_array().unwrap().len();
+            assert!(fitted.len() <= most && shown > 0 && shown < 50, "{most}");
+            assert_eq!(value["truncated"]["next"], 7 + shown);
+            assert_eq!(
+                (&value["truncated"]["reason"], &value["has_more"]),
+                (&json!("max_chars"), &json!(true))
+            );
+            assert!(fitted.contains("0.100000000000000000001"), "numbers stand as they were written");
+            assert!(answer(&json).paged("rows", 7, most + 34).unwrap().len() > fitted.len());
+        }
+        assert_eq!(answer(&json).paged("rows", 0, 10_000).unwrap(), json);
+        let error = answer(&json).paged("rows", 0, 100).unwrap_err();
+        assert!(error.message.contains("pass `max_chars`"), "{}", error.message);
+    }
+
+    #[test]
+    fn rows_are_lifted_out_of_an_object() {
+        let mut lifted = answer(r#"{"a":1,"t":{"m":[1,2],"n":2,"has_more":true}}"#);
+        lifted.lift("t", "m", PAGE).unwrap();
+        let json = lifted.paged("t", 3, 1_000).unwrap();
+        assert_eq!(
+            json,
+            r#"{"a":1,"t":[1,2],"transcript_page":{"n":2,"has_more":true},"truncated":{"reason":"limit","returned":2,"next":5}}"#
+        );
+    }
+
+    #[test]
+    fn first_rows_are_passed_over() {
+        let mut answer = answer(r#"{"rows":[1,2,3]}"#);
+        answer.pass_over("rows", 2).unwrap();
+        assert_eq!(answer.paged("rows", 2, 1_000).unwrap(), r#"{"rows":[3]}"#);
+    }
+}
