@@ -1,10 +1,13 @@
-//! Where state lives, and the store and the buffers that lie there.
+//! Where state lives, the store and the buffers that lie there, and where other programs keep their sessions.
 
+use std::env;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use etcetera::BaseStrategy;
 use trommel_route::{Buffers, Scope};
+use trommel_session::Sessions;
 use trommel_store::{Store, StoreOptions};
 
 use crate::errors::Failure;
@@ -17,7 +20,7 @@ const BUFFERS: &str = "buffers";
 
 /// The folder of all state: `$TROMMEL_HOME`, or a folder of ours among the user's data.
 pub(crate) fn folder() -> Result<PathBuf, Failure> {
-    if let Some(home) = std::env::var_os("TROMMEL_HOME").filter(|home| !home.is_empty()) {
+    if let Some(home) = env::var_os("TROMMEL_HOME").filter(|home| !home.is_empty()) {
         return Ok(home.into());
     }
     match etcetera::choose_base_strategy() {
@@ -37,4 +40,28 @@ pub(crate) fn buffers(session: &str, usual: Scope) -> Result<Buffers, Failure> {
     let home = folder()?;
     // What is on its way lies beside the store: the folder for temporary files may be memory.
     Ok(Buffers::new().session(home.join(BUFFERS), session)?.usual(usual).spool_to(home))
+}
+
+/// The sessions of the programs that keep any: in folders that were given, else in those of the user's home. Where there is no home,
+/// there are none.
+pub(crate) fn sessions(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Sessions {
+    let place = |given: Option<&OsStr>, usual: &str| {
+        let given = given.filter(|given| !given.is_empty()).map(PathBuf::from);
+        given.or_else(|| etcetera::home_dir().ok().map(|home| home.join(usual)))
+    };
+    let mut sessions = Sessions::new();
+    if let Some(folder) = place(amplifier, ".amplifier") {
+        sessions = sessions.amplifier(folder);
+    }
+    if let Some(folder) = place(claude, ".claude") {
+        sessions = sessions.claude_code(folder);
+    }
+    sessions
+}
+
+/// The same, in the folders that the environment names.
+pub(crate) fn usual_sessions() -> Sessions {
+    let given = ["AMPLIFIER_HOME", "CLAUDE_CONFIG_DIR"].map(env::var_os);
+    let [amplifier, claude] = given.each_ref().map(Option::as_deref);
+    sessions(amplifier, claude)
 }

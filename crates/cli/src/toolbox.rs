@@ -11,7 +11,7 @@ use trommel_route::{Destinations, Files, Scope};
 use trommel_store::Store;
 use trommel_tool::display::{Look, Problem, Show, ToolNotFound};
 use trommel_tool::{Context, Executor, Output, Registry, ToolExecution};
-use trommel_toolbox::{buffers, outputs};
+use trommel_toolbox::{buffers, outputs, sessions};
 
 use crate::args::DisplayForm as Form;
 use crate::errors::Failure;
@@ -54,10 +54,11 @@ impl Toolbox {
         // Their names are ours, and each is registered once.
         outputs::register(&registry, &store).map_err(std::io::Error::other)?;
         buffers::register(&registry, &places).map_err(std::io::Error::other)?;
+        sessions::register(&registry, &crate::home::usual_sessions()).map_err(std::io::Error::other)?;
         Ok(Self { store, places, registry: Arc::new(registry) })
     }
 
-    /// Asks a tool that answers with JSON, as long as it takes, and shows how far it is; the call is not recorded.
+    /// As [`ask`], for one question alone.
     pub(crate) fn ask(
         &self,
         tool: &str,
@@ -65,23 +66,14 @@ impl Toolbox {
         form: Form,
         progress: &Progress,
     ) -> Result<Box<RawValue>, Failure> {
-        let context = Context::new(".").timeout(Duration::MAX);
-        let executor = Executor::new(Arc::clone(&self.registry));
-        let execution = executor.call_with(tool, arguments, &context, &mut |event| progress.watch(&event));
+        let answer = ask(&self.registry, (tool, arguments), form, progress);
         progress.clear();
-        match execution.result.output {
-            Some(Output::Json(answer)) => Ok(answer),
-            _ => Err(self.problem(&execution, form)),
-        }
+        answer
     }
 
     /// What is said of a call without a result.
     pub(crate) fn problem(&self, execution: &ToolExecution, form: Form) -> Failure {
-        let tool = self.registry.get(&execution.tool_name);
-        let problem = Problem::new(execution, tool.as_ref().map(|tool| tool.metadata()));
-        let shown = refusal(&problem, form);
-        let request = execution.result.error_kind().is_some_and(trommel_tool::ErrorKind::is_request);
-        Failure::Tool { shown, request }
+        problem(&self.registry, execution, form)
     }
 
     /// What is said of a name that no tool has.
@@ -90,6 +82,30 @@ impl Toolbox {
         let problem = ToolNotFound::new(name, &suggestions);
         Failure::Tool { shown: refusal(&problem, form), request: true }
     }
+}
+
+/// Asks a tool that answers with JSON, as long as it takes, and shows how far it is; the call is not recorded.
+pub(crate) fn ask(
+    registry: &Arc<Registry>,
+    (tool, arguments): (&str, Value),
+    form: Form,
+    progress: &Progress,
+) -> Result<Box<RawValue>, Failure> {
+    let context = Context::new(".").timeout(Duration::MAX);
+    let executor = Executor::new(Arc::clone(registry));
+    let execution = executor.call_with(tool, arguments, &context, &mut |event| progress.watch(&event));
+    if let Some(Output::Json(answer)) = execution.result.output {
+        return Ok(answer);
+    }
+    progress.clear();
+    Err(problem(registry, &execution, form))
+}
+
+fn problem(registry: &Registry, execution: &ToolExecution, form: Form) -> Failure {
+    let tool = registry.get(&execution.tool_name);
+    let problem = Problem::new(execution, tool.as_ref().map(|tool| tool.metadata()));
+    let request = execution.result.error_kind().is_some_and(trommel_tool::ErrorKind::is_request);
+    Failure::Tool { shown: refusal(&problem, form), request }
 }
 
 /// What stands on standard error instead of an answer.

@@ -106,7 +106,7 @@ pub use diagnose::{Diagnosis, IncompleteTurn};
 pub use error::{Error, ErrorKind, Result};
 pub use events::{EventPage, EventQuery, EventRow, FIELD_CHARS};
 pub use get::{Details, GetQuery};
-pub use list::{ListQuery, Listing, SessionRow};
+pub use list::{ListQuery, Listing, MOST_ROWS, SessionRow};
 pub use project::Nested;
 pub use records::{Damage, Damaged};
 pub use repair::Repaired;

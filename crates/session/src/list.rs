@@ -99,13 +99,15 @@ impl SessionRow {
 }
 
 /// Rows of a page at most.
-pub(crate) const PAGE: usize = 1_000;
+pub const MOST_ROWS: usize = 50_000;
 
 /// An error for a page that has no rows, or too many.
 pub(crate) fn check_limit(limit: usize) -> Result<()> {
     match limit {
-        1..=PAGE => Ok(()),
-        _ => Err(Error::request(format!("limit {limit} is not between 1 and {PAGE}: take pages, by offset"))),
+        1..=MOST_ROWS => Ok(()),
+        _ => Err(Error::request(format!(
+            "limit {limit} is not between 1 and {MOST_ROWS}: take pages, by offset"
+        ))),
     }
 }
 

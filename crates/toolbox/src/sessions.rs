@@ -16,23 +16,59 @@ use trommel_session::{
 use trommel_tool::{Call, Failure, FailureKind, Metadata, Output, Registry, RegistryError, Tool};
 
 use crate::outputs::text::safe_json;
-use answer::Answer;
+use answer::{Answer, Room};
 use arguments::{Analysis, Arguments, Operation};
 
 /// The tool's name.
 pub const NAME: &str = "session";
+
+/// What a caller may ask for at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Bounds {
+    /// Rows of an answer at most.
+    pub rows: usize,
+    /// Characters of an answer at most.
+    pub chars: usize,
+}
+
+impl Bounds {
+    /// For a program that reads answers by itself: memory follows what it asks for.
+    pub const WIDE: Self = Self { rows: trommel_session::MOST_ROWS, chars: 8_000_000 };
+}
+
+impl Default for Bounds {
+    /// For a model.
+    fn default() -> Self {
+        Self { rows: 1_000, chars: 100_000 }
+    }
+}
 
 /// Adds the tool `session` to a registry. It answers from these sessions, and changes them only when it is asked to.
 ///
 /// # Errors
 /// When a tool of this name is there already.
 pub fn register(registry: &Registry, sessions: &Sessions) -> Result<(), RegistryError> {
-    registry.register(SessionTool { metadata: metadata::metadata(), sessions: sessions.clone() })
+    register_within(registry, sessions, Bounds::default())
+}
+
+/// The same with other bounds of what may be asked for at once; what is answered when nothing is said stays the same.
+///
+/// # Errors
+/// When a tool of this name is there already.
+pub fn register_within(
+    registry: &Registry,
+    sessions: &Sessions,
+    bounds: Bounds,
+) -> Result<(), RegistryError> {
+    let metadata = metadata::metadata(bounds);
+    registry.register(SessionTool { metadata, bounds, sessions: sessions.clone() })
 }
 
 /// The tool.
 struct SessionTool {
     metadata: Metadata,
+    bounds: Bounds,
     sessions: Sessions,
 }
 
@@ -50,7 +86,8 @@ impl Tool for SessionTool {
         let watch = Watch::new()
             .cancel_with(&cancel)
             .progress(move |bytes, total| meter.progress(bytes, Some(total)));
-        let work = Work { sessions: &self.sessions, arguments: &arguments, watch: &watch };
+        let work =
+            Work { sessions: &self.sessions, arguments: &arguments, bounds: self.bounds, watch: &watch };
         let answer = work.run().map_err(told)?;
         // Unsafe characters in it stand as escapes, which say the same.
         RawValue::from_string(safe_json(&answer)).map(Output::Json).map_err(|error| Failure::raised(&error))
@@ -104,6 +141,7 @@ fn refused(message: impl Into<String>) -> Failure {
 struct Work<'a, 'w> {
     sessions: &'a Sessions,
     arguments: &'a Arguments,
+    bounds: Bounds,
     watch: &'a Watch<'w>,
 }
 
@@ -134,21 +172,26 @@ impl Work<'_, '_> {
         self.sessions.find(self.arguments.session_id()?).map_err(failed)
     }
 
+    /// What an answer may have, and how much could be asked for.
+    fn room(&self) -> Room {
+        Room { chars: self.arguments.max_chars(), most: self.bounds.chars }
+    }
+
     /// An answer without rows.
     fn whole(&self, answer: &impl Serialize) -> Result<String, Failure> {
-        Answer::of(answer)?.whole(self.arguments.max_chars())
+        Answer::of(answer)?.whole(self.room())
     }
 
     /// An answer whose rows are a page.
     fn paged(&self, answer: &impl Serialize, rows: &str) -> Result<String, Failure> {
-        Answer::of(answer)?.paged(rows, self.arguments.offset(), self.arguments.max_chars())
+        Answer::of(answer)?.paged(rows, self.arguments.offset(), self.room())
     }
 
     /// An answer that has all rows there are, of which those from the offset on are shown.
     fn paged_from_all(&self, answer: &impl Serialize, rows: &str) -> Result<String, Failure> {
         let mut answer = Answer::of(answer)?;
         answer.pass_over(rows, self.arguments.offset())?;
-        answer.paged(rows, self.arguments.offset(), self.arguments.max_chars())
+        answer.paged(rows, self.arguments.offset(), self.room())
     }
 
     fn list(&self) -> Result<String, Failure> {
@@ -178,10 +221,10 @@ impl Work<'_, '_> {
         let details = self.session()?.get(&query, self.watch).map_err(failed)?;
         let mut answer = Answer::of(&details)?;
         if details.transcript.is_none() {
-            return answer.whole(given.max_chars());
+            return answer.whole(self.room());
         }
         answer.lift("transcript", "messages", "transcript_page")?;
-        answer.paged("transcript", given.offset(), given.max_chars())
+        answer.paged("transcript", given.offset(), self.room())
     }
 
     fn search(&self) -> Result<String, Failure> {

@@ -9,6 +9,7 @@ mod put;
 mod read;
 mod run;
 mod sample;
+mod sessions;
 mod stats;
 mod tools;
 mod upkeep;
@@ -28,6 +29,10 @@ pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use sample::{Plan, SampleArgs};
+pub(crate) use sessions::{
+    Among, Analysis, AnalyzeSession, GetSession, ListSessions, RewindSession, Rows, SearchSessions,
+    SessionEvents, SessionOperation, SessionsArgs,
+};
 pub(crate) use stats::{SchemaArgs, Section, StatsArgs};
 pub(crate) use tools::{CallArgs, Form as DisplayForm, HistoryArgs, LogLevel, ToolsArgs};
 pub(crate) use upkeep::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
@@ -104,6 +109,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Look at buffers: list, info, peek, read, search, export
     Buffers(BuffersArgs),
+    /// Look into the logs of agents' sessions, cut them back, put them right
+    Sessions(SessionsArgs),
     /// Print completions for a shell
     Completions {
         /// The shell

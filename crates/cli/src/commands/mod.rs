@@ -12,6 +12,7 @@ mod read;
 mod run;
 mod sample;
 mod schema;
+mod sessions;
 mod stats;
 mod tools;
 mod upkeep;
@@ -41,6 +42,7 @@ pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
         Command::History(args) => tools::history(args),
         Command::Run(args) => run::run(args),
         Command::Buffers(args) => buffers::run(args),
+        Command::Sessions(args) => sessions::run(args),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { command } => manual::man(command.as_deref()),
     }

@@ -3,6 +3,7 @@
 mod input;
 mod query;
 mod route;
+mod session;
 mod step;
 mod store;
 
@@ -15,6 +16,7 @@ pub(crate) use query::BadQuery;
 pub(crate) use step::BadStep;
 use trommel::reader;
 use trommel_route::Error as RouteError;
+use trommel_session::Error as SessionError;
 use trommel_store::Error as StoreError;
 
 use crate::output::escape;
@@ -39,6 +41,8 @@ pub(crate) enum Failure {
     Step(Box<BadStep>),
     /// Files or buffers cannot be had.
     Route(Box<RouteError>),
+    /// A session cannot be had.
+    Session(Box<SessionError>),
     /// There is no folder to keep anything in.
     Homeless,
     /// A tool has no result: what is shown instead, and whether the request was wrong.
@@ -58,6 +62,7 @@ impl Failure {
             Self::Usage { .. } | Self::Query(_) | Self::Tool { request: true, .. } => 2,
             Self::Store(error) if store::is_request(error.kind()) => 2,
             Self::Route(error) if error.kind().is_request() => 2,
+            Self::Session(error) if error.kind().is_request() => 2,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 141,
             Self::Signal(number) => u8::try_from(128 + number).unwrap_or(1),
             Self::Work(_)
@@ -65,6 +70,7 @@ impl Failure {
             | Self::Store(_)
             | Self::Step(_)
             | Self::Route(_)
+            | Self::Session(_)
             | Self::Homeless
             | Self::Tool { .. }
             | Self::Output(_)
@@ -93,6 +99,7 @@ impl Failure {
             Self::Store(error) => store::render(error, &renderer),
             Self::Step(bad) => bad.render(&renderer),
             Self::Route(error) => route::render(error, &renderer),
+            Self::Session(error) => session::render(error, &renderer),
             Self::Homeless => {
                 let title = Level::ERROR.primary_title("there is no folder for the user's data").id("home");
                 let help = "set $TROMMEL_HOME to the folder that everything is to be kept in";
@@ -115,6 +122,12 @@ impl From<StoreError> for Failure {
 impl From<RouteError> for Failure {
     fn from(error: RouteError) -> Self {
         Self::Route(Box::new(error))
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        Self::Session(Box::new(error))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod counts;
 mod routed;
+pub(crate) mod sessions;
 mod stats;
 mod stored;
 mod values;
@@ -45,9 +46,8 @@ impl Grid {
     fn unnamed(right: &'static [bool]) -> Self {
         let mut table = Table::new();
         table.load_style(NOTHING);
-        // A terminal that does not know how wide it is says 0.
-        if let Some((Width(width @ 1..), _)) = terminal_size_of(io::stdout()) {
-            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(NARROWEST));
+        if let Some(width) = width() {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
         Self { table, right }
     }
@@ -78,6 +78,25 @@ impl Grid {
             text.push('\n');
         }
         text
+    }
+}
+
+/// Columns that there are; nothing where that is not known.
+fn width() -> Option<u16> {
+    match terminal_size_of(io::stdout()) {
+        // A terminal that does not know how wide it is says 0.
+        Some((Width(width @ 1..), _)) => Some(width.max(NARROWEST)),
+        _ => None,
+    }
+}
+
+/// The beginning of a text without its line breaks.
+fn on_one_line(text: &str, most: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
     }
 }
 

@@ -23,6 +23,9 @@ pub(crate) fn trommel<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Com
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "CI", "COLUMNS", "TROMMEL_LOG"] {
         command.env_remove(variable);
     }
+    for variable in ["AMPLIFIER_HOME", "CLAUDE_CONFIG_DIR"] {
+        command.env_remove(variable);
+    }
     command.env("TERM", "xterm-256color").env("TZ", "UTC");
     command.env("TROMMEL_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("nothing-stored"));
     command

@@ -2,7 +2,7 @@
 
 use crate::common::{line, run, snapshot};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "extract",
     "count",
     "sample",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 21] = [
     "history",
     "run",
     "buffers",
+    "sessions",
     "completions",
     "man",
 ];

@@ -19,6 +19,8 @@ mod pages;
 mod readme;
 mod routes;
 mod sample;
+#[cfg(unix)]
+mod sessions;
 mod specification;
 mod stats;
 #[cfg(unix)]

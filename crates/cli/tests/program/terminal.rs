@@ -33,7 +33,7 @@ fn read_all(mut shown: File) -> String {
 }
 
 /// What a command shows on a terminal.
-fn shown(mut command: Command) -> String {
+pub(crate) fn shown(mut command: Command) -> String {
     let (shown, inside) = terminal();
     let mut child = command.stdout(inside.try_clone().unwrap()).stderr(inside).spawn().unwrap();
     drop(command);
@@ -43,7 +43,7 @@ fn shown(mut command: Command) -> String {
 }
 
 /// What it shows without colours, and without a bar, however slow the machine is.
-fn shown_plainly(mut command: Command) -> String {
+pub(crate) fn shown_plainly(mut command: Command) -> String {
     command.envs([("NO_COLOR", "1"), ("TERM", "dumb")]);
     shown(command)
 }
@@ -96,7 +96,7 @@ fn colours_help_on_a_terminal_and_nowhere_else() {
 }
 
 /// What could do something to a terminal: C0 but line feed and tab, C1, overrides of the direction, tag characters.
-fn dangers(text: &str) -> Vec<char> {
+pub(crate) fn dangers(text: &str) -> Vec<char> {
     let is_danger = |c: &char| {
         matches!(*c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
             | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')

@@ -6,11 +6,29 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use trommel_tool::Failure;
 
-use super::arguments::CHARS;
 use super::refused;
 
 /// Characters that `truncated` takes at most.
 const TRUNCATED: usize = 100;
+
+/// Characters that an answer may have, and that could be asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) chars: usize,
+    pub(super) most: usize,
+}
+
+impl Room {
+    fn too_long(self, chars: usize) -> Failure {
+        let advice = if chars <= self.most {
+            format!("pass `max_chars` {chars} or more")
+        } else {
+            "ask for less at once".to_owned()
+        };
+        let given = self.chars;
+        refused(format!("the answer takes {chars} characters, and `max_chars` is {given}: {advice}"))
+    }
+}
 
 /// The members of an answer, in their order.
 #[derive(Debug)]
@@ -60,21 +78,21 @@ impl Answer {
     }
 
     /// The JSON of an answer that is never cut.
-    pub(super) fn whole(&self, most: usize) -> Result<String, Failure> {
+    pub(super) fn whole(&self, room: Room) -> Result<String, Failure> {
         let json = raw(self)?;
         let chars = json.get().chars().count();
-        if chars <= most { Ok(json.get().to_owned()) } else { Err(too_long(chars, most)) }
+        if chars <= room.chars { Ok(json.get().to_owned()) } else { Err(room.too_long(chars)) }
     }
 
     /// The JSON of an answer with a page of rows, of which so many are shown as there is room for.
-    pub(super) fn paged(mut self, name: &str, offset: u64, most: usize) -> Result<String, Failure> {
+    pub(super) fn paged(mut self, name: &str, offset: u64, room: Room) -> Result<String, Failure> {
         let rows = self.rows(name)?;
         let length = |row: &RawValue| row.get().chars().count() + 1;
         let around = length(&raw(&self)?) - self.get(name).map_or(0, length);
-        let mut room = most.saturating_sub(around + TRUNCATED);
-        let fitting = rows.iter().take_while(|row| match room.checked_sub(length(row)) {
-            Some(left) => {
-                room = left;
+        let mut left = room.chars.saturating_sub(around + TRUNCATED);
+        let fitting = rows.iter().take_while(|row| match left.checked_sub(length(row)) {
+            Some(rest) => {
+                left = rest;
                 true
             }
             None => false,
@@ -83,7 +101,7 @@ impl Answer {
         if shown == 0
             && let Some(first) = rows.first()
         {
-            return Err(too_long(around + TRUNCATED + length(first), most));
+            return Err(room.too_long(around + TRUNCATED + length(first)));
         }
         let reason = if shown < rows.len() { Some("max_chars") } else { self.has_more()?.then_some("limit") };
         if let Some(reason) = reason {
@@ -92,7 +110,7 @@ impl Answer {
             self.set("truncated", raw(&json!({"reason": reason, "returned": shown, "next": next}))?);
             self.say_more()?;
         }
-        self.whole(most)
+        self.whole(room)
     }
 
     /// Whether there are more rows behind these.
@@ -134,15 +152,6 @@ fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Failure> {
     to_raw_value(value).map_err(|error| Failure::raised(&error))
 }
 
-fn too_long(chars: usize, most: usize) -> Failure {
-    let advice = if chars <= CHARS.1 {
-        format!("pass `max_chars` {chars} or more")
-    } else {
-        "ask for less at once".to_owned()
-    };
-    refused(format!("the answer takes {chars} characters, and `max_chars` is {most}: {advice}"))
-}
-
 /// The members of a JSON object.
 fn members(json: &str) -> Result<Vec<(String, Box<RawValue>)>, Failure> {
     struct Members;
@@ -177,13 +186,17 @@ mod tests {
         Answer(members(json).unwrap())
     }
 
+    fn room(chars: usize) -> Room {
+        Room { chars, most: 100_000 }
+    }
+
     #[test]
     fn rows_that_do_not_fit_are_left_out_from_the_end() {
         let rows =
             (0..50).map(|row| format!("{{\"number\":{row}.100000000000000000001}}")).collect::<Vec<_>>();
         let json = format!("{{\"rows\":[{}],\"has_more\":false,\"other\":1}}", rows.join(","));
-        for most in [170, 300, 1_000, 1_500] {
-            let fitted = answer(&json).paged("rows", 7, most).unwrap();
+        for most in [200, 300, 1_000, 1_500] {
+            let fitted = answer(&json).paged("rows", 7, room(most)).unwrap();
             let value: Value = serde_json::from_str(&fitted).unwrap();
             let shown = value["rows"].as_array().unwrap().len();
             assert!(fitted.len() <= most && shown > 0 && shown < 50, "{most}");
@@ -193,10 +206,10 @@ mod tests {
                 (&json!("max_chars"), &json!(true))
             );
             assert!(fitted.contains("0.100000000000000000001"), "numbers stand as they were written");
-            assert!(answer(&json).paged("rows", 7, most + 34).unwrap().len() > fitted.len());
+            assert!(answer(&json).paged("rows", 7, room(most + 34)).unwrap().len() > fitted.len());
         }
-        assert_eq!(answer(&json).paged("rows", 0, 10_000).unwrap(), json);
-        let error = answer(&json).paged("rows", 0, 100).unwrap_err();
+        assert_eq!(answer(&json).paged("rows", 0, room(10_000)).unwrap(), json);
+        let error = answer(&json).paged("rows", 0, room(100)).unwrap_err();
         assert!(error.message.contains("pass `max_chars`"), "{}", error.message);
     }
 
@@ -204,7 +217,7 @@ mod tests {
     fn rows_are_lifted_out_of_an_object() {
         let mut lifted = answer(r#"{"a":1,"t":{"m":[1,2],"n":2,"has_more":true}}"#);
         lifted.lift("t", "m", PAGE).unwrap();
-        let json = lifted.paged("t", 3, 1_000).unwrap();
+        let json = lifted.paged("t", 3, room(1_000)).unwrap();
         assert_eq!(
             json,
             r#"{"a":1,"t":[1,2],"transcript_page":{"n":2,"has_more":true},"truncated":{"reason":"limit","returned":2,"next":5}}"#
@@ -215,6 +228,6 @@ mod tests {
     fn first_rows_are_passed_over() {
         let mut answer = answer(r#"{"rows":[1,2,3]}"#);
         answer.pass_over("rows", 2).unwrap();
-        assert_eq!(answer.paged("rows", 2, 1_000).unwrap(), r#"{"rows":[3]}"#);
+        assert_eq!(answer.paged("rows", 2, room(1_000)).unwrap(), r#"{"rows":[3]}"#);
     }
 }

@@ -108,8 +108,8 @@ impl Analysis {
 /// Characters of an answer when nothing is said.
 pub(super) const DEFAULT_CHARS: usize = 30_000;
 
-/// Characters of an answer at least, and at most.
-pub(super) const CHARS: (usize, usize) = (1_000, 100_000);
+/// Characters of an answer that can be asked for at least.
+pub(super) const LEAST_CHARS: usize = 1_000;
 
 /// The arguments as they come.
 #[derive(Clone, Debug, Deserialize)]

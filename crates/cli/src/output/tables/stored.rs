@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use trommel_store::{Damage, Reason, Rebuilt, Summary, Swept, Verified};
 
-use super::{Grid, heading};
+use super::{Grid, heading, on_one_line};
 use crate::output::escape;
 use crate::output::size::{formatted, grouped};
 
@@ -61,20 +61,10 @@ pub(crate) fn outputs(rows: &[OutputRow], zone: &TimeZone) -> String {
             formatted(row.size_bytes),
             row.content(),
         ];
-        let preview = row.preview.as_deref().map(on_one_line).filter(|_| previews);
+        let preview = row.preview.as_deref().map(|text| on_one_line(text, PREVIEW)).filter(|_| previews);
         grid.row(cells.into_iter().chain(preview));
     }
     grid.text()
-}
-
-/// The beginning of a text without its line breaks.
-fn on_one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(PREVIEW) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line,
-    }
 }
 
 /// A moment, to the second.

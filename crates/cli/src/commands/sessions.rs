@@ -1,0 +1,104 @@
+//! `trommel sessions`: the logs of agents' sessions, asked for as a model asks for them.
+
+mod asked;
+mod pages;
+mod told;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use trommel_session::Sessions;
+use trommel_tool::Registry;
+use trommel_toolbox::sessions::{NAME, register_within};
+
+use crate::args::{Analysis, DisplayForm as Form, SessionOperation as Operation, SessionsArgs};
+use crate::commands::matched;
+use crate::errors::Failure;
+use crate::output::tables::sessions as tables;
+use crate::output::{self, Notes};
+use crate::progress::Progress;
+use crate::{home, signals, toolbox};
+
+pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
+    let progress = Arc::new(Progress::new());
+    signals::install(Arc::clone(&progress))?;
+    let operation = &args.operation;
+    let shared = operation.shared();
+    let (sessions, id) = place(operation)?;
+    // A registry of its own: neither the store nor the buffers are needed, and nothing is made.
+    let registry = Arc::new(Registry::new());
+    register_within(&registry, &sessions, pages::PAGE).map_err(io::Error::other)?;
+    let asked = asked::asked(operation, id)?;
+    let answer = pages::all(asked, |arguments| {
+        toolbox::ask(&registry, (NAME, arguments), Form::json(shared.json), &progress)
+    });
+    progress.clear();
+    let answer = answer?;
+    let notes = Notes::new("", progress);
+    told::damage(&answer, &notes);
+    if shared.json || !output::is_terminal() {
+        output::print_json(&answer, true)?;
+        return status(operation, &answer);
+    }
+    match laid_out(operation, &answer) {
+        Ok(text) => {
+            output::print(&text)?;
+            told::rest(operation, &answer, &notes);
+        }
+        // A number of a log may be one that no layout can hold.
+        Err(_) => output::print_json(&answer, false)?,
+    }
+    status(operation, &answer)
+}
+
+/// The sessions to ask, and among them the one that is meant: as it was given, or by its project and id.
+fn place(operation: &Operation) -> Result<(Sessions, Option<String>), Failure> {
+    let shared = operation.shared();
+    let given = operation.session();
+    if let Some(path) = given.filter(|given| is_path(given)) {
+        let (sessions, session) = Sessions::open(path)?;
+        return Ok((sessions, Some(format!("{}/{}", session.project(), session.id()))));
+    }
+    let sessions = home::sessions(shared.amplifier.as_deref(), shared.claude.as_deref());
+    Ok((sessions, given.map(str::to_owned)))
+}
+
+/// Whether a session is given by the path of its folder or file.
+fn is_path(given: &str) -> bool {
+    let begins = ["/", "./", "../"].iter().any(|begins| given.starts_with(begins));
+    begins || Path::new(given).exists()
+}
+
+/// An answer for people.
+fn laid_out(operation: &Operation, answer: &str) -> serde_json::Result<String> {
+    let clock = tables::Clock::new(operation.shared().utc);
+    let given = operation.session().unwrap_or_default();
+    match operation {
+        Operation::List(_) => tables::list(answer, &clock),
+        Operation::Get(_) => tables::details(answer, &clock),
+        Operation::Search(args) => tables::matches(answer, &args.text, &clock),
+        Operation::Events(args) => tables::events(answer, args.fields.is_empty(), &clock),
+        Operation::Analyze(args) => match args.analysis {
+            Analysis::Summary => tables::summary(answer, &clock),
+            Analysis::Errors => tables::errors(answer, &clock),
+            Analysis::Timeline => tables::timeline(answer, &clock),
+            Analysis::Usage => tables::usage(answer),
+            Analysis::Aggregate => tables::aggregate(answer),
+        },
+        Operation::Rewind(_) => tables::rewound(answer, given),
+        Operation::Undo { .. } => tables::undone(answer, &clock),
+        Operation::Sync { .. } => tables::synced(answer, &clock),
+        Operation::Diagnose { .. } => tables::diagnosed(answer, given),
+        Operation::Repair { .. } => tables::repaired(answer, given),
+    }
+}
+
+/// The failure that is none but for `--exit-status`.
+fn status(operation: &Operation, answer: &str) -> Result<(), Failure> {
+    match operation {
+        Operation::Search(args) => matched(told::found_any(answer), args.exit_status),
+        Operation::Diagnose { exit_status, .. } => matched(told::is_healthy(answer), *exit_status),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,57 @@
+//! Sessions of agents.
+
+mod changes;
+mod details;
+mod events;
+mod figures;
+mod listed;
+mod matches;
+mod timeline;
+mod times;
+mod usage;
+
+pub(crate) use changes::{diagnosed, repaired, rewound, synced, undone};
+pub(crate) use details::details;
+pub(crate) use events::{errors, events};
+pub(crate) use figures::{aggregate, summary};
+pub(crate) use listed::list;
+pub(crate) use matches::matches;
+pub(crate) use timeline::timeline;
+pub(crate) use times::Clock;
+pub(crate) use usage::usage;
+
+use crate::output::size::grouped;
+
+/// Characters of names and ids that are shown.
+const NAME: usize = 64;
+
+/// So many of something: `1 turn`, `2 turns`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// A bar whose length tells which part of a whole something is, to an eighth of a column; something is never nothing.
+fn bar(part: u64, whole: u64, columns: u64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    if part == 0 || whole == 0 {
+        return String::new();
+    }
+    let eighths = u128::from(part.min(whole)) * u128::from(columns) * 8 / u128::from(whole);
+    let eighths = usize::try_from(eighths).unwrap_or(0).max(1);
+    "█".repeat(eighths / 8) + EIGHTHS.get(eighths % 8).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_what_they_tell() {
+        for (part, whole, shown) in
+            [(0, 10, ""), (1, 1_000_000, "▏"), (5, 10, "██"), (10, 10, "████"), (3, 8, "█▌"), (9, 8, "████")]
+        {
+            assert_eq!(bar(part, whole, 4), shown, "{part} of {whole}");
+        }
+        assert_eq!(bar(u64::MAX, u64::MAX, 20).chars().count(), 20);
+    }
+}

@@ -1,0 +1,228 @@
+//! What was changed in a session, or would be, and what is wrong with it: in sentences.
+
+use std::fmt::Write;
+
+use serde::Deserialize;
+
+use super::{Clock, NAME, counted};
+use crate::output::escape;
+
+/// Ids and turns that are told one by one.
+const TOLD: usize = 5;
+
+#[derive(Deserialize)]
+struct Rewound {
+    session_id: String,
+    dry_run: bool,
+    would_remove: Removed,
+    messages_left: u64,
+    events_left: u64,
+    new_turn_count: u64,
+    #[serde(default)]
+    backups: Vec<String>,
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Removed {
+    messages: u64,
+    events: u64,
+}
+
+/// What a rewind did, or would do; `given` is the session as it was asked for.
+pub(crate) fn rewound(answer: &str, given: &str) -> serde_json::Result<String> {
+    let rewound: Rewound = serde_json::from_str(answer)?;
+    let id = escape::short(&rewound.session_id, 200);
+    let gone = format!(
+        "{} and {}",
+        counted(rewound.would_remove.messages, "message"),
+        counted(rewound.would_remove.events, "event")
+    );
+    let left = format!(
+        "{} with {} and {}",
+        counted(rewound.new_turn_count, "turn"),
+        counted(rewound.messages_left, "message"),
+        counted(rewound.events_left, "event")
+    );
+    let mut text = if rewound.dry_run {
+        format!("{id} would lose {gone}; what stays is {left}.\n{NOT_YET}")
+    } else if rewound.backups.is_empty() {
+        format!("{id} stays as it is: there is nothing to remove. It has {left}.\n")
+    } else {
+        format!("{id} lost {gone}; what stays is {left}.\n{}", kept(&rewound.backups, given))
+    };
+    // Writing to a string cannot fail.
+    for warning in &rewound.warnings {
+        let _ = writeln!(text, "{}", escape::short(warning, 500));
+    }
+    Ok(text)
+}
+
+const NOT_YET: &str = "Nothing was changed: say it again with --apply to do it, after a backup.\n";
+
+/// Where what was there before is, and how it comes back.
+fn kept(backups: &[String], given: &str) -> String {
+    let (names, given) = (escape::short(&backups.join(", "), 400), escape::short(given, 200));
+    format!("What was there before is kept in {names}.\n`trommel sessions undo {given}` brings it back.\n")
+}
+
+#[derive(Deserialize)]
+struct Undo {
+    session_id: String,
+    undone: String,
+    made: String,
+    restored: Vec<String>,
+    changed_since: bool,
+    backups: Vec<String>,
+}
+
+/// What an undo did.
+pub(crate) fn undone(answer: &str, clock: &Clock) -> serde_json::Result<String> {
+    let undone: Undo = serde_json::from_str(answer)?;
+    let (id, what) = (escape::short(&undone.session_id, 200), escape::short(&undone.undone, NAME));
+    let (made, restored) = (clock.stamp(&undone.made), escape::short(&undone.restored.join(", "), 400));
+    let mut text = format!("The {what} of {made} is taken back in {id}: {restored} as before.\n");
+    if undone.changed_since {
+        let backups = escape::short(&undone.backups.join(", "), 400);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "The session had been changed since: what was there until now is kept in {backups}."
+        );
+    }
+    Ok(text)
+}
+
+#[derive(Deserialize)]
+struct Diagnosis {
+    session_id: String,
+    status: String,
+    orphaned_tool_ids: Vec<String>,
+    misplaced_tool_ids: Vec<String>,
+    incomplete_turns: Vec<IncompleteTurn>,
+}
+
+#[derive(Deserialize)]
+struct IncompleteTurn {
+    after_line: Option<u64>,
+    after_index: u64,
+}
+
+/// What is wrong with a session.
+pub(crate) fn diagnosed(answer: &str, given: &str) -> serde_json::Result<String> {
+    let diagnosis: Diagnosis = serde_json::from_str(answer)?;
+    let mut text = of_diagnosis(&diagnosis);
+    if diagnosis.status != "healthy" {
+        let given = escape::short(given, 200);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "`trommel sessions repair {given}` tells what would put it right.");
+    }
+    Ok(text)
+}
+
+fn of_diagnosis(diagnosis: &Diagnosis) -> String {
+    let id = escape::short(&diagnosis.session_id, 200);
+    if diagnosis.status == "healthy" {
+        return format!("{id} is healthy.\n");
+    }
+    let mut text = format!("{id} is {}.\n", escape::short(&diagnosis.status, NAME));
+    let after = |turn: &IncompleteTurn| match turn.after_line {
+        Some(line) => format!("line {line}"),
+        None => format!("message {}", turn.after_index),
+    };
+    let turns: Vec<String> = diagnosis.incomplete_turns.iter().map(after).collect();
+    for (what, rows, of) in [
+        ("tool call", &diagnosis.orphaned_tool_ids, "without a result"),
+        ("result", &diagnosis.misplaced_tool_ids, "out of place"),
+        ("turn", &turns, "without an answer, after"),
+    ] {
+        if !rows.is_empty() {
+            let (count, some) = (counted(rows.len() as u64, what), some(rows));
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {count} {of}{} {some}", if of.ends_with("after") { "" } else { ":" });
+        }
+    }
+    text
+}
+
+/// The first of some names.
+fn some(names: &[String]) -> String {
+    let told: Vec<String> = names.iter().take(TOLD).map(|name| escape::short(name, NAME)).collect();
+    let more = names.len().saturating_sub(TOLD) as u64;
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    told.join(", ") + &more
+}
+
+#[derive(Deserialize)]
+struct Repaired {
+    diagnosis: Diagnosis,
+    dry_run: bool,
+    results_added: u64,
+    results_moved: u64,
+    turns_closed: u64,
+    #[serde(default)]
+    backups: Vec<String>,
+}
+
+/// What a repair did, or would do.
+pub(crate) fn repaired(answer: &str, given: &str) -> serde_json::Result<String> {
+    let repaired: Repaired = serde_json::from_str(answer)?;
+    let healthy = repaired.diagnosis.status == "healthy";
+    if healthy {
+        return Ok(
+            of_diagnosis(&repaired.diagnosis) + "There is nothing to repair, and nothing was changed.\n"
+        );
+    }
+    let mut done = Vec::new();
+    for (count, what, how) in [
+        (repaired.results_added, "result", "made up"),
+        (repaired.results_moved, "result", "moved"),
+        (repaired.turns_closed, "turn", "ended"),
+    ] {
+        if count > 0 {
+            done.push(format!("{} {how}", counted(count, what)));
+        }
+    }
+    let done = done.join(", ");
+    if repaired.dry_run {
+        return Ok(format!("{}A repair would be: {done}.\n{NOT_YET}", of_diagnosis(&repaired.diagnosis)));
+    }
+    let id = escape::short(&repaired.diagnosis.session_id, 200);
+    Ok(format!("{id} is repaired: {done}.\n{}", kept(&repaired.backups, given)))
+}
+
+#[derive(Deserialize)]
+struct Synced {
+    connected: bool,
+    last_sync: Option<String>,
+    pending_uploads: u64,
+    pending_downloads: u64,
+    #[serde(default)]
+    sessions: Vec<SessionSync>,
+}
+
+#[derive(Deserialize)]
+struct SessionSync {
+    session_id: String,
+    status: Option<String>,
+}
+
+/// How far sessions are the same elsewhere.
+pub(crate) fn synced(answer: &str, clock: &Clock) -> serde_json::Result<String> {
+    let synced: Synced = serde_json::from_str(answer)?;
+    let mut text = if synced.connected {
+        let (up, down) = (synced.pending_uploads, synced.pending_downloads);
+        let last = synced.last_sync.as_deref();
+        let last = last.map_or_else(|| "never".to_owned(), |last| clock.second(Some(last)));
+        format!("Last synchronized: {last}; {up} to be sent, {down} to be fetched.\n")
+    } else {
+        "No other machine is connected: sessions lie on this one alone.\n".to_owned()
+    };
+    for SessionSync { session_id, status } in &synced.sessions {
+        let status = status.as_deref().unwrap_or("was never sent anywhere");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}: {}", escape::short(session_id, 200), escape::short(status, NAME));
+    }
+    Ok(text)
+}

@@ -1,0 +1,113 @@
+//! What a search found.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use owo_colors::OwoColorize;
+use serde::Deserialize;
+
+use super::{Clock, NAME, counted};
+use crate::output::tables::heading;
+use crate::output::{escape, is_coloured};
+
+#[derive(Deserialize)]
+struct Found {
+    matches: Vec<Row>,
+    total_hits: u64,
+    sessions_with_matches: u64,
+    sessions_searched: u64,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    session_id: String,
+    project: String,
+    created: Option<String>,
+    match_type: String,
+    excerpt: String,
+    field: String,
+    line_number: Option<u64>,
+}
+
+/// Excerpts, by session, with what was sought.
+pub(crate) fn matches(answer: &str, sought: &str, clock: &Clock) -> serde_json::Result<String> {
+    let found: Found = serde_json::from_str(answer)?;
+    let mut text = String::new();
+    let same =
+        |one: &Row, other: &Row| (&one.session_id, &one.project) == (&other.session_id, &other.project);
+    // Writing to a string cannot fail.
+    for group in found.matches.chunk_by(same) {
+        let Some(first) = group.first() else { continue };
+        let (id, project) = (escape::short(&first.session_id, 120), escape::short(&first.project, NAME));
+        text.push_str(&heading(&format!("{id}  {project}  {}", clock.minute(first.created.as_deref()))));
+        for found in group {
+            let id: String = found.session_id.chars().take(8).collect();
+            let place =
+                found.line_number.map_or_else(|| found.match_type.clone(), |line| format!("line {line}"));
+            let (place, field) = (escape::text(&place), escape::short(&found.field, NAME));
+            let _ = writeln!(text, "{} {place}: {field}", escape::text(&id));
+            text.push_str(&excerpt(&found.excerpt, sought));
+        }
+        text.push('\n');
+    }
+    if !found.matches.is_empty() {
+        let (hits, sessions) = (counted(found.total_hits, "hit"), found.sessions_with_matches);
+        let searched = counted(found.sessions_searched, "session");
+        let _ = writeln!(text, "{hits} in {sessions} of {searched}");
+    }
+    Ok(text)
+}
+
+/// An excerpt, moved in, with the hits marked.
+fn excerpt(excerpt: &str, sought: &str) -> String {
+    let mut text = String::new();
+    for line in excerpt.trim_matches('\n').split('\n') {
+        text.push_str("    ");
+        let mut at = 0;
+        for hit in hits(line, sought) {
+            text.push_str(&escape::lines(line.get(at..hit.start).unwrap_or_default()));
+            let shown = escape::lines(line.get(hit.clone()).unwrap_or_default());
+            if is_coloured() {
+                text.push_str(&shown.red().bold().to_string());
+            } else {
+                text.push_str(&shown);
+            }
+            at = hit.end;
+        }
+        text.push_str(&escape::lines(line.get(at..).unwrap_or_default()));
+        text.push('\n');
+    }
+    text
+}
+
+/// Where a text stands in a line, in either case.
+fn hits(line: &str, sought: &str) -> Vec<Range<usize>> {
+    let sought: Vec<char> = sought.chars().flat_map(char::to_lowercase).collect();
+    let folded: Vec<(char, Range<usize>)> = line
+        .char_indices()
+        .flat_map(|(at, c)| c.to_lowercase().map(move |lower| (lower, at..at + c.len_utf8())))
+        .collect();
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for window in folded.windows(sought.len().max(1)) {
+        let fits = window.iter().map(|(c, _)| c).eq(&sought);
+        let (Some((_, first)), Some((_, last))) = (window.first(), window.last()) else { continue };
+        if fits && found.last().is_none_or(|before| before.end <= first.start) {
+            found.push(first.start..last.end);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hits_are_found_in_either_case() {
+        assert_eq!(hits("Late, LATE and lAtE", "late"), [0..4, 6..10, 15..19]);
+        assert_eq!(hits("aaaa", "aa"), [0..2, 2..4]);
+        assert_eq!(hits("İstanbul ÜBER, über", "über"), [10..15, 17..22]);
+        assert!(hits("", "x").is_empty());
+        assert!(hits("x", "").is_empty());
+    }
+}
