@@ -91,7 +91,9 @@ pub(crate) fn ask(
     form: Form,
     progress: &Progress,
 ) -> Result<Box<RawValue>, Failure> {
-    let context = Context::new(".").timeout(Duration::MAX);
+    let mut context = Context::new(".").timeout(Duration::MAX);
+    // What a model can take is no bound for a program.
+    context.max_output_size = usize::MAX;
     let executor = Executor::new(Arc::clone(registry));
     let execution = executor.call_with(tool, arguments, &context, &mut |event| progress.watch(&event));
     if let Some(Output::Json(answer)) = execution.result.output {

@@ -4,7 +4,7 @@ mod asked;
 mod pages;
 mod told;
 
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,14 +30,21 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
     let registry = Arc::new(Registry::new());
     register_within(&registry, &sessions, pages::PAGE).map_err(io::Error::other)?;
     let asked = asked::asked(operation, id)?;
-    let answer = pages::all(asked, |arguments| {
+    let is_piped = !output::is_terminal();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let answer = pages::all(asked, is_piped.then_some(&mut out), |arguments| {
         toolbox::ask(&registry, (NAME, arguments), Form::json(shared.json), &progress)
     });
     progress.clear();
     let answer = answer?;
+    out.flush()?;
+    drop(out);
     let notes = Notes::new("", progress);
     told::damage(&answer, &notes);
-    if shared.json || !output::is_terminal() {
+    if is_piped {
+        return status(operation, &answer);
+    }
+    if shared.json {
         output::print_json(&answer, true)?;
         return status(operation, &answer);
     }

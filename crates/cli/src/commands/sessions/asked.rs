@@ -66,7 +66,7 @@ fn get(args: &GetSession, mut arguments: Value) -> Asked {
     }
     set(&mut arguments, "include_transcript", Some(true));
     set(&mut arguments, "max_text", args.max_text);
-    let paging = Paging::new("transcript").from(args.offset.unwrap_or(0)).most(args.limit);
+    let paging = Paging::new("transcript").until_full().from(args.offset.unwrap_or(0)).most(args.limit);
     Asked { arguments, paging: Some(paging) }
 }
 
@@ -82,7 +82,7 @@ fn events(args: &SessionEvents, mut arguments: Value) -> Asked {
     set_list(&mut arguments, "event_types", &args.types);
     set_list(&mut arguments, "fields", &args.fields);
     set(&mut arguments, "errors_only", args.errors.then_some(true));
-    Asked { arguments, paging: Some(paging("events", &args.rows)) }
+    Asked { arguments, paging: Some(paging("events", &args.rows).until_full()) }
 }
 
 fn paging(rows: &'static str, asked: &Rows) -> Paging {

@@ -21,12 +21,17 @@ pub(super) struct Asked {
     pub(super) paging: Option<Paging>,
 }
 
+/// Rows that a page has room for when they are long.
+const LONG_ROWS: u64 = 8_000;
+
 /// Which rows are wanted.
 pub(super) struct Paging {
     /// The member of the answer that holds them.
     rows: &'static str,
     offset: u64,
     limit: u64,
+    /// How many are asked for at a time.
+    at_once: u64,
     /// Whether the tool is told how many.
     is_limited: bool,
 }
@@ -34,7 +39,7 @@ pub(super) struct Paging {
 impl Paging {
     /// All of them.
     pub(super) fn new(rows: &'static str) -> Self {
-        Self { rows, offset: 0, limit: u64::MAX, is_limited: true }
+        Self { rows, offset: 0, limit: u64::MAX, at_once: LONG_ROWS, is_limited: true }
     }
 
     pub(super) fn from(self, offset: u64) -> Self {
@@ -45,15 +50,22 @@ impl Paging {
         Self { limit: limit.map_or(u64::MAX, Into::into), ..self }
     }
 
+    /// Where the tool takes only as many as there is room for, however many are asked for.
+    pub(super) fn until_full(self) -> Self {
+        Self { at_once: PAGE.rows as u64, ..self }
+    }
+
     /// Where the tool takes no limit.
     pub(super) fn unlimited(self) -> Self {
         Self { is_limited: false, ..self }
     }
 }
 
-/// The whole answer: asked for page by page, with all rows that are wanted.
+/// The whole answer: asked for page by page, with all rows that are wanted. Where there is somebody to write to, and rows come first in
+/// the answer, they are written as they come, and what is returned has none.
 pub(super) fn all(
     asked: Asked,
+    out: Option<&mut dyn io::Write>,
     mut ask: impl FnMut(Value) -> Result<Box<RawValue>, Failure>,
 ) -> Result<String, Failure> {
     let Asked { mut arguments, paging } = asked;
@@ -67,23 +79,59 @@ pub(super) fn all(
         arguments.clone()
     };
     let arguments = put("max_chars", Some(PAGE.chars as u64));
-    let Some(Paging { rows, mut offset, limit, is_limited }) = paging else {
-        return Ok(ask(arguments)?.get().to_owned());
+    let Some(Paging { rows, mut offset, limit, at_once, is_limited }) = paging else {
+        let answer = ask(arguments)?.get().to_owned();
+        return match out {
+            Some(out) => Ok(writeln!(out, "{answer}").map(|()| answer)?),
+            None => Ok(answer),
+        };
     };
     let mut answer = Answer::default();
-    let mut all: Vec<Box<RawValue>> = Vec::new();
+    let mut all = Rows { name: rows, out, count: 0, is_written: false, kept: Vec::new() };
     loop {
-        let left = limit.saturating_sub(all.len() as u64);
+        let left = limit.saturating_sub(all.count);
         put("offset", Some(offset).filter(|offset| *offset > 0));
-        let page = ask(put("limit", is_limited.then_some(left.min(PAGE.rows as u64))))?;
+        let page = ask(put("limit", is_limited.then_some(left.min(at_once))))?;
         // It is the same on every page.
         put("include_events_summary", None);
-        let next = answer.join(page.get(), rows, &mut all)?;
+        let next = answer.join(page.get(), &mut all)?;
         match next {
             // Whoever is told to go on where they are has come to an end.
-            Some(next) if next > offset && (all.len() as u64) < limit => offset = next,
-            _ => return answer.end(rows, &all, next),
+            Some(next) if next > offset && all.count < limit => offset = next,
+            _ => return answer.end(all, next),
         }
+    }
+}
+
+/// Rows of all pages: written as they come, or kept.
+struct Rows<'a> {
+    name: &'static str,
+    out: Option<&'a mut dyn io::Write>,
+    count: u64,
+    is_written: bool,
+    kept: Vec<Box<RawValue>>,
+}
+
+impl Rows<'_> {
+    /// Takes the rows of a page, which stand first in its answer or do not.
+    fn take(&mut self, rows: Vec<Box<RawValue>>, are_first: bool) -> io::Result<()> {
+        if self.count == 0
+            && are_first
+            && let Some(out) = &mut self.out
+        {
+            write!(out, "{{\"{}\":[", self.name)?;
+            self.is_written = true;
+        }
+        let before = self.count;
+        self.count += rows.len() as u64;
+        let Some(out) = self.out.as_mut().filter(|_| self.is_written) else {
+            self.kept.extend(rows);
+            return Ok(());
+        };
+        for (row, number) in rows.iter().zip(before..) {
+            write!(out, "{}{row}", if number == 0 { "" } else { "," })?;
+        }
+        Ok(())
     }
 }
 
@@ -100,14 +148,14 @@ struct Truncated {
 impl Answer {
     /// Adds a page: its rows behind those there are, and in the place of other members what the page says. Returns where the next
     /// one begins.
-    fn join(&mut self, page: &str, rows: &str, all: &mut Vec<Box<RawValue>>) -> io::Result<Option<u64>> {
+    fn join(&mut self, page: &str, all: &mut Rows<'_>) -> io::Result<Option<u64>> {
         let page: Self = serde_json::from_str(page).map_err(io::Error::other)?;
         self.0.retain(|(name, _)| name != "truncated");
         let mut next = None;
-        for (name, value) in page.0 {
-            if name == rows {
+        for (place, (name, value)) in page.0.into_iter().enumerate() {
+            if name == all.name {
                 let more: Vec<Box<RawValue>> = serde_json::from_str(value.get()).map_err(io::Error::other)?;
-                all.extend(more);
+                all.take(more, place == 0)?;
                 self.set(&name, RawValue::NULL.to_owned());
             } else {
                 if name == "truncated" {
@@ -127,16 +175,27 @@ impl Answer {
         }
     }
 
-    /// The answer with all rows.
-    fn end(mut self, rows: &str, all: &[Box<RawValue>], next: Option<u64>) -> Result<String, Failure> {
+    /// The answer with all rows, or what is left to write of it.
+    fn end(mut self, all: Rows<'_>, next: Option<u64>) -> Result<String, Failure> {
+        let Rows { name, out, count, is_written, kept } = all;
         let raw = |value: &Value| to_raw_value(value).map_err(io::Error::other);
-        if self.0.iter().any(|(name, _)| name == rows) {
-            self.set(rows, to_raw_value(all).map_err(io::Error::other)?);
+        if self.0.iter().any(|(other, _)| other == name) {
+            self.set(name, to_raw_value(&kept).map_err(io::Error::other)?);
         }
         if let Some(next) = next {
-            self.set("truncated", raw(&json!({"reason": "limit", "returned": all.len(), "next": next}))?);
+            self.set("truncated", raw(&json!({"reason": "limit", "returned": count, "next": next}))?);
         }
-        Ok(serde_json::to_string(&self).map_err(io::Error::other)?)
+        let answer = serde_json::to_string(&self).map_err(io::Error::other)?;
+        match out {
+            Some(out) if is_written => {
+                // The rows are the first member, and stand there already.
+                let rest = answer.get(name.len() + "{\"\":[".len()..).unwrap_or("]}");
+                writeln!(out, "{rest}")?;
+            }
+            Some(out) => writeln!(out, "{answer}")?,
+            None => {}
+        }
+        Ok(answer)
     }
 }
 
@@ -191,14 +250,33 @@ mod tests {
         RawValue::from_string(json).unwrap()
     }
 
-    fn joined(paging: Paging) -> (String, usize) {
+    fn asked(paging: Paging, summary: bool, out: Option<&mut dyn io::Write>) -> (String, usize) {
         let mut asked = 0;
-        let arguments = json!({"include_events_summary": true});
-        let answer = all(Asked { arguments, paging: Some(paging) }, |arguments| {
+        let arguments = json!({"include_events_summary": summary});
+        let answer = all(Asked { arguments, paging: Some(paging) }, out, |arguments| {
             asked += 1;
             Ok(tool(&arguments))
         });
         (answer.unwrap(), asked)
+    }
+
+    fn joined(paging: Paging) -> (String, usize) {
+        asked(paging, true, None)
+    }
+
+    #[test]
+    fn rows_are_written_as_they_come() {
+        for (from, limit, summary) in
+            [(0, 10, false), (0, 10, true), (2, 4, false), (2, 4, true), (20, 1, false)]
+        {
+            let paging = || Paging { limit, ..Paging::new("rows").from(from) };
+            let mut written = Vec::new();
+            let (rest, pages) = asked(paging(), summary, Some(&mut written));
+            let (whole, as_many) = asked(paging(), summary, None);
+            assert_eq!((String::from_utf8(written).unwrap(), pages), (whole.clone() + "\n", as_many));
+            let rest: Value = serde_json::from_str(&rest.replace("1e999", "0")).unwrap();
+            assert_eq!(rest["rows"] == json!([]), !summary || from == 20, "what is written is not kept");
+        }
     }
 
     #[test]
