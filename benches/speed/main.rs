@@ -10,6 +10,7 @@ mod documents;
 #[path = "../peers/mod.rs"]
 mod peers;
 mod sampler;
+mod sessions;
 
 use std::iter;
 use std::time::Duration;
@@ -33,6 +34,7 @@ fn main() {
     }
     documents::bench(&mut criterion);
     sampler::bench(&mut criterion);
+    sessions::bench(&mut criterion);
     criterion.final_summary();
 }
 

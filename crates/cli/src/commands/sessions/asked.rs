@@ -55,7 +55,7 @@ fn set_among(arguments: &mut Value, among: &Among) {
 fn list(args: &ListSessions) -> Asked {
     let mut arguments = json!({"operation": "list", "top_level_only": !args.all});
     set_among(&mut arguments, &args.among);
-    let paging = Paging::new("sessions").from(args.offset).most(Some(args.limit));
+    let paging = Paging::new("sessions").kept().from(args.offset).most(Some(args.limit));
     Asked { arguments, paging: Some(paging) }
 }
 

@@ -34,12 +34,14 @@ pub(super) struct Paging {
     at_once: u64,
     /// Whether the tool is told how many.
     is_limited: bool,
+    /// Whether they may be written as they come.
+    is_written: bool,
 }
 
 impl Paging {
     /// All of them.
     pub(super) fn new(rows: &'static str) -> Self {
-        Self { rows, offset: 0, limit: u64::MAX, at_once: LONG_ROWS, is_limited: true }
+        Self { rows, offset: 0, limit: u64::MAX, at_once: LONG_ROWS, is_limited: true, is_written: true }
     }
 
     pub(super) fn from(self, offset: u64) -> Self {
@@ -53,6 +55,11 @@ impl Paging {
     /// Where the tool takes only as many as there is room for, however many are asked for.
     pub(super) fn until_full(self) -> Self {
         Self { at_once: PAGE.rows as u64, ..self }
+    }
+
+    /// Where they have to be looked at in the end.
+    pub(super) fn kept(self) -> Self {
+        Self { is_written: false, ..self }
     }
 
     /// Where the tool takes no limit.
@@ -79,7 +86,7 @@ pub(super) fn all(
         arguments.clone()
     };
     let arguments = put("max_chars", Some(PAGE.chars as u64));
-    let Some(Paging { rows, mut offset, limit, at_once, is_limited }) = paging else {
+    let Some(Paging { rows, mut offset, limit, at_once, is_limited, is_written }) = paging else {
         let answer = ask(arguments)?.get().to_owned();
         return match out {
             Some(out) => Ok(writeln!(out, "{answer}").map(|()| answer)?),
@@ -87,7 +94,8 @@ pub(super) fn all(
         };
     };
     let mut answer = Answer::default();
-    let mut all = Rows { name: rows, out, count: 0, is_written: false, kept: Vec::new() };
+    let mut all =
+        Rows { name: rows, out, count: 0, may_be_written: is_written, is_written: false, kept: Vec::new() };
     loop {
         let left = limit.saturating_sub(all.count);
         put("offset", Some(offset).filter(|offset| *offset > 0));
@@ -108,6 +116,7 @@ struct Rows<'a> {
     name: &'static str,
     out: Option<&'a mut dyn io::Write>,
     count: u64,
+    may_be_written: bool,
     is_written: bool,
     kept: Vec<Box<RawValue>>,
 }
@@ -115,7 +124,8 @@ struct Rows<'a> {
 impl Rows<'_> {
     /// Takes the rows of a page, which stand first in its answer or do not.
     fn take(&mut self, rows: Vec<Box<RawValue>>, are_first: bool) -> io::Result<()> {
-        if self.count == 0
+        if self.may_be_written
+            && self.count == 0
             && are_first
             && let Some(out) = &mut self.out
         {
@@ -177,7 +187,7 @@ impl Answer {
 
     /// The answer with all rows, or what is left to write of it.
     fn end(mut self, all: Rows<'_>, next: Option<u64>) -> Result<String, Failure> {
-        let Rows { name, out, count, is_written, kept } = all;
+        let Rows { name, out, count, is_written, kept, .. } = all;
         let raw = |value: &Value| to_raw_value(value).map_err(io::Error::other);
         if self.0.iter().any(|(other, _)| other == name) {
             self.set(name, to_raw_value(&kept).map_err(io::Error::other)?);
