@@ -62,9 +62,9 @@
 //!
 //! # Limits, errors and cost
 //!
-//! A log is read once for a question (twice to be cut), through a window; memory follows what is returned, and the number of tool calls
-//! where those have to be told apart. An [`Error`] has a kind for programs, and says what to do. Everything takes a
-//! [`Watch`], which ends it and is told how far it is.
+//! A log is read once for a question (twice to be cut), through a window, and by up to four threads when it is long; memory follows what
+//! is returned, and the number of tool calls where those have to be told apart. An [`Error`] has a kind for programs, and says what to
+//! do. Everything takes a [`Watch`], which ends it and is told how far it is.
 
 mod analyze;
 mod change;

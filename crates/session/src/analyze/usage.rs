@@ -1,6 +1,7 @@
 //! What models and tools were used, each use counted once: across the events that repeat it, and across parents, children and
 //! forks.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
@@ -38,7 +39,7 @@ pub struct UsageReport {
     pub cache_write_tokens: u64,
     /// How many tools were called.
     pub tool_calls: u64,
-    /// The same by model.
+    /// The same by model, the one with most tokens first.
     pub by_model: Vec<ModelUsage>,
     /// Calls by tool, the one called most first.
     pub by_tool: Vec<ToolCalls>,
@@ -126,7 +127,7 @@ const USAGE: usize = Known::MORE + 5;
 const REMEMBERED: usize = 2_000_000;
 
 /// Models that are told apart.
-const MODELS: usize = 500;
+const MODELS: usize = 100;
 
 /// Counts over one or more logs.
 #[derive(Debug, Default)]
@@ -260,6 +261,8 @@ impl Count {
         let named =
             |((model, provider), row): ((String, String), ModelUsage)| ModelUsage { model, provider, ..row };
         report.by_model = self.models.into_iter().map(named).collect();
+        let tokens = |row: &ModelUsage| row.usage.input.saturating_add(row.usage.output);
+        report.by_model.sort_by_key(|row| Reverse(tokens(row)));
         report.by_tool =
             self.tools.names.into_iter().map(|(tool, calls)| ToolCalls { tool, calls }).collect();
         report.by_tool.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.tool.cmp(&b.tool)));
