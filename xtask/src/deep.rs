@@ -15,7 +15,7 @@ use clap::ValueEnum;
 
 use crate::process::{cargo, is_there, must_run, output};
 use crate::workspace::{Package, Workspace};
-use crate::{coverage, rss};
+use crate::{coverage, instructions, rss};
 
 /// The platform that sanitizers are run for; naming it keeps build scripts and macros free of them.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
@@ -67,6 +67,8 @@ enum Step {
     Asan,
     /// The unit tests of scan and reader under valgrind
     Valgrind,
+    /// Instructions a byte of the core loops: `cargo xtask instructions`
+    Instructions,
     /// The lines that the tests run: `cargo xtask coverage`
     Coverage,
     /// Every fuzz target
@@ -97,9 +99,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> bool {
         let outcome = step.run(workspace, options).unwrap_or_else(|error| Outcome::Failed(error.to_string()));
         rows.push((step.name(), outcome, started.elapsed()));
     }
-    println!("\nstep      time      result");
+    println!("\nstep         time      result");
     for (name, outcome, time) in &rows {
-        println!("{name:<9} {:<9} {outcome}", minutes(*time));
+        println!("{name:<12} {:<9} {outcome}", minutes(*time));
     }
     !rows.iter().any(|(_, outcome, _)| matches!(outcome, Outcome::Failed(_)))
 }
@@ -117,6 +119,7 @@ impl Step {
             Self::Backends => backends(workspace),
             Self::Asan => asan(workspace),
             Self::Valgrind => valgrind(workspace),
+            Self::Instructions => counts(workspace),
             Self::Coverage => coverage(workspace),
             Self::Fuzz => fuzz(workspace, options.fuzz_minutes),
             Self::Package => package(workspace),
@@ -181,6 +184,18 @@ fn readme(workspace: &Workspace) -> Ran {
     let is_told = told.wait()?.success();
     answered?;
     Ok(if is_told { Outcome::Passed } else { Outcome::Failed("cargo tells no metadata".to_owned()) })
+}
+
+fn counts(workspace: &Workspace) -> Ran {
+    if let Some(reason) = instructions::missing() {
+        return Ok(Outcome::NotRun(reason.to_owned()));
+    }
+    let are_good = instructions::run(workspace, &instructions::Options::default())?;
+    Ok(if are_good {
+        Outcome::Passed
+    } else {
+        Outcome::Failed("a loop takes more than is written down".to_owned())
+    })
 }
 
 fn backends(workspace: &Workspace) -> Ran {

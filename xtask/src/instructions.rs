@@ -28,7 +28,7 @@ const HEAD: &str = "\
 
 ";
 
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Options {
     /// Write down what was counted
@@ -116,7 +116,7 @@ fn is_intrinsic_called(line: &str) -> bool {
 }
 
 /// Why nothing can be counted here.
-fn missing() -> Option<&'static str> {
+pub(crate) fn missing() -> Option<&'static str> {
     #[cfg(target_arch = "x86_64")]
     let has_avx2 = std::arch::is_x86_feature_detected!("avx2");
     #[cfg(not(target_arch = "x86_64"))]
