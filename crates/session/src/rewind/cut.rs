@@ -146,10 +146,11 @@ impl Cut {
             self.time = Some(time);
         }
         if self.removed > 0 && !open.is_empty() {
-            let count = open.len();
-            self.warnings.push(format!(
-                "{count} calls of tools are left without their results: repair adds some, or rewind to the end of a turn"
-            ));
+            let calls = match open.len() {
+                1 => "a call of a tool is left without its result".to_owned(),
+                count => format!("{count} calls of tools are left without their results"),
+            };
+            self.warnings.push(format!("{calls}: repair adds some, or rewind to the end of a turn"));
         }
         // A call that is told of on both sides stays.
         self.removed_calls.retain(|id| !self.kept_calls.contains(id));

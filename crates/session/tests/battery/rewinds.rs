@@ -94,7 +94,7 @@ fn messages_and_times_are_cut_at_too() {
     assert_eq!(rewound.events_left, 15, "the end of the turn goes");
     let rewound = rewind(&home, &session, &query(|query| query.to_message = Some(5)));
     assert!(
-        rewound.warnings[0].contains("1 calls of tools are left without their results"),
+        rewound.warnings[0].contains("a call of a tool is left without its result"),
         "{:?}",
         rewound.warnings
     );

@@ -69,8 +69,11 @@ impl Answer {
         Ok(())
     }
 
-    /// Takes away the first rows.
+    /// Takes away the first rows, where there are any.
     pub(super) fn pass_over(&mut self, name: &str, count: u64) -> Result<(), Failure> {
+        if self.get(name).is_none() {
+            return Ok(());
+        }
         let mut rows = self.rows(name)?;
         rows.drain(..usize::try_from(count).map_or(rows.len(), |count| count.min(rows.len())));
         self.set(name, raw(&rows)?);
@@ -228,6 +231,7 @@ mod tests {
     fn first_rows_are_passed_over() {
         let mut answer = answer(r#"{"rows":[1,2,3]}"#);
         answer.pass_over("rows", 2).unwrap();
+        answer.pass_over("others", 2).unwrap();
         assert_eq!(answer.paged("rows", 2, room(1_000)).unwrap(), r#"{"rows":[3]}"#);
     }
 }
