@@ -70,8 +70,8 @@ impl<'a> Watch<'a> {
         self.cancel.is_cancelled()
     }
 
-    /// An error when the flag is raised.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// An error when the flag is raised: for whatever takes a watch and has to see to it by itself.
+    pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::cancelled()) } else { Ok(()) }
     }
 

@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel-tool", &[]),
     ("trommel-store", &["trommel"]),
     ("trommel-session", &["trommel"]),
+    ("trommel-blocks", &["trommel", "trommel-session"]),
     ("trommel-route", &["trommel-tool"]),
     ("trommel-toolbox", &["trommel", "trommel-route", "trommel-session", "trommel-store", "trommel-tool"]),
     (

@@ -1,0 +1,223 @@
+//! The checksum of a block's data: SHA-256 of its JSON as Python's `json.dumps(data, sort_keys=True)` writes it.
+//!
+//! Keys in the order of their code points, `", "` and `": "` between, everything outside of ASCII as escapes, floating-point numbers as
+//! their shortest digits that read back the same. So the same data has the same checksum however its storage keeps it.
+
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// What was taken of some data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Checksum {
+    /// SHA-256, in 64 hexadecimal digits.
+    pub hex: String,
+    /// Bytes of the text that it was taken of.
+    pub bytes: u64,
+}
+
+/// Containers one inside the other at most.
+pub(crate) const DEPTH: usize = 500;
+
+/// The checksum of some JSON. Linear in its length, times its depth; holds its text once more.
+///
+/// ```
+/// let one = trommel_blocks::checksum::of(r#"{"b": 1.0, "a": "é"}"#)?;
+/// let other = trommel_blocks::checksum::of("{\"a\":\"\\u00e9\",\"b\":1e0}")?;
+/// assert_eq!(one, other);
+/// assert_eq!(one.bytes, r#"{"a": "\u00e9", "b": 1.0}"#.len() as u64);
+/// # Ok::<(), trommel_blocks::Error>(())
+/// ```
+///
+/// # Errors
+/// When it is no JSON, holds half of a surrogate pair, or is nested deeper than 500 containers.
+pub fn of(json: &str) -> Result<Checksum> {
+    let text = canonical(json)?;
+    let digest = Sha256::digest(text.as_bytes());
+    let mut hex = String::with_capacity(64);
+    for byte in digest {
+        // Writing to a text cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+    }
+    Ok(Checksum { hex, bytes: text.len() as u64 })
+}
+
+/// The text that a checksum is taken of.
+pub fn canonical(json: &str) -> Result<String> {
+    let mut text = String::with_capacity(json.len() + json.len() / 8);
+    write(json, &mut text, DEPTH).map_err(|why| {
+        Error::new(ErrorKind::Corrupt, format!("no checksum can be taken of this data: {why}"))
+    })?;
+    Ok(text)
+}
+
+type Written = std::result::Result<(), String>;
+
+fn write(json: &str, text: &mut String, depth: usize) -> Written {
+    let json = json.trim_ascii();
+    let left = || depth.checked_sub(1).ok_or_else(|| format!("it is nested deeper than {DEPTH}"));
+    let parsed = |error: serde_json::Error| error.to_string();
+    match json.as_bytes().first() {
+        Some(b'{') => {
+            let mut members: Members<'_> = serde_json::from_str(json).map_err(parsed)?;
+            let depth = left()?;
+            // Of members of one name the last one counts.
+            members.0.reverse();
+            members.0.sort_by(|(one, _), (other, _)| one.cmp(other));
+            members.0.dedup_by(|(one, _), (other, _)| one == other);
+            text.push('{');
+            for (at, (name, value)) in members.0.iter().enumerate() {
+                text.push_str(if at > 0 { ", " } else { "" });
+                quote(name, text);
+                text.push_str(": ");
+                write(value.get(), text, depth)?;
+            }
+            text.push('}');
+        }
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(json).map_err(parsed)?;
+            let depth = left()?;
+            text.push('[');
+            for (at, value) in items.iter().enumerate() {
+                text.push_str(if at > 0 { ", " } else { "" });
+                write(value.get(), text, depth)?;
+            }
+            text.push(']');
+        }
+        Some(b'"') => quote(&serde_json::from_str::<String>(json).map_err(parsed)?, text),
+        Some(b't' | b'f' | b'n') => {
+            serde_json::from_str::<&RawValue>(json).map_err(parsed)?;
+            text.push_str(json);
+        }
+        _ => {
+            serde_json::from_str::<&RawValue>(json).map_err(parsed)?;
+            number(json, text);
+        }
+    }
+    Ok(())
+}
+
+/// The members of an object as they stand in the input.
+pub(crate) struct Members<'a>(pub(crate) Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry::<String, &'de RawValue>()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Each)
+    }
+}
+
+fn quote(value: &str, text: &mut String) {
+    text.push('"');
+    for character in value.chars() {
+        match character {
+            '"' => text.push_str("\\\""),
+            '\\' => text.push_str("\\\\"),
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '\t' => text.push_str("\\t"),
+            '\u{8}' => text.push_str("\\b"),
+            '\u{c}' => text.push_str("\\f"),
+            ' '..='~' => text.push(character),
+            _ => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    // Writing to a text cannot fail.
+                    let _ = write!(text, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    text.push('"');
+}
+
+/// A number as Python writes it: an integer stays one, of any length.
+fn number(lexeme: &str, text: &mut String) {
+    if !lexeme.contains(['.', 'e', 'E']) {
+        text.push_str(if lexeme == "-0" { "0" } else { lexeme });
+        return;
+    }
+    let value: f64 = lexeme.parse().unwrap_or(f64::NAN);
+    if value.is_infinite() {
+        text.push_str(if value < 0.0 { "-Infinity" } else { "Infinity" });
+        return;
+    }
+    let shortest = format!("{value:e}");
+    let (digits, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..16).contains(&exponent) {
+        let plain = format!("{value}");
+        text.push_str(&plain);
+        text.push_str(if plain.contains('.') { "" } else { ".0" });
+    } else {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{digits}e{sign}{:02}", exponent.abs());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_written_as_python_does() {
+        // Each of these was printed by `json.dumps(json.loads(…), sort_keys=True)` of Python 3.
+        let cases = [
+            (r#"{"b":[1,2.50,-0,-0.0,1e5],"a":{}}"#, r#"{"a": {}, "b": [1, 2.5, 0, -0.0, 100000.0]}"#),
+            (
+                r#"[1e16,1e15,1E-4,1e-5,123456789012345678,1e999]"#,
+                "[1e+16, 1000000000000000.0, 0.0001, 1e-05, 123456789012345678, Infinity]",
+            ),
+            (
+                r#"[12345678901234567890123,0.1,1.7976931348623157e308,5e-324]"#,
+                "[12345678901234567890123, 0.1, 1.7976931348623157e+308, 5e-324]",
+            ),
+            (
+                "[\"é😀\\u007f/\\/\\b\\f\\n\\r\\t\\u0001\\\"\\\\\"]",
+                r#"["\u00e9\ud83d\ude00\u007f//\b\f\n\r\t\u0001\"\\"]"#,
+            ),
+            (r#"{"é":1,"z":2,"Z":3,"":4,"z":5}"#, r#"{"": 4, "Z": 3, "z": 5, "\u00e9": 1}"#),
+            (" [ true , false , null ] ", "[true, false, null]"),
+        ];
+        for (json, expected) in cases {
+            assert_eq!(canonical(json).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_has_none() {
+        let deep = format!("{}{}", "[".repeat(600), "]".repeat(600));
+        for json in ["", "{", "[1,]", "nul", "01", r#""\ud800""#, r#"{"a":1}{"#, &deep] {
+            assert_eq!(of(json).unwrap_err().kind(), ErrorKind::Corrupt, "{json}");
+        }
+    }
+
+    #[test]
+    fn the_digits_are_sha_256() {
+        // `printf '{}' | sha256sum`
+        let empty = of(" {} ").unwrap();
+        assert_eq!(empty.hex, "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
+        assert_eq!(empty.bytes, 2);
+    }
+}
