@@ -1,12 +1,32 @@
 //! Sessions of agents as blocks.
 
+mod assemble;
 mod block;
 pub mod checksum;
+pub mod data;
 mod error;
+mod folder;
+mod foreign;
+mod journal;
+mod landing;
+mod lines;
+mod local;
+mod make;
+mod outline;
+mod pieces;
+mod replay;
 mod retry;
+mod rows;
+mod send;
 mod storage;
+mod sync;
 
 pub use block::{Block, BlockType, VERSION};
 pub use error::{Error, ErrorKind, Result};
+pub use local::LocalBlockStorage;
 pub use retry::{Failed, Retry};
 pub use storage::{BlockStorage, Created, Key, PayloadStorage, Selection, Stored, Want};
+pub use sync::{Settlement, State};
+
+#[cfg(test)]
+mod tests;

@@ -26,7 +26,7 @@ impl Default for Retry {
     fn default() -> Self {
         Self {
             tries: 9,
-            within: Duration::from_secs(60),
+            within: Duration::from_mins(1),
             first: Duration::from_millis(200),
             longest: Duration::from_secs(15),
         }

@@ -1,0 +1,203 @@
+//! A session's folder, and what in it no block tells yet.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use trommel_session::Watch;
+
+use crate::error::Result;
+use crate::journal::{Journal, Mark};
+use crate::lines::{LineAt, Print, Text};
+use crate::make::Turns;
+use crate::rows::{Kind, Row, visible};
+
+/// The folder of a session.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The file of one kind of records.
+    pub(crate) fn file(&self, kind: Kind) -> PathBuf {
+        self.0.join(name(kind))
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark::of(&crate::rows::FILES.map(|kind| self.file(kind)))
+    }
+}
+
+pub(crate) fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Message => "transcript.jsonl",
+        Kind::Event => "events.jsonl",
+        _ => "metadata.json",
+    }
+}
+
+/// What is in a folder that no block tells yet.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    /// How the files were.
+    pub(crate) mark: Mark,
+    /// The last block that still tells what is there; none where all do.
+    pub(crate) rewind: Option<u64>,
+    pub(crate) metadata: Text,
+    /// Whether the description is another one.
+    pub(crate) is_described_anew: bool,
+    pub(crate) transcript: Tail,
+    pub(crate) events: Tail,
+    pub(crate) turns: Turns,
+}
+
+/// The end of a file that no block tells.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    pub(crate) text: Text,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}
+
+impl Tail {
+    fn is_empty(&self) -> bool {
+        self.from >= self.to
+    }
+
+    /// Gives away each line.
+    pub(crate) fn each(&self, watch: &Watch<'_>, take: &mut dyn FnMut(LineAt) -> Result<()>) -> Result<()> {
+        let mut lines = self.text.lines(self.from);
+        while let Some(line) = lines.next()? {
+            watch.check()?;
+            if line.end() > self.to {
+                break;
+            }
+            take(line)?;
+        }
+        Ok(())
+    }
+
+    /// What tells the lines from others.
+    pub(crate) fn prints(&self, watch: &Watch<'_>) -> Result<Vec<Print>> {
+        let mut prints = Vec::new();
+        self.each(watch, &mut |line| {
+            prints.push(line.print);
+            Ok(())
+        })?;
+        Ok(prints)
+    }
+}
+
+impl Pending {
+    /// Whether all is told.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rewind.is_none()
+            && !self.is_described_anew
+            && self.transcript.is_empty()
+            && self.events.is_empty()
+    }
+
+    /// Whether nothing was left out, because it may still be being written.
+    pub(crate) fn is_settled(&self) -> bool {
+        [&self.transcript, &self.events].into_iter().all(|tail| tail.to == tail.text.len())
+    }
+
+    /// What a folder has that the journal does not know. A last line without an end is left out while the file is younger than this.
+    ///
+    /// Reads every byte, unless the files are marked as those that were looked at last.
+    pub(crate) fn of(folder: &Folder, journal: &Journal, rest: Duration, watch: &Watch<'_>) -> Result<Self> {
+        let mark = folder.mark();
+        let metadata = Text::open(&folder.file(Kind::Metadata))?;
+        let transcript = Text::open(&folder.file(Kind::Message))?;
+        let events = Text::open(&folder.file(Kind::Event))?;
+        let mut pending = Self {
+            rewind: None,
+            is_described_anew: false,
+            metadata,
+            transcript: Tail { from: transcript.len(), to: transcript.len(), text: transcript },
+            events: Tail { from: events.len(), to: events.len(), text: events },
+            turns: Turns::default(),
+            mark,
+        };
+        if journal.mark.as_ref() == Some(&pending.mark) {
+            pending.turns = turns(&journal.rows, None);
+            return Ok(pending);
+        }
+        let known = [Kind::Message, Kind::Event]
+            .map(|kind| visible(&journal.rows, kind).copied().collect::<Vec<_>>());
+        let [messages, happened] = &known;
+        let lost = [
+            matched(&mut pending.transcript, messages, rest, watch)?,
+            matched(&mut pending.events, happened, rest, watch)?,
+        ];
+        if let Some(first) = lost.into_iter().flatten().min() {
+            pending.rewind = Some(first - 1);
+            for (tail, rows) in [(&mut pending.transcript, messages), (&mut pending.events, happened)] {
+                tail.from = rows.iter().filter(|row| row.sequence < first).map(|row| row.print.bytes).sum();
+            }
+        }
+        let kept = |row: &&Row| pending.rewind.is_none_or(|target| row.sequence <= target);
+        let described = visible(&journal.rows, Kind::Metadata).filter(kept).last().map(|row| row.print);
+        pending.is_described_anew = described.unwrap_or_default() != whole(&pending.metadata)?;
+        pending.turns = turns(&journal.rows, pending.rewind);
+        Ok(pending)
+    }
+}
+
+/// Turns up to some block.
+fn turns(rows: &[Row], through: Option<u64>) -> Turns {
+    let last = |kind| {
+        let kept = visible(rows, kind).filter(|row| through.is_none_or(|target| row.sequence <= target));
+        kept.last().map_or(0, |row| row.turn)
+    };
+    Turns { message: last(Kind::Message), event: last(Kind::Event) }
+}
+
+fn whole(text: &Text) -> Result<Print> {
+    Ok(text
+        .whole()
+        .next()?
+        .map_or_else(|| if text.exists() { Print::of(b"") } else { Print::default() }, |line| line.print))
+}
+
+/// Leaves of a file what no row tells; the first row that tells what is not there.
+fn matched(tail: &mut Tail, rows: &[Row], rest: Duration, watch: &Watch<'_>) -> Result<Option<u64>> {
+    let (mut lines, mut at) = (tail.text.lines(0), 0);
+    for row in rows {
+        watch.check()?;
+        match lines.next()? {
+            Some(line) if line.print == row.print => at = line.end(),
+            _ => {
+                tail.from = at;
+                tail.to = finished(tail, rest)?;
+                return Ok(Some(row.sequence));
+            }
+        }
+    }
+    tail.from = at;
+    tail.to = finished(tail, rest)?;
+    Ok(None)
+}
+
+/// Where the last line begins that may still be being written; the file's end where none is.
+fn finished(tail: &Tail, rest: Duration) -> Result<u64> {
+    let len = tail.text.len();
+    let written = std::fs::metadata(tail.text.path()).and_then(|found| found.modified()).ok();
+    let age = written.and_then(|written| SystemTime::now().duration_since(written).ok());
+    if age.is_some_and(|age| age >= rest) || len == 0 {
+        return Ok(len);
+    }
+    let (mut lines, mut end) = (tail.text.lines(tail.from.min(len)), tail.from.min(len));
+    while let Some(line) = lines.next()? {
+        if line.is_finished {
+            end = line.end();
+        }
+    }
+    Ok(end)
+}

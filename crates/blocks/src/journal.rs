@@ -1,0 +1,214 @@
+//! What is known here of a session's blocks: a line a record, appended as they are seen.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Description;
+use crate::error::{Error, ErrorKind, Result};
+use crate::lines::Print;
+use crate::rows::{Kind, Row};
+
+/// The version of journals.
+const VERSION: u32 = 1;
+
+/// What is known here of a session's blocks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    /// Records in order.
+    pub(crate) rows: Vec<Row>,
+    /// The last block that is known.
+    pub(crate) head: u64,
+    /// What the session says of itself.
+    pub(crate) description: Option<Description>,
+    /// How the files were when they were the same as the blocks.
+    pub(crate) mark: Option<Mark>,
+    /// When the storage was asked last.
+    pub(crate) asked: Option<String>,
+}
+
+/// What tells that files were not touched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark(Vec<Option<(u64, u64, i64, i64)>>);
+
+impl Mark {
+    /// Of some files as they are now.
+    pub(crate) fn of(paths: &[PathBuf]) -> Self {
+        let stat = |path: &PathBuf| {
+            let found = fs::metadata(path).ok()?;
+            Some((found.ino(), found.len(), found.mtime(), found.mtime_nsec()))
+        };
+        Self(paths.iter().map(stat).collect())
+    }
+}
+
+/// A line of a journal.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Entry {
+    Version(u32),
+    /// Type, number, last number, bytes or target, hash, turn.
+    Row(char, u64, u64, u64, String, u64),
+    Head(u64),
+    Description(Box<Description>),
+    Mark(Mark),
+    Asked(String),
+}
+
+impl From<&Row> for Entry {
+    fn from(row: &Row) -> Self {
+        let (kind, bytes) = match row.kind {
+            Kind::Metadata => ('d', row.print.bytes),
+            Kind::Message => ('m', row.print.bytes),
+            Kind::Event => ('e', row.print.bytes),
+            Kind::Rewind { target } => ('r', target),
+            Kind::Nothing => ('n', 0),
+        };
+        Self::Row(kind, row.sequence, row.until, bytes, row.print.hex(), row.turn)
+    }
+}
+
+impl Journal {
+    /// The journal at a path; an empty one where there is none. A last line that was cut off is as if it had not been begun.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let mut journal = Self { path: path.to_owned(), ..Self::default() };
+        let text = match fs::read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
+            text => text.map_err(|cause| Error::io("read", path, cause))?,
+        };
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        for line in text.get(..whole).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
+            let entry = serde_json::from_slice(line).map_err(|error| journal.damaged(&error.to_string()))?;
+            journal.take(entry)?;
+        }
+        if whole < text.len() {
+            let cut = OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(whole as u64));
+            cut.map_err(|cause| Error::io("mend", path, cause))?;
+        }
+        Ok(journal)
+    }
+
+    fn damaged(&self, why: &str) -> Error {
+        let path = self.path.display();
+        let message = format!(
+            "{path} is no journal of a session ({why}): remove it, and the session is compared afresh"
+        );
+        Error::new(ErrorKind::Corrupt, message)
+    }
+
+    fn take(&mut self, entry: Entry) -> Result<()> {
+        match entry {
+            Entry::Version(VERSION) => {}
+            Entry::Version(other) => {
+                let message = format!(
+                    "{} has version {other}, and this release knows {VERSION}: update trommel",
+                    self.path.display()
+                );
+                return Err(Error::new(ErrorKind::Unsupported, message));
+            }
+            Entry::Row(kind, sequence, until, bytes, hash, turn) => {
+                let print = Print::from_hex(bytes, &hash).ok_or_else(|| self.damaged("a hash is none"))?;
+                let kind = match kind {
+                    'd' => Kind::Metadata,
+                    'm' => Kind::Message,
+                    'e' => Kind::Event,
+                    'r' => Kind::Rewind { target: bytes },
+                    _ => Kind::Nothing,
+                };
+                let print = if matches!(kind, Kind::Rewind { .. }) { Print::default() } else { print };
+                self.rows.push(Row { sequence, until, kind, print, turn });
+                self.mark = None;
+            }
+            Entry::Head(head) => self.head = head,
+            Entry::Description(description) => self.description = Some(*description),
+            Entry::Mark(mark) => self.mark = Some(mark),
+            Entry::Asked(when) => self.asked = Some(when),
+        }
+        Ok(())
+    }
+
+    /// Adds records, and what the last block is now.
+    pub(crate) fn append(
+        &mut self,
+        rows: &[Row],
+        head: u64,
+        description: Option<&Description>,
+    ) -> Result<()> {
+        let mut entries = rows.iter().map(Entry::from).collect::<Vec<_>>();
+        entries.extend(description.cloned().map(|told| Entry::Description(Box::new(told))));
+        entries.push(Entry::Head(head));
+        self.write(&entries)?;
+        self.mark = None;
+        self.rows.extend_from_slice(rows);
+        self.head = head;
+        self.description = description.cloned().or(self.description.take());
+        Ok(())
+    }
+
+    /// Notes that the files are what the blocks are.
+    pub(crate) fn settle(&mut self, mark: Mark) -> Result<()> {
+        if self.mark.as_ref() != Some(&mark) {
+            self.write(&[Entry::Mark(mark.clone())])?;
+            self.mark = Some(mark);
+        }
+        Ok(())
+    }
+
+    /// Notes when the storage was asked.
+    pub(crate) fn note_asked(&mut self, when: &str) -> Result<()> {
+        self.write(&[Entry::Asked(when.to_owned())])?;
+        self.asked = Some(when.to_owned());
+        Ok(())
+    }
+
+    fn write(&self, entries: &[Entry]) -> Result<()> {
+        let failed = |cause| Error::io("write", &self.path, cause);
+        if let Some(folder) = self.path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let file =
+            OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path).map_err(failed)?;
+        let is_new = file.metadata().map_err(failed)?.len() == 0;
+        let version = is_new.then_some(Entry::Version(VERSION));
+        print(&file, version.iter().chain(entries)).map_err(failed)?;
+        file.sync_all().map_err(failed)
+    }
+
+    /// The same journal, written to another path.
+    pub(crate) fn write_to(&self, path: &Path) -> Result<()> {
+        let failed = |cause| Error::io("write", path, cause);
+        let file = OpenOptions::new()
+            .create(true)
+            .write(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(path)
+            .map_err(failed)?;
+        let rows = self.rows.iter().map(Entry::from);
+        let rest = [
+            self.description.clone().map(|told| Entry::Description(Box::new(told))),
+            self.asked.clone().map(Entry::Asked),
+            Some(Entry::Head(self.head)),
+        ];
+        let entries = std::iter::once(Entry::Version(VERSION)).chain(rows).chain(rest.into_iter().flatten());
+        print(&file, entries).map_err(failed)?;
+        file.sync_all().map_err(failed)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn print(file: &File, entries: impl Iterator<Item = impl std::borrow::Borrow<Entry>>) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    for entry in entries {
+        serde_json::to_writer(&mut out, entry.borrow())?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}

@@ -1,0 +1,327 @@
+//! Lines on their way into a session's files: written beside them first, then put in their places, all or none.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::assemble::Lines;
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::{Folder, name};
+use crate::journal::{Journal, Mark};
+use crate::lines::BLOCK;
+use crate::rows::{FILES, Kind, Row};
+
+/// What begins the names of files that are on their way.
+const NEW: &str = ".trommel-sync-";
+
+/// How long somebody else may hold the lock of a folder.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Files on their way.
+pub(crate) struct Landing<'a> {
+    folder: &'a Folder,
+    /// Of the transcript and the events, how many bytes stay.
+    keep: [u64; 2],
+    files: [Option<Coming>; 3],
+    /// The kind of the line that is written, and where it began.
+    open: Option<(usize, u64)>,
+}
+
+/// A file on its way.
+struct Coming {
+    path: PathBuf,
+    out: BufWriter<File>,
+    len: u64,
+    /// Behind how many bytes it is to be appended; it replaces the file otherwise.
+    behind: Option<u64>,
+}
+
+/// What was decided, and is done by whoever comes next.
+#[derive(Serialize, Deserialize)]
+struct Plan {
+    version: u32,
+    folder: PathBuf,
+    files: Vec<Planned>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Planned {
+    name: String,
+    behind: Option<u64>,
+}
+
+fn place(kind: Kind) -> usize {
+    match kind {
+        Kind::Message => 1,
+        Kind::Event => 2,
+        _ => 0,
+    }
+}
+
+impl<'a> Landing<'a> {
+    /// Of a folder whose transcript and events keep so many bytes.
+    pub(crate) fn new(folder: &'a Folder, keep: [u64; 2]) -> Result<Self> {
+        fs::create_dir_all(folder.path()).map_err(|cause| Error::io("make", folder.path(), cause))?;
+        Ok(Self { folder, keep, files: [None, None, None], open: None })
+    }
+
+    /// The file of a kind, begun with what stays of the old one unless it is appended to that.
+    fn coming(&mut self, at: usize) -> Result<&mut Coming> {
+        let slot = self.files.get_mut(at).ok_or_else(Error::cancelled)?;
+        if slot.is_none() {
+            let keep = at.checked_sub(1).and_then(|at| self.keep.get(at)).copied();
+            let kind = FILES.get(at).copied().unwrap_or(Kind::Metadata);
+            *slot = Some(Coming::begin(self.folder, kind, keep)?);
+        }
+        slot.as_mut().ok_or_else(Error::cancelled)
+    }
+
+    /// A file that is cut, though nothing is added to it.
+    pub(crate) fn cut(&mut self, kind: Kind) -> Result<()> {
+        self.coming(place(kind)).map(drop)
+    }
+
+    /// Puts everything in its place, with the journal that belongs to it. The folder must be what it was by this mark.
+    pub(crate) fn commit(mut self, journal: &Journal, was: &Mark) -> Result<()> {
+        let mut plan = Plan { version: 1, folder: self.folder.path().to_owned(), files: Vec::new() };
+        for (kind, coming) in FILES.into_iter().zip(&mut self.files) {
+            let Some(coming) = coming else { continue };
+            let failed = |cause| Error::io("write", &coming.path, cause);
+            coming.out.flush().map_err(failed)?;
+            coming.out.get_ref().sync_all().map_err(failed)?;
+            plan.files.push(Planned { name: name(kind).to_owned(), behind: coming.behind });
+        }
+        journal.write_to(&beside(journal.path(), "new"))?;
+        let _lock = lock(self.folder.path())?;
+        if self.folder.mark() != *was {
+            self.forget();
+            let message = format!(
+                "{} is being written to: try again when the session rests",
+                self.folder.path().display()
+            );
+            return Err(Error::new(ErrorKind::Busy, message));
+        }
+        decide(journal.path(), &plan)?;
+        carry_out(journal.path(), &plan).map(drop)
+    }
+
+    /// Lets go of what was written.
+    pub(crate) fn forget(&self) {
+        for coming in self.files.iter().flatten() {
+            // What cannot be removed is in nobody's way, and is written over next time.
+            let _ = fs::remove_file(&coming.path);
+        }
+    }
+}
+
+impl Coming {
+    fn begin(folder: &Folder, kind: Kind, keep: Option<u64>) -> Result<Self> {
+        let path = folder.path().join(format!("{NEW}{}", name(kind)));
+        let failed = |cause| Error::io("write", &path, cause);
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(true)
+            .write(true)
+            .read(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(failed)?;
+        let old = folder.file(kind);
+        let there = fs::metadata(&old).ok();
+        let len = there.as_ref().map_or(0, fs::Metadata::len);
+        let behind = keep.filter(|keep| *keep == len);
+        let mut out = BufWriter::with_capacity(BLOCK, file);
+        if let Some(there) = &there {
+            let rights = fs::Permissions::from_mode(there.permissions().mode() & 0o777);
+            out.get_ref().set_permissions(rights).map_err(failed)?;
+        }
+        let mut copied = 0;
+        if let Some(keep) = keep.filter(|keep| behind.is_none() && *keep > 0) {
+            let from = File::open(&old).map_err(|cause| Error::io("open", &old, cause))?;
+            copied = io::copy(&mut from.take(keep), &mut out).map_err(failed)?;
+        }
+        Ok(Self { path, out, len: copied, behind })
+    }
+}
+
+impl Lines for Landing<'_> {
+    fn begin(&mut self, kind: Kind) -> Result<()> {
+        let at = place(kind);
+        let coming = self.coming(at)?;
+        if kind == Kind::Metadata {
+            // Of descriptions the last one counts.
+            coming.cut_to(0)?;
+        }
+        let begun = coming.len;
+        self.open = Some((at, begun));
+        Ok(())
+    }
+
+    fn add(&mut self, part: &[u8]) -> Result<()> {
+        let Some((at, _)) = self.open else { return Ok(()) };
+        let coming = self.coming(at)?;
+        coming.out.write_all(part).map_err(|cause| Error::io("write", &coming.path, cause))?;
+        coming.len += part.len() as u64;
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Row) -> Result<()> {
+        self.open = None;
+        Ok(())
+    }
+
+    fn take_back(&mut self) -> Result<()> {
+        match self.open.take() {
+            Some((at, begun)) => self.coming(at)?.cut_to(begun),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Coming {
+    fn cut_to(&mut self, len: u64) -> Result<()> {
+        let failed = |cause| Error::io("write", &self.path, cause);
+        self.out.flush().map_err(failed)?;
+        self.out.get_ref().set_len(len).map_err(failed)?;
+        self.out.seek(SeekFrom::Start(len)).map_err(failed)?;
+        self.len = len;
+        Ok(())
+    }
+}
+
+/// A file beside a journal.
+pub(crate) fn beside(journal: &Path, ending: &str) -> PathBuf {
+    let mut name = journal.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(ending);
+    journal.with_file_name(name)
+}
+
+fn decide(journal: &Path, plan: &Plan) -> Result<()> {
+    let (path, new) = (beside(journal, "plan"), beside(journal, "plan.new"));
+    let failed = |cause| Error::io("write", &path, cause);
+    let text = serde_json::to_vec(plan).map_err(|error| failed(error.into()))?;
+    let mut file = File::create(&new).map_err(failed)?;
+    file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
+    fs::rename(&new, &path).map_err(failed)?;
+    sync_folder(journal)
+}
+
+/// Brings to its end what was decided and cut off.
+pub(crate) fn recover(journal: &Path) -> Result<()> {
+    let path = beside(journal, "plan");
+    let text = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        text => text.map_err(|cause| Error::io("read", &path, cause))?,
+    };
+    let plan: Plan = serde_json::from_slice(&text).map_err(|error| {
+        let message =
+            format!("{} is damaged ({error}): remove it, and the session is compared afresh", path.display());
+        Error::new(ErrorKind::Corrupt, message)
+    })?;
+    if plan.version != 1 || !plan.files.iter().all(|file| FILES.iter().any(|kind| name(*kind) == file.name)) {
+        let message = format!("{} is of a later version: update trommel", path.display());
+        return Err(Error::new(ErrorKind::Unsupported, message));
+    }
+    let _lock = plan.folder.is_dir().then(|| lock(&plan.folder)).transpose()?;
+    carry_out(journal, &plan)
+}
+
+/// Gives everything its place; whatever was done already is passed over. Where a file has got something else meanwhile, what is left
+/// is let go: the next comparison tells what became of it.
+fn carry_out(journal: &Path, plan: &Plan) -> Result<()> {
+    let mut is_done = true;
+    for file in &plan.files {
+        let (new, to) = (plan.folder.join(format!("{NEW}{}", file.name)), plan.folder.join(&file.name));
+        is_done &= match file.behind {
+            _ if !new.exists() => true,
+            None => fs::rename(&new, &to)
+                .map(|()| true)
+                .map_err(|cause| Error::io("put in its place", &to, cause))?,
+            Some(behind) => append(&new, &to, behind)?,
+        };
+    }
+    let made = beside(journal, "new");
+    if is_done && made.exists() {
+        fs::rename(&made, journal).map_err(|cause| Error::io("put in its place", journal, cause))?;
+    }
+    sync_folder(&plan.folder.join("x"))?;
+    for file in &plan.files {
+        // They are written over next time where they stay.
+        let _ = fs::remove_file(plan.folder.join(format!("{NEW}{}", file.name)));
+    }
+    let decided = beside(journal, "plan");
+    fs::remove_file(&decided).map_err(|cause| Error::io("remove", &decided, cause))?;
+    sync_folder(journal)
+}
+
+/// Appends a file to another that had so many bytes; some of it may be there. Whether nothing else is.
+fn append(new: &Path, to: &Path, behind: u64) -> Result<bool> {
+    let failed = |cause| Error::io("write", to, cause);
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(to)
+        .map_err(failed)?;
+    let mut from = File::open(new).map_err(|cause| Error::io("open", new, cause))?;
+    let there = file.metadata().map_err(failed)?.len();
+    let Some(done) = there.checked_sub(behind) else { return Ok(false) };
+    file.seek(SeekFrom::Start(behind)).map_err(failed)?;
+    if !same(&mut (&file).take(done), &mut (&from).take(done)).map_err(failed)? {
+        return Ok(false);
+    }
+    io::copy(&mut from, &mut file).map_err(failed)?;
+    file.sync_all().map_err(failed)?;
+    Ok(true)
+}
+
+fn same(one: &mut impl Read, other: &mut impl Read) -> io::Result<bool> {
+    let (mut a, mut b) = (vec![0; BLOCK], vec![0; BLOCK]);
+    loop {
+        let count = one.read(&mut a)?;
+        if count == 0 {
+            return Ok(true);
+        }
+        let room = b.get_mut(..count).unwrap_or_default();
+        if other.read_exact(room).is_err() || a.get(..count) != Some(&*room) {
+            return Ok(false);
+        }
+    }
+}
+
+fn sync_folder(file: &Path) -> Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|cause| Error::io("save the names in", folder, cause))
+}
+
+/// Waits for the lock of a file or a folder, which is held until it is closed. A session is rewound under the same lock.
+pub(crate) fn lock(path: &Path) -> Result<File> {
+    let failed = |cause| Error::io("lock", path, cause);
+    let file = File::open(path).map_err(failed)?;
+    let since = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::Error(cause)) => return Err(failed(cause)),
+            Err(fs::TryLockError::WouldBlock) if since.elapsed() > PATIENCE => {
+                let message = format!(
+                    "{} has been kept locked by another process for {} seconds: see what it is doing, and try again",
+                    path.display(),
+                    PATIENCE.as_secs()
+                );
+                return Err(Error::new(ErrorKind::Busy, message));
+            }
+            Err(fs::TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}

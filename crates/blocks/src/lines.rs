@@ -1,0 +1,227 @@
+//! The lines of a file, one after the other: where each lies, and what tells it from every other. None is held.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// Bytes that are read at a time.
+pub(crate) const BLOCK: usize = 256 << 10;
+
+/// What tells a text from every other: its length, and half of its BLAKE3.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Print {
+    pub(crate) bytes: u64,
+    pub(crate) hash: u128,
+}
+
+impl Print {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let mut made = Printer::default();
+        made.add(bytes);
+        made.print()
+    }
+
+    pub(crate) fn hex(self) -> String {
+        format!("{:032x}", self.hash)
+    }
+
+    pub(crate) fn from_hex(bytes: u64, hex: &str) -> Option<Self> {
+        (hex.len() == 32)
+            .then(|| u128::from_str_radix(hex, 16).ok())
+            .flatten()
+            .map(|hash| Self { bytes, hash })
+    }
+}
+
+/// Makes a [`Print`] of what comes in parts.
+#[derive(Default)]
+pub(crate) struct Printer {
+    hash: blake3::Hasher,
+    bytes: u64,
+}
+
+impl Printer {
+    pub(crate) fn add(&mut self, part: &[u8]) {
+        self.hash.update(part);
+        self.bytes += part.len() as u64;
+    }
+
+    pub(crate) fn print(&self) -> Print {
+        let hash = self.hash.finalize();
+        let half = hash.as_bytes().first_chunk::<16>().copied().unwrap_or_default();
+        Print { bytes: self.bytes, hash: u128::from_be_bytes(half) }
+    }
+
+    pub(crate) fn whole_hex(&self) -> String {
+        self.hash.finalize().to_hex().to_string()
+    }
+}
+
+/// A line as it lies in its file, its end included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LineAt {
+    pub(crate) start: u64,
+    pub(crate) print: Print,
+    /// Whether it has an end.
+    pub(crate) is_finished: bool,
+}
+
+impl LineAt {
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.print.bytes
+    }
+}
+
+/// A file as long as it was when it was opened; an empty one where there is none.
+#[derive(Debug)]
+pub(crate) struct Text {
+    path: PathBuf,
+    file: Option<File>,
+    len: u64,
+}
+
+impl Text {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let failed = |cause| Error::io("open", path, cause);
+        let file = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            file => Some(file.map_err(failed)?),
+        };
+        let len = match &file {
+            Some(file) => file.metadata().map_err(failed)?.len(),
+            None => 0,
+        };
+        Ok(Self { path: path.to_owned(), file, len })
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.file.is_some()
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The bytes between two offsets.
+    pub(crate) fn part(&self, start: u64, end: u64) -> Part<'_> {
+        Part { text: self, at: start, end: end.min(self.len) }
+    }
+
+    /// The bytes between two offsets, held.
+    pub(crate) fn bytes(&self, start: u64, end: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.part(start, end)
+            .read_to_end(&mut bytes)
+            .map_err(|cause| Error::io("read", &self.path, cause))?;
+        Ok(bytes)
+    }
+
+    /// The lines from an offset on, which is the beginning of one.
+    pub(crate) fn lines(&self, from: u64) -> Lines<'_> {
+        Lines { text: self, block: Vec::new(), at: 0, next: from, is_whole: false }
+    }
+
+    /// All of it as one line, whatever ends are in it.
+    pub(crate) fn whole(&self) -> Lines<'_> {
+        Lines { is_whole: true, ..self.lines(0) }
+    }
+}
+
+/// Some bytes of a file, to be read once.
+pub(crate) struct Part<'a> {
+    text: &'a Text,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Part<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let Some(file) = &self.text.file else { return Ok(0) };
+        let most = usize::try_from(self.end.saturating_sub(self.at))
+            .map_or(bytes.len(), |left| left.min(bytes.len()));
+        let count = file.read_at(bytes.get_mut(..most).unwrap_or_default(), self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+/// Lines of a file, one after the other.
+pub(crate) struct Lines<'a> {
+    text: &'a Text,
+    block: Vec<u8>,
+    /// Where in the block the next line begins.
+    at: usize,
+    /// Where in the file it does.
+    next: u64,
+    is_whole: bool,
+}
+
+impl Lines<'_> {
+    /// The next one; none at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<LineAt>> {
+        let (start, mut printer) = (self.next, Printer::default());
+        loop {
+            let rest = self.block.get(self.at..).unwrap_or_default();
+            let end = if self.is_whole { None } else { memchr::memchr(b'\n', rest) };
+            let taken = end.map_or(rest.len(), |end| end + 1);
+            printer.add(rest.get(..taken).unwrap_or_default());
+            self.at += taken;
+            self.next += taken as u64;
+            if end.is_some() {
+                return Ok(Some(LineAt { start, print: printer.print(), is_finished: true }));
+            }
+            if !self.fill()? {
+                let print = printer.print();
+                let is_line = print.bytes > 0;
+                return Ok(is_line.then_some(LineAt { start, print, is_finished: false }));
+            }
+        }
+    }
+
+    fn fill(&mut self) -> Result<bool> {
+        self.block.resize(BLOCK, 0);
+        self.at = 0;
+        let mut part = self.text.part(self.next, self.text.len);
+        let count = loop {
+            match part.read(&mut self.block) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read.map_err(|cause| Error::io("read", &self.text.path, cause))?,
+            }
+        };
+        self.block.truncate(count);
+        Ok(count > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_in_one_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let long = "x".repeat(2 * BLOCK + 7);
+        for content in [String::new(), "\n".into(), "a\n\nb".into(), format!("{long}\r\n{long}\n"), long] {
+            std::fs::write(&path, &content).unwrap();
+            let text = Text::open(&path).unwrap();
+            let (mut lines, mut found) = (text.lines(0), Vec::new());
+            while let Some(line) = lines.next().unwrap() {
+                let bytes = text.bytes(line.start, line.end()).unwrap();
+                assert_eq!(Print::of(&bytes), line.print);
+                assert_eq!(bytes.ends_with(b"\n"), line.is_finished);
+                found.push(bytes);
+            }
+            let expected = content.split_inclusive('\n').map(str::as_bytes).collect::<Vec<_>>();
+            assert_eq!(found, expected);
+        }
+        assert!(Text::open(&folder.path().join("none")).unwrap().lines(0).next().unwrap().is_none());
+    }
+}

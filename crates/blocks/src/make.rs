@@ -1,0 +1,491 @@
+//! Records of a session's files made into blocks.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use trommel::reader::{Config, Cursor, Event as Token, Framing, Kind as JsonKind, Names, Span, Validation};
+use trommel_session::Watch;
+
+use crate::block::{Block, BlockType, VERSION};
+use crate::checksum;
+use crate::data::{self, Body, Description, INLINE, Line, Payload, Piece, is_portable};
+use crate::error::{Error, ErrorKind, Result};
+use crate::lines::{LineAt, Print, Printer, Text};
+use crate::outline;
+use crate::pieces::{Form, Pieces, encoded};
+use crate::rows::{Kind, Row};
+use crate::storage::{Key, PayloadStorage};
+
+/// Bytes above which a record lies with the payloads, where there is a place for them.
+const LARGE: u64 = 1 << 20;
+
+/// Bytes of what stands around an event's data, when it is cut into pieces.
+const AROUND: u64 = 20_000;
+
+/// Where blocks go that are made.
+pub(crate) type Take<'t> = dyn FnMut(Block) -> Result<()> + 't;
+
+/// Makes blocks, one number after the other.
+pub(crate) struct Maker<'a, 'w> {
+    pub(crate) key: &'a Key,
+    pub(crate) device: &'a str,
+    pub(crate) project: &'a str,
+    pub(crate) payloads: Option<&'a dyn PayloadStorage>,
+    pub(crate) watch: &'a Watch<'w>,
+    /// The number of the next block.
+    pub(crate) next: u64,
+    /// The turns that the next message and the next event belong to.
+    pub(crate) turns: Turns,
+    /// What was said of the session before, of which only changes are told.
+    pub(crate) described: Option<Description>,
+    /// Whether what is made are copies behind what another device wrote.
+    pub(crate) is_merged: bool,
+}
+
+/// Turns so far, as messages count them and as events do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Turns {
+    pub(crate) message: u64,
+    pub(crate) event: u64,
+}
+
+/// The event that begins a turn.
+const PROMPT: &str = "prompt:submit";
+
+/// A block before it has its number.
+struct Draft<'d> {
+    kind: BlockType,
+    data: Box<RawValue>,
+    timestamp: Option<String>,
+    parent: Option<&'d str>,
+    index: Option<u64>,
+    is_final: bool,
+}
+
+/// A record's line, and what it stands in.
+struct Record<'r> {
+    text: &'r Text,
+    at: LineAt,
+}
+
+/// How a long record is cut.
+struct Cut {
+    form: Form,
+    body: Span,
+    pieces: u64,
+    body_bytes: u64,
+    whole_hex: String,
+}
+
+impl<'w> Maker<'_, 'w> {
+    /// A line of a file, or a whole file, as blocks.
+    pub(crate) fn record(&mut self, text: &Text, at: LineAt, kind: Kind, take: &mut Take<'_>) -> Result<Row> {
+        let record = Record { text, at };
+        let sequence = self.next;
+        if at.print.bytes <= INLINE {
+            self.short(&record, kind, take)?;
+        } else {
+            self.long(&record, kind, take)?;
+        }
+        let turn = if kind == Kind::Event { self.turns.event } else { self.turns.message };
+        Ok(Row { sequence, until: self.next - 1, kind, print: at.print, turn })
+    }
+
+    /// A session that says nothing of itself, or no more.
+    pub(crate) fn undescribed(&mut self, take: &mut Take<'_>) -> Result<Row> {
+        let sequence = self.next;
+        let description =
+            Description { project_slug: Some(self.project.to_owned()), ..Description::default() };
+        self.describe(description, Body::default(), take)?;
+        Ok(Row {
+            sequence,
+            until: sequence,
+            kind: Kind::Metadata,
+            print: Print::default(),
+            turn: self.turns.message,
+        })
+    }
+
+    /// A rewind.
+    pub(crate) fn rewind(&mut self, target: u64, reason: &str, take: &mut Take<'_>) -> Result<Row> {
+        let sequence = self.next;
+        let data = data::Rewind { target_sequence: target, reason: Some(reason.to_owned()) };
+        self.put(Draft::of(BlockType::Rewind, raw(&data)?), take)?;
+        let kind = Kind::Rewind { target };
+        Ok(Row { sequence, until: sequence, kind, print: Print::default(), turn: self.turns.message })
+    }
+
+    /// A fork from a block of another session.
+    pub(crate) fn fork(&mut self, source: &str, at: u64, take: &mut Take<'_>) -> Result<()> {
+        let data = data::Fork { source_session_id: source.to_owned(), source_sequence: at };
+        self.put(Draft::of(BlockType::Fork, raw(&data)?), take).map(drop)
+    }
+
+    /// The end of a session.
+    pub(crate) fn deleted(&mut self, at: &str, take: &mut Take<'_>) -> Result<()> {
+        #[derive(Serialize)]
+        struct Deleted<'d> {
+            deleted_at: &'d str,
+        }
+        self.put(Draft::of(BlockType::SessionDeleted, raw(&Deleted { deleted_at: at })?), take).map(drop)
+    }
+
+    fn short(&mut self, record: &Record<'_>, kind: Kind, take: &mut Take<'_>) -> Result<()> {
+        let bytes = record.text.bytes(record.at.start, record.at.end())?;
+        if Print::of(&bytes) != record.at.print {
+            return Err(changed(record.text.path()));
+        }
+        let mut body = body_of(record.at.print);
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => body.line = Some(Line::Whole(text.to_owned())),
+            Err(_) => {
+                body.line = Some(Line::Whole(encoded(&bytes)));
+                body.encoding = Some("base64".to_owned());
+            }
+        }
+        match kind {
+            Kind::Message => {
+                let said = serde_json::from_slice::<Said<'_>>(&bytes).unwrap_or_default();
+                let outline = outline::message(&bytes[..]);
+                self.message(outline, &said, body, take).map(drop)
+            }
+            Kind::Event => {
+                let happened = serde_json::from_slice::<Happened<'_>>(&bytes).unwrap_or_default();
+                let inline = happened.data.filter(|data| is_portable(data));
+                body.total_size_bytes = inline.map_or(0, |data| data.get().len() as u64);
+                self.event(&outline::event(&bytes[..]), inline, body, record.at, take).map(drop)
+            }
+            _ => self.describe(self.description(&bytes), body, take),
+        }
+    }
+
+    fn long(&mut self, record: &Record<'_>, kind: Kind, take: &mut Take<'_>) -> Result<()> {
+        let cut = self.cut(record, kind)?;
+        let mut body = body_of(record.at.print);
+        body.encoding = (cut.form == Form::Base64).then(|| "base64".to_owned());
+        if let Some(payloads) = self.payloads.filter(|_| record.at.print.bytes > LARGE) {
+            let (name, size) = (cut.whole_hex.clone(), record.at.print.bytes);
+            let mut from = record.text.part(record.at.start, record.at.end());
+            payloads.put(&name, size, &mut from, self.watch)?;
+            body.encoding = None;
+            body.payload = Some(Payload { blake3: name.clone(), name, size });
+            return self.long_head(record, kind, body, take).map(drop);
+        }
+        body.has_continuation = true;
+        (body.total_chunks, body.total_size_bytes) = (cut.pieces, cut.body_bytes);
+        if cut.form == Form::Utf8 {
+            let part = |from, to| {
+                record.text.bytes(from, to).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            };
+            let before = part(record.at.start, cut.body.start)?;
+            body.line = Some(Line::Around([before, part(cut.body.end, record.at.end())?]));
+        }
+        let (parent, event_id) = self.long_head(record, kind, body, take)?;
+        let from = record.text.part(cut.body.start, cut.body.end);
+        self.pieces(
+            Pieces::new(from, record.text.path(), cut.form),
+            kind,
+            (&parent, &event_id),
+            cut.pieces,
+            take,
+        )
+    }
+
+    /// The block that goes before pieces: its id, and the id that the pieces name.
+    fn long_head(
+        &mut self,
+        record: &Record<'_>,
+        kind: Kind,
+        body: Body,
+        take: &mut Take<'_>,
+    ) -> Result<(String, String)> {
+        let part = || record.text.part(record.at.start, record.at.end());
+        match kind {
+            Kind::Message => {
+                let id = self.message(outline::message(part()), &Said::default(), body, take)?;
+                Ok((id.clone(), id))
+            }
+            Kind::Event => self.event(&outline::event(part()), None, body, record.at, take),
+            _ => {
+                let id = format!("{}_description_{}", self.key.session(), self.next);
+                self.describe(self.description(b"{}"), body, take)?;
+                Ok((id.clone(), id))
+            }
+        }
+    }
+
+    fn pieces<R: std::io::Read>(
+        &mut self,
+        mut pieces: Pieces<'_, R>,
+        kind: Kind,
+        (parent, event_id): (&str, &str),
+        total: u64,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        let block_type = match kind {
+            Kind::Event => BlockType::EventData,
+            Kind::Message => BlockType::Message,
+            _ => BlockType::SessionUpdated,
+        };
+        for index in 0..total {
+            self.watch.check()?;
+            let piece =
+                pieces.next()?.ok().flatten().ok_or_else(|| changed(Path::new("a session's file")))?;
+            let data = raw(&Piece { event_id: event_id.to_owned(), chunk_data: piece })?;
+            let (index, is_final) = (Some(index), index + 1 == total);
+            let parent = Some(parent);
+            self.put(Draft { kind: block_type, data, timestamp: None, parent, index, is_final }, take)?;
+        }
+        Ok(())
+    }
+
+    fn message(
+        &mut self,
+        outline: outline::MessageOutline,
+        said: &Said<'_>,
+        body: Body,
+        take: &mut Take<'_>,
+    ) -> Result<String> {
+        self.turns.message += u64::from(outline.begins_turn);
+        let data = data::Message {
+            role: outline.role,
+            content: said.content.filter(|content| is_portable(content)),
+            turn: self.turns.message,
+            tool_calls: said.tool_calls.filter(|calls| is_portable(calls)),
+            tool_call_id: said.tool_call_id.as_deref().map(str::to_owned),
+            timestamp: outline.timestamp.clone(),
+            body,
+        };
+        let timestamp = outline.timestamp;
+        self.put(Draft { timestamp, ..Draft::of(BlockType::Message, raw(&data)?) }, take)
+    }
+
+    fn event(
+        &mut self,
+        outline: &outline::EventOutline,
+        inline: Option<&RawValue>,
+        body: Body,
+        at: LineAt,
+        take: &mut Take<'_>,
+    ) -> Result<(String, String)> {
+        self.turns.event += u64::from(outline.event == PROMPT);
+        let event_id = format!("evt_{}_{:016x}", self.next, (at.print.hash >> 64) as u64);
+        let mut summary = outline.summary.clone();
+        summary.insert("data_size_bytes".to_owned(), at.print.bytes.into());
+        let data = data::Event {
+            event_id: &event_id,
+            event_type: &outline.event,
+            turn: self.turns.event,
+            summary,
+            outline: &outline.json,
+            inline_data: inline,
+            body,
+        };
+        let timestamp = outline.ts.clone();
+        let id = self.put(Draft { timestamp, ..Draft::of(BlockType::Event, raw(&data)?) }, take)?;
+        Ok((id, event_id))
+    }
+
+    /// What is told of a session: everything at first, then what changed.
+    fn describe(&mut self, mut description: Description, body: Body, take: &mut Take<'_>) -> Result<()> {
+        description.project_slug = Some(self.project.to_owned());
+        let (kind, told) = if self.next == 1 {
+            (BlockType::SessionCreated, description.clone())
+        } else {
+            (BlockType::SessionUpdated, description.since(self.described.as_ref()))
+        };
+        let data = raw(&data::Described { description: &told, body })?;
+        let timestamp = description.updated.clone().or_else(|| description.created.clone());
+        self.described = Some(description);
+        self.put(Draft { timestamp, ..Draft::of(kind, data) }, take).map(drop)
+    }
+
+    /// What a description says that queries may ask for.
+    fn description(&self, bytes: &[u8]) -> Description {
+        let found: Described = serde_json::from_slice(bytes).unwrap_or_default();
+        let text = |raw: Option<&serde_json::Value>| raw.and_then(|value| value.as_str()).map(clip);
+        let texts = |raw: Option<&serde_json::Value>| {
+            let items = raw?.as_array()?.iter().filter_map(|value| value.as_str().map(clip));
+            Some(items.take(100).collect())
+        };
+        let get = |name: &str| found.0.get(name);
+        Description {
+            project_slug: Some(self.project.to_owned()),
+            name: text(get("name")),
+            description: text(get("description")),
+            bundle: text(get("bundle")),
+            model: text(get("model")),
+            visibility: text(get("visibility")),
+            org_id: text(get("org_id")),
+            team_ids: texts(get("team_ids")),
+            tags: texts(get("tags")),
+            parent_session_id: text(get("parent_id").or_else(|| get("parent_session_id"))),
+            forked_from_sequence: get("forked_from_sequence").and_then(serde_json::Value::as_u64),
+            created: text(get("created")),
+            updated: text(get("updated")),
+            turn_count: get("turn_count").and_then(serde_json::Value::as_u64),
+        }
+    }
+
+    /// Gives a block its number and its id, and gives it away.
+    fn put(&mut self, draft: Draft<'_>, take: &mut Take<'_>) -> Result<String> {
+        let sum = checksum::of(draft.data.get())?;
+        let (session, sequence) = (self.key.session(), self.next);
+        let told = format!("{}\0{session}\0{sequence}\0{}", self.device, sum.hex);
+        let mut block_id = format!("{session}_blk_{:.12}", blake3::hash(told.as_bytes()).to_hex());
+        if self.is_merged {
+            block_id = format!("{block_id}-merged-{sequence}");
+        }
+        self.next = sequence
+            .checked_add(1)
+            .ok_or_else(|| Error::new(ErrorKind::Limit, "no numbers are left for blocks"))?;
+        take(Block {
+            block_id: block_id.clone(),
+            session_id: session.to_owned(),
+            user_id: self.key.user().to_owned(),
+            sequence,
+            timestamp: draft.timestamp.unwrap_or_else(|| Timestamp::now().to_string()),
+            device_id: self.device.to_owned(),
+            block_type: draft.kind,
+            data: draft.data,
+            parent_block_id: draft.parent.map(str::to_owned),
+            chunk_index: draft.index,
+            is_final_chunk: draft.is_final,
+            checksum: sum.hex,
+            size_bytes: sum.bytes,
+            version: VERSION,
+        })?;
+        Ok(block_id)
+    }
+
+    /// How a long record is cut: an event around its data, everything else as a whole.
+    fn cut(&self, record: &Record<'_>, kind: Kind) -> Result<Cut> {
+        let LineAt { start, .. } = record.at;
+        let end = record.at.end();
+        let whole = Span { start, end };
+        let mut printer = Printer::default();
+        let mut form = Form::Utf8;
+        let mut checked = Pieces::new(
+            Told { from: record.text.part(start, end), printer: &mut printer },
+            record.text.path(),
+            form,
+        );
+        loop {
+            self.watch.check()?;
+            match checked.next()? {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(_) => {
+                    form = Form::Base64;
+                    checked = Pieces::new(
+                        Told { from: record.text.part(start, end), printer: checked.into_inner().restart() },
+                        record.text.path(),
+                        form,
+                    );
+                }
+            }
+        }
+        drop(checked);
+        if printer.print() != record.at.print {
+            return Err(changed(record.text.path()));
+        }
+        let inner = (kind == Kind::Event && form == Form::Utf8).then(|| data_of(record)).flatten();
+        let body = inner.unwrap_or(whole);
+        let mut pieces = Pieces::new(record.text.part(body.start, body.end), record.text.path(), form);
+        let mut count = 0;
+        while let Ok(Some(_)) = pieces.next()? {
+            count += 1;
+        }
+        Ok(Cut {
+            form,
+            body,
+            pieces: count,
+            body_bytes: body.end - body.start,
+            whole_hex: printer.whole_hex(),
+        })
+    }
+}
+
+/// Reads, and makes a print of what passes.
+struct Told<'p, R> {
+    from: R,
+    printer: &'p mut Printer,
+}
+
+impl<'p, R> Told<'p, R> {
+    fn restart(self) -> &'p mut Printer {
+        *self.printer = Printer::default();
+        self.printer
+    }
+}
+
+impl<R: std::io::Read> std::io::Read for Told<'_, R> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.from.read(bytes)?;
+        self.printer.add(bytes.get(..count).unwrap_or_default());
+        Ok(count)
+    }
+}
+
+/// Where an event's data stands, unless too much stands around it.
+fn data_of(record: &Record<'_>) -> Option<Span> {
+    let (start, end) = (record.at.start, record.at.end());
+    let config = Config::new().validation(Validation::Structural);
+    let mut cursor = Cursor::from_reader(record.text.part(start, end), Framing::Single, &config);
+    matches!(cursor.begin_value().ok()?, Token::Begin(JsonKind::Object)).then_some(())?;
+    cursor.next_named(&Names::new(["data"])).ok()??;
+    let span = cursor.skip_value().ok()?;
+    let span = Span { start: start + span.start, end: start + span.end };
+    (span.start - start <= AROUND && end - span.end <= AROUND).then_some(span)
+}
+
+/// The members of a message that are told apart.
+#[derive(Default, Deserialize)]
+struct Said<'a> {
+    #[serde(default, borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    tool_calls: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    tool_call_id: Option<Cow<'a, str>>,
+}
+
+/// The member of an event that stands inline.
+#[derive(Default, Deserialize)]
+struct Happened<'a> {
+    #[serde(default, borrow)]
+    data: Option<&'a RawValue>,
+}
+
+/// The members of a description.
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+struct Described(serde_json::Map<String, serde_json::Value>);
+
+impl Draft<'_> {
+    fn of(kind: BlockType, data: Box<RawValue>) -> Self {
+        Self { kind, data, timestamp: None, parent: None, index: None, is_final: true }
+    }
+}
+
+fn body_of(print: Print) -> Body {
+    Body { bytes: Some(print.bytes), blake3: Some(print.hex()), ..Body::default() }
+}
+
+fn clip(text: &str) -> String {
+    text.chars().take(500).collect()
+}
+
+fn raw(data: &impl Serialize) -> Result<Box<RawValue>> {
+    to_raw_value(data)
+        .map_err(|error| Error::new(ErrorKind::Storage, format!("a block cannot be written: {error}")))
+}
+
+fn changed(path: &Path) -> Error {
+    let message =
+        format!("{} is being changed while it is read: try again when the session rests", path.display());
+    Error::new(ErrorKind::Busy, message)
+}

@@ -1,0 +1,100 @@
+//! What is known of each block without its data, and which of them count: the rule of rewinds.
+
+use crate::lines::Print;
+
+/// What a block is to the files of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The description, whole.
+    Metadata,
+    /// A line of the transcript.
+    Message,
+    /// A line of the events.
+    Event,
+    /// All between this one and itself is hidden.
+    Rewind { target: u64 },
+    /// Nothing: a record whose pieces never came, or the session's end.
+    Nothing,
+}
+
+/// A file of a session.
+pub(crate) const FILES: [Kind; 3] = [Kind::Metadata, Kind::Message, Kind::Event];
+
+/// A record of a session, in its place among the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// Its block.
+    pub(crate) sequence: u64,
+    /// The last of its pieces, or its block.
+    pub(crate) until: u64,
+    pub(crate) kind: Kind,
+    pub(crate) print: Print,
+    /// The turn it belongs to.
+    pub(crate) turn: u64,
+}
+
+/// The ranges of numbers that are hidden.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hidden(Vec<(u64, u64)>);
+
+impl Hidden {
+    /// By the rewinds among some rows, which stand in order.
+    ///
+    /// A rewind at *r* to *t* hides what is between, other rewinds too; one that is hidden hides nothing. So rewinds are looked at from
+    /// the last one on, and what stands behind the last one stays.
+    pub(crate) fn by(rows: &[Row]) -> Self {
+        let mut hidden = Self::default();
+        for row in rows.iter().rev() {
+            if let Kind::Rewind { target } = row.kind
+                && !hidden.hides(row.sequence)
+            {
+                hidden.0.push((target, row.sequence));
+            }
+        }
+        hidden
+    }
+
+    pub(crate) fn hides(&self, sequence: u64) -> bool {
+        self.0.iter().any(|(target, rewind)| (target + 1..*rewind).contains(&sequence))
+    }
+}
+
+/// The rows that count, of one file.
+pub(crate) fn visible(rows: &[Row], kind: Kind) -> impl Iterator<Item = &Row> {
+    let hidden = Hidden::by(rows);
+    rows.iter().filter(move |row| row.kind == kind && !hidden.hides(row.sequence))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(sequence: u64, kind: Kind) -> Row {
+        Row { sequence, until: sequence, kind, print: Print::default(), turn: 0 }
+    }
+
+    fn seen(rewinds: &[(u64, u64)], last: u64) -> Vec<u64> {
+        let kind = |at| {
+            rewinds
+                .iter()
+                .find(|(own, _)| *own == at)
+                .map_or(Kind::Event, |(_, target)| Kind::Rewind { target: *target })
+        };
+        let rows = (1..=last).map(|at| row(at, kind(at))).collect::<Vec<_>>();
+        visible(&rows, Kind::Event).map(|row| row.sequence).collect()
+    }
+
+    #[test]
+    fn what_comes_after_a_rewind_stays() {
+        assert_eq!(seen(&[(5, 2)], 7), [1, 2, 6, 7]);
+        assert_eq!(seen(&[(5, 2), (8, 1)], 9), [1, 9]);
+        assert_eq!(seen(&[(5, 2), (8, 6)], 9), [1, 2, 6, 9]);
+        // A rewind that is itself taken back hides nothing.
+        assert_eq!(seen(&[(5, 2), (6, 4)], 7), [1, 2, 3, 4, 7]);
+        assert_eq!(seen(&[(5, 2), (6, 4), (7, 5)], 8), [1, 2, 8]);
+        assert_eq!(seen(&[(3, 0)], 4), [4]);
+        assert_eq!(seen(&[], 2), [1, 2]);
+        // A target behind itself hides nothing.
+        assert_eq!(seen(&[(3, 9)], 4), [1, 2, 4]);
+    }
+}

@@ -1,0 +1,78 @@
+//! A device: a folder of a session, and what it knows of the storage.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use trommel_session::Watch;
+
+use crate::error::Result;
+use crate::folder::Folder;
+use crate::journal::Journal;
+use crate::storage::{BlockStorage, Key};
+use crate::sync::{Settlement, Side, State};
+
+/// One of the devices.
+pub(crate) struct Device {
+    home: TempDir,
+    name: String,
+    key: Key,
+}
+
+impl Device {
+    pub(crate) fn new(name: &str) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        Self { home, name: name.to_owned(), key: Key::new("ada", "5d1c").unwrap() }
+    }
+
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.home.path().join("session")
+    }
+
+    pub(crate) fn with<T>(&self, storage: &dyn BlockStorage, act: impl FnOnce(&mut Side<'_, '_>) -> T) -> T {
+        let watch = Watch::new();
+        let journal = Journal::open(&self.home.path().join("journal")).unwrap();
+        let mut side = Side {
+            storage,
+            payloads: None,
+            key: &self.key,
+            folder: Folder::new(self.folder()),
+            journal,
+            device: &self.name,
+            project: "-home-ada-app",
+            rest: Duration::ZERO,
+            watch: &watch,
+        };
+        act(&mut side)
+    }
+
+    pub(crate) fn sync(&self, storage: &dyn BlockStorage, settlement: Settlement) -> Result<State> {
+        self.with(storage, |side| side.sync(settlement))
+    }
+
+    pub(crate) fn state(&self, storage: &dyn BlockStorage) -> State {
+        self.with(storage, |side| side.compare().unwrap().state())
+    }
+
+    pub(crate) fn append(&self, file: &str, text: &str) {
+        fs::create_dir_all(self.folder()).unwrap();
+        let mut file = OpenOptions::new().create(true).append(true).open(self.folder().join(file)).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+
+    pub(crate) fn write(&self, file: &str, text: &[u8]) {
+        fs::create_dir_all(self.folder()).unwrap();
+        fs::write(self.folder().join(file), text).unwrap();
+    }
+
+    pub(crate) fn read(&self, file: &str) -> Vec<u8> {
+        fs::read(self.folder().join(file)).unwrap_or_default()
+    }
+
+    /// All that a session is.
+    pub(crate) fn all(&self) -> [Vec<u8>; 3] {
+        ["metadata.json", "transcript.jsonl", "events.jsonl"].map(|file| self.read(file))
+    }
+}
