@@ -76,19 +76,20 @@ fn value() -> impl Strategy<Value = Value> {
         3 => (0_u32..5_000).prop_map(Into::into),
         3 => prop::sample::select(vec!["error", "ok", "m", "ERROR", "s", "2026-03-01T09:00:00Z"]).prop_map(Into::into),
         2 => ".{0,40}".prop_map(Into::into),
-        1 => text("x"),
-        1 => text("é\""),
-        1 => text("a\u{1f600}"),
-        1 => text("\n"),
+        3 => text("x"),
+        3 => text("é\""),
+        3 => text("a\u{1f600}"),
+        3 => text("\n"),
     ];
-    leaf.prop_recursive(3, 24, 4, |inner| {
+    let nested = leaf.clone().prop_recursive(3, 24, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
             (repeats(), inner.clone()).prop_map(|(times, one)| vec![one; times].into()),
             prop::collection::vec((name(), inner), 0..4)
                 .prop_map(|members| Value::Object(members.into_iter().collect())),
         ]
-    })
+    });
+    prop_oneof![2 => leaf, 1 => nested]
 }
 
 /// How often a value is repeated: now and then so often that it is too long.
@@ -181,6 +182,36 @@ proptest! {
         for record in [&bytes[..], text.as_bytes(), format!("{{{text}").as_bytes()] {
             let _ = (Outliner::new().event(record), message_outline(record));
         }
+    }
+}
+
+/// Each field with values of any kind about as long as is looked at, which questions show, cut, or only know to be there.
+#[test]
+fn values_as_long_as_is_looked_at() {
+    for (path, cap) in outline_fields() {
+        let mut log = String::new();
+        for chars in cap - 4..cap + 4 {
+            // With what stands around the repeated part, about so many characters of JSON.
+            for value in [
+                format!("\"{}\"", "x".repeat(chars - 2)),
+                format!("\"x{}\"", r"\ud83d\ude00".repeat(chars / 12)),
+                format!("\"{}{}\"", "x".repeat(chars % 6), r"\ud83d\ude00".repeat(chars / 6)),
+                format!("1.{}", "0".repeat(chars - 2)),
+                format!("[\"{}\"]", "x".repeat(chars - 4)),
+                format!("{{\"a\":1.{}}}", "0".repeat(chars - 8)),
+                format!("{{\"input\":3,\"msg\":\"{}\"}}", "x".repeat(chars - 19)),
+            ] {
+                for event in ["llm:response", "tool:pre", "tool:error"] {
+                    let nested =
+                        path.rsplit('.').fold(value.clone(), |inner, name| format!("{{\"{name}\":{inner}}}"));
+                    let members = nested.strip_prefix('{').unwrap();
+                    let name = if *path == "event" { "other" } else { "event" };
+                    writeln!(log, "{{\"{name}\":\"{event}\",{members}").unwrap();
+                }
+            }
+        }
+        let [full, outlines] = both(log.as_bytes());
+        assert!(full == outlines, "{path}");
     }
 }
 
