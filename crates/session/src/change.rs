@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk;
 use crate::error::{Error, ErrorKind, Result, shown_path};
 use crate::records::Log;
-use crate::session::{EVENTS, Format, METADATA, Session, TRANSCRIPT};
+use crate::session::{EVENTS, Format, METADATA, Session, Source, TRANSCRIPT};
 use crate::time::{digits, undigits};
 use crate::watch::Watch;
 
@@ -111,10 +111,11 @@ pub(crate) fn hold(session: &Session) -> Result<Held<'_>> {
     Ok(held)
 }
 
-/// Brings a change to its end that was decided and cut off.
+/// Brings a change to its end that was decided and cut off. A mirror is not ours to change.
 pub(crate) fn recover(session: &Session) -> Result<()> {
     let is_there = |path: PathBuf| path.symlink_metadata().is_ok();
-    if session.format == Format::Amplifier && is_there(session.path.join(PLAN)) {
+    let is_ours = session.format == Format::Amplifier && session.source != Source::Cloud;
+    if is_ours && is_there(session.path.join(PLAN)) {
         hold(session).map(drop)?;
     }
     Ok(())

@@ -108,6 +108,11 @@ impl Error {
 
     /// What reading a file came to an end with.
     pub(crate) fn read(path: &Path, error: &reader::Error) -> Self {
+        Self::unreadable(&shown_path(path), error)
+    }
+
+    /// What reading something came to an end with.
+    pub(crate) fn unreadable(what: &str, error: &reader::Error) -> Self {
         if error.is_cancelled() {
             return Self::cancelled();
         }
@@ -117,7 +122,7 @@ impl Error {
             reader::ErrorKind::Syntax(_) => ErrorKind::Corrupt,
             _ => ErrorKind::Io,
         };
-        Self::new(kind, format!("{} cannot be read: {error}", shown_path(path)))
+        Self::new(kind, format!("{what} cannot be read: {error}"))
     }
 
     /// What went wrong, for programs.

@@ -285,6 +285,15 @@ fn candidates(path: &FieldPath, layout: &Layout) -> Vec<FieldPath> {
     all
 }
 
+/// Where events are looked at when no fields are asked for.
+#[cfg(test)]
+pub(crate) fn usual_paths(format: Format) -> Vec<FieldPath> {
+    let mut paths = Known::paths(format);
+    let (asked, _) = asked(&EventQuery::default(), &layout(format)).unwrap_or_default();
+    paths.extend(asked.iter().flat_map(|path| candidates(path, &layout(format))));
+    paths
+}
+
 /// Whether an event tells of an error.
 fn tells_of_error(found: &Found) -> bool {
     let is_set = |value: &Value| !matches!(value.kind(), Some(Kind::Null)) && value.json() != Some("false");

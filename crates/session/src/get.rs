@@ -6,7 +6,7 @@ use crate::analyze::Summary;
 use crate::error::{ErrorKind, Result};
 use crate::metadata;
 use crate::project::Nested;
-use crate::session::{EVENTS, Format, Session, TRANSCRIPT};
+use crate::session::{EVENTS, Format, Session, Source, TRANSCRIPT};
 use crate::transcript::{Transcript, TranscriptQuery};
 use crate::watch::Watch;
 
@@ -42,12 +42,13 @@ pub struct Details {
     /// What could not be got, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
-    /// Where it lies: always `local`.
-    pub source: &'static str,
+    /// Where it lies.
+    pub source: Source,
     /// What wrote it.
     pub format: Format,
-    /// Its folder or file.
-    pub path: String,
+    /// Its folder or file; none where it lies in the cloud only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 impl Session {
@@ -65,9 +66,9 @@ impl Session {
         let events_summary =
             if query.events_summary { or_problem(self.summary(watch), &mut problems)? } else { None };
         job.done();
-        let path = self.path.to_string_lossy().into_owned();
+        let path = (self.source != Source::Cloud).then(|| self.path.to_string_lossy().into_owned());
         let (session_id, project) = (self.id.clone(), self.project.clone());
-        let (format, source) = (self.format, "local");
+        let (format, source) = (self.format, self.source);
         Ok(Details {
             session_id,
             project,

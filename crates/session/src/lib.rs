@@ -31,7 +31,8 @@
 //! A *session* is a folder with a description, a transcript and events, or a file of messages. A *record* is one JSON object of a file.
 //! A *message* is a record with a role. A *turn* is what a user said and everything until a user said something again; turns count from
 //! 1, messages and records from 0. What a user said is a message with the role `user` that answers no call of a tool, and does not begin
-//! with `<system-reminder>`.
+//! with `<system-reminder>`. A *mirror* is a folder that tells of sessions in the cloud: their descriptions, their transcripts, and of each
+//! event at least an *outline*, which is what questions look at ([`outline_fields`]).
 //!
 //! # What is never returned
 //!
@@ -58,7 +59,10 @@
 //! - Events are cut where the transcript is: at the prompt of the first turn that goes where messages and events count as many turns,
 //!   else by time; what is told of a tool's call always goes where the call goes.
 //! - Files of other programs are read and never changed.
-//! - Nothing is known of other machines, and [`Sessions::sync_status`] says so.
+//! - Of the cloud nothing is known but a mirror, which somebody else keeps ([`Sessions::cloud`]); nothing is ever written there, and how far
+//!   both places are the same is not known, which [`Sessions::sync_status`] says.
+//! - A session of the same project and id here and in the cloud is one, and what lies here counts. One that lies in the cloud only is
+//!   not changed. Of its mirror [`Session::aggregate`], and [`Session::get_events`] with fields of its own, see what outlines have.
 //!
 //! # Limits, errors and cost
 //!
@@ -79,6 +83,7 @@ mod list;
 mod message;
 mod metadata;
 mod names;
+mod outline;
 mod project;
 mod records;
 mod repair;
@@ -107,12 +112,13 @@ pub use error::{Error, ErrorKind, Result};
 pub use events::{EventPage, EventQuery, EventRow, FIELD_CHARS};
 pub use get::{Details, GetQuery};
 pub use list::{ListQuery, Listing, MOST_ROWS, SessionRow};
+pub use outline::{MessageOutline, Outliner, message_outline, outline_fields};
 pub use project::Nested;
 pub use records::{Damage, Damaged};
 pub use repair::Repaired;
 pub use rewind::{Removed, RewindQuery, Rewound, Undone};
 pub use search::{Match, Matches, Scope, SearchQuery};
-pub use session::{Format, Session};
+pub use session::{Format, Session, Source};
 pub use sessions::Sessions;
 pub use sync::{SessionSync, SyncStatus};
 pub use transcript::{CallRow, MessageRow, Transcript, TranscriptQuery};

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::metadata::Facts;
-use crate::session::{Format, Session};
+use crate::session::{Format, Session, Source};
 use crate::sessions::Sessions;
 use crate::time::{Days, spelt};
 use crate::watch::Watch;
@@ -20,6 +20,8 @@ pub struct ListQuery {
     pub date_range: Option<String>,
     /// Without those that other sessions spawned.
     pub top_level_only: bool,
+    /// With those that lie in the cloud only.
+    pub include_cloud: bool,
     /// How many at most.
     pub limit: usize,
     /// How many to pass over.
@@ -28,7 +30,8 @@ pub struct ListQuery {
 
 impl Default for ListQuery {
     fn default() -> Self {
-        Self { project: None, date_range: None, top_level_only: true, limit: 50, offset: 0 }
+        let (project, date_range) = (None, None);
+        Self { project, date_range, top_level_only: true, include_cloud: true, limit: 50, offset: 0 }
     }
 }
 
@@ -42,7 +45,7 @@ pub struct Listing {
     pub total: u64,
     /// Whether there are more behind these.
     pub has_more: bool,
-    /// Whether sessions of other machines are among them. They never are yet.
+    /// Whether the cloud could be reached; `false` also where there is none. What lies there is listed as it was last known.
     pub connected: bool,
 }
 
@@ -64,8 +67,8 @@ pub struct SessionRow {
     pub model: Option<String>,
     /// How many messages were the user's; nothing where the session does not say so.
     pub turn_count: Option<u64>,
-    /// Where it lies: always `local`.
-    pub source: &'static str,
+    /// Where it lies.
+    pub source: Source,
     /// What wrote it.
     pub format: Format,
     /// Its name.
@@ -89,7 +92,7 @@ impl SessionRow {
             bundle: facts.bundle,
             model: facts.model,
             turn_count: facts.turn_count,
-            source: "local",
+            source: session.source,
             format: session.format,
             name: facts.name,
             parent_id: facts.parent_id,
@@ -111,17 +114,27 @@ pub(crate) fn check_limit(limit: usize) -> Result<()> {
     }
 }
 
-/// The sessions of a query, the one that changed last first.
+/// Which sessions are meant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Among<'q> {
+    pub(crate) project: Option<&'q str>,
+    pub(crate) date_range: Option<&'q str>,
+    pub(crate) include_cloud: bool,
+}
+
+/// The sessions that are meant, the one that changed last first.
 pub(crate) fn chosen(
     sessions: &Sessions,
-    project: Option<&str>,
-    date_range: Option<&str>,
+    among: Among<'_>,
     watch: &Watch<'_>,
 ) -> Result<Vec<(Session, Facts)>> {
-    let days = date_range.map(|text| Days::parse(text, &sessions.now())).transpose()?;
+    let days = among.date_range.map(|text| Days::parse(text, &sessions.now())).transpose()?;
     let mut chosen = Vec::new();
-    sessions.each(project, &mut |session| {
+    sessions.each(among.project, &mut |session| {
         watch.check()?;
+        if session.source == Source::Cloud && !among.include_cloud {
+            return Ok(());
+        }
         let facts = Facts::of(&session);
         if days.is_none_or(|days| days.touches(facts.created, facts.modified)) {
             chosen.push((session, facts));
@@ -143,12 +156,15 @@ impl Sessions {
     pub fn list(&self, query: &ListQuery, watch: &Watch<'_>) -> Result<Listing> {
         check_limit(query.limit)?;
         watch.check()?;
-        let mut all = chosen(self, query.project.as_deref(), query.date_range.as_deref(), watch)?;
+        let (project, date_range) = (query.project.as_deref(), query.date_range.as_deref());
+        let among = Among { project, date_range, include_cloud: query.include_cloud };
+        let mut all = chosen(self, among, watch)?;
         all.retain(|(session, _)| !query.top_level_only || session.is_top_level());
         let total = all.len();
         let page = all.into_iter().skip(query.offset).take(query.limit);
         let sessions = page.map(|(session, facts)| SessionRow::of(session, facts)).collect::<Vec<_>>();
         let has_more = query.offset + sessions.len() < total;
-        Ok(Listing { sessions, total: total as u64, has_more, connected: false })
+        let connected = self.connected().unwrap_or(false);
+        Ok(Listing { sessions, total: total as u64, has_more, connected })
     }
 }

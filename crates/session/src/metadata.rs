@@ -120,7 +120,8 @@ fn open(path: &Path) -> Result<Input> {
     Input::open(path, MapPolicy::never()).map_err(|cause| Error::io("open", path, cause))
 }
 
-fn to_the_end(cursor: &mut Cursor<'_>) -> reader::Result<()> {
+/// Past all that is open, behind which nothing may come.
+pub(crate) fn to_the_end(cursor: &mut Cursor<'_>) -> reader::Result<()> {
     while cursor.depth() > 0 {
         cursor.leave()?;
     }

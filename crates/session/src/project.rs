@@ -287,6 +287,21 @@ impl Value {
         Some(Text::from_raw(inside.as_bytes(), inside.contains('\\')).decode())
     }
 
+    /// JSON that stands for it where at most `cap` characters are looked at: its own; or, as it was too long to be kept, of a string
+    /// the beginning, and for another value one of its kind, each longer than that. It was taken with two characters more.
+    pub(crate) fn stand_in(&self, cap: usize) -> Cow<'_, str> {
+        if !self.is_over {
+            return Cow::Borrowed(&self.json);
+        }
+        Cow::Owned(match self.kind {
+            Some(Kind::String) => format!("{}\"", whole_pairs(&self.json)),
+            Some(Kind::Number) => "1".repeat(cap + 1),
+            Some(Kind::Array) => format!("[\"{}\"]", ".".repeat(cap)),
+            Some(Kind::Object) => format!("{{\"\":\"{}\"}}", ".".repeat(cap)),
+            _ => "null".to_owned(),
+        })
+    }
+
     /// Takes the value that comes next, and passes over it when it has more than so many characters.
     pub(crate) fn capture(&mut self, cursor: &mut Cursor<'_>, cap: usize) -> reader::Result<()> {
         self.json.clear();
@@ -390,6 +405,21 @@ fn beginning(raw: &str, most: usize) -> &str {
         }
     }
     raw.get(..end).unwrap_or_default()
+}
+
+/// A string's spelling without half of a surrogate pair at its end, which its beginning may have.
+fn whole_pairs(raw: &str) -> &str {
+    const ESCAPE: usize = 6;
+    let before = raw.len().checked_sub(ESCAPE).and_then(|at| raw.split_at_checked(at));
+    let is_half = |escape: &str| escape.starts_with("\\ud") || escape.starts_with("\\uD");
+    match before {
+        // The backslash may be one that another escapes: only what stands for no character is half of one.
+        Some((before, escape)) if is_half(escape) => {
+            let is_lost = Text::from_raw(raw.as_bytes(), true).decode().ends_with('\u{fffd}');
+            if is_lost { before } else { raw }
+        }
+        _ => raw,
+    }
 }
 
 /// Values under their names, one below the other, as they are answered.

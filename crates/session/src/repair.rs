@@ -41,7 +41,7 @@ pub struct Repaired {
 impl Sessions {
     /// Puts a session's transcript right, or tells what that would change.
     pub fn repair(&self, session: &Session, dry_run: bool, watch: &Watch<'_>) -> Result<Repaired> {
-        session.must_be_a_folder("repaired")?;
+        self.must_be_changeable(session, "repaired")?;
         let held = if dry_run { None } else { Some(change::hold(session)?) };
         let log = session.transcript(watch)?;
         // Gone through; copied, read back and written anew, as the description is but for the first.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde::Serialize;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::list::{check_limit, chosen};
+use crate::list::{Among, check_limit, chosen};
 use crate::metadata::Facts;
 use crate::records::{Damage, Flow, Log};
 use crate::seek::{Hit, Hits, Seeker};
@@ -55,6 +55,8 @@ pub struct SearchQuery {
     pub project: Option<String>,
     /// In sessions that were there on one of these days.
     pub date_range: Option<String>,
+    /// In those that lie in the cloud only as well.
+    pub include_cloud: bool,
     /// Matches at most.
     pub limit: usize,
     /// Matches to pass over.
@@ -66,8 +68,9 @@ pub struct SearchQuery {
 impl SearchQuery {
     /// A search everywhere.
     pub fn new(query: impl Into<String>) -> Self {
-        let (query, scope) = (query.into(), Scope::All);
-        Self { query, scope, project: None, date_range: None, limit: 20, offset: 0, context_lines: 2 }
+        let (query, scope, project, date_range) = (query.into(), Scope::All, None, None);
+        let (limit, offset, context_lines) = (20, 0, 2);
+        Self { query, scope, project, date_range, include_cloud: true, limit, offset, context_lines }
     }
 
     fn describes(&self, session: &Session) -> bool {
@@ -98,6 +101,9 @@ pub struct Matches {
     pub sessions_searched: u64,
     /// Whether there are more behind these.
     pub has_more: bool,
+    /// Whether the cloud could be reached, where there is one. What lies there is searched as it was last known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connected: Option<bool>,
     /// What could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
@@ -143,13 +149,16 @@ impl Sessions {
     pub fn search(&self, query: &SearchQuery, watch: &Watch<'_>) -> Result<Matches> {
         check_limit(query.limit)?;
         let mut search = Search { query, seeker: seeker(query)?, found: Matches::default() };
-        let chosen = chosen(self, query.project.as_deref(), query.date_range.as_deref(), watch)?;
+        let (project, date_range) = (query.project.as_deref(), query.date_range.as_deref());
+        let among = Among { project, date_range, include_cloud: query.include_cloud };
+        let chosen = chosen(self, among, watch)?;
         let job = watch.job(chosen.iter().map(|(session, _)| query.bytes(session)).sum())?;
         for (session, facts) in &chosen {
             search.session(session, facts, watch)?;
         }
         job.done();
         let mut found = search.found;
+        found.connected = self.connected();
         found.has_more = query.offset + (found.matches.len() as u64) < found.total_count;
         Ok(found)
     }

@@ -22,6 +22,20 @@ pub enum Format {
     Chat,
 }
 
+/// Where a session lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Source {
+    /// On this machine.
+    #[default]
+    Local,
+    /// In the cloud only: what is known of it here is a mirror.
+    Cloud,
+    /// In both places. What is asked is answered from this machine's files.
+    Both,
+}
+
 /// A session that was found. Nothing of it is held but where it lies.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -30,6 +44,7 @@ pub struct Session {
     /// The folder, or the file of a session that is one.
     pub(crate) path: PathBuf,
     pub(crate) format: Format,
+    pub(crate) source: Source,
 }
 
 /// The files of a session's folder.
@@ -47,7 +62,7 @@ impl Session {
         let id = if metadata.is_dir() { name(path.file_name()) } else { name(path.file_stem()) };
         let above = path.parent().filter(|parent| parent.file_name().is_some_and(|name| name == "sessions"));
         let project = above.and_then(Path::parent).or_else(|| path.parent()).and_then(Path::file_name);
-        Ok(Self { id, project: name(project), path: path.to_owned(), format })
+        Ok(Self { id, project: name(project), path: path.to_owned(), format, source: Source::Local })
     }
 
     /// The folder whose `projects` it lies in, where that is one of its program's.
@@ -85,7 +100,7 @@ impl Session {
         &self.project
     }
 
-    /// Its folder, or its file.
+    /// Its folder, or its file; of one that lies in the cloud only the folder of its mirror.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -93,6 +108,11 @@ impl Session {
     /// What wrote it.
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// Where it lies.
+    pub fn source(&self) -> Source {
+        self.source
     }
 
     /// Whether no other session spawned it.

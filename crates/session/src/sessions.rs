@@ -8,7 +8,7 @@ use jiff::Zoned;
 
 use crate::change;
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::{Format, Session};
+use crate::session::{Format, Session, Source};
 use crate::text::shown;
 
 /// Where sessions lie. Nothing is opened before something is asked.
@@ -27,7 +27,15 @@ pub struct Sessions {
     roots: Vec<(Format, PathBuf)>,
     /// One that lies where no others are looked for.
     alone: Option<Session>,
+    cloud: Option<Cloud>,
     now: Option<Zoned>,
+}
+
+/// Sessions in the cloud, as far as they are known here.
+#[derive(Clone, Debug)]
+struct Cloud {
+    mirror: PathBuf,
+    connected: bool,
 }
 
 /// Candidates that an error names.
@@ -94,6 +102,39 @@ impl Sessions {
         self
     }
 
+    /// And those in the cloud, of which a mirror is kept in `projects/<slug>/sessions/<id>/` below a folder; `connected` tells whether
+    /// the cloud could be reached when that was asked.
+    ///
+    /// Of each there are the description and the transcript, and of its events at least what [`Outliner`](crate::Outliner) keeps.
+    /// Nothing is ever written there. One of the same project and id below a folder of [`amplifier`](Self::amplifier) is the same
+    /// session, of which the files that lie there count.
+    ///
+    /// ```
+    /// use trommel_session::{ListQuery, Sessions, Source, Watch};
+    ///
+    /// # let home = tempfile::tempdir()?;
+    /// # let (local, mirror) = (home.path().join("local"), home.path().join("mirror"));
+    /// for (root, id) in [(&local, "here"), (&mirror, "here"), (&mirror, "there")] {
+    ///     std::fs::create_dir_all(root.join("projects/-home-u-app/sessions").join(id))?;
+    /// }
+    /// let sessions = Sessions::new().amplifier(&local).cloud(&mirror, true);
+    /// assert_eq!(sessions.find("here")?.source(), Source::Both);
+    /// assert_eq!(sessions.find("there")?.source(), Source::Cloud);
+    /// let listed = sessions.list(&ListQuery::default(), &Watch::new())?;
+    /// assert_eq!((listed.total, listed.connected), (2, true));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn cloud(mut self, mirror: impl Into<PathBuf>, connected: bool) -> Self {
+        self.cloud = Some(Cloud { mirror: mirror.into(), connected });
+        self
+    }
+
+    /// Whether the cloud could be reached; nothing where there is none.
+    pub(crate) fn connected(&self) -> Option<bool> {
+        self.cloud.as_ref().map(|cloud| cloud.connected)
+    }
+
     /// The session of this id, or the only one whose id begins so. `project/id` says which project is meant.
     ///
     /// A change of the session that was cut off is brought to its end first.
@@ -117,24 +158,72 @@ impl Sessions {
         Ok(session)
     }
 
-    /// Every session, of one project or of all, in the order of roots, projects and ids.
+    /// An error unless a session's files may be changed.
+    pub(crate) fn must_be_changeable(&self, session: &Session, what: &str) -> Result<()> {
+        let mirrored = |cloud: &Cloud| session.path.starts_with(&cloud.mirror);
+        if session.source == Source::Cloud || self.cloud.as_ref().is_some_and(mirrored) {
+            let message = format!(
+                "session {} cannot be {what}: it lies in the cloud only; bring it here first (`sync`)",
+                session.shown()
+            );
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        session.must_be_a_folder(what)
+    }
+
+    /// Every session, of one project or of all, in the order of roots, projects and ids; those that lie in the cloud only come last.
     pub(crate) fn each(
         &self,
         project: Option<&str>,
         take: &mut dyn FnMut(Session) -> Result<()>,
     ) -> Result<()> {
         if let Some(session) = self.alone.iter().find(|one| project.is_none_or(|slug| slug == one.project)) {
-            take(session.clone())?;
+            take(self.placed(session.clone()))?;
         }
         for (format, root) in &self.roots {
-            for (slug, folder) in folders(&root.join("projects"))? {
-                if project.is_none_or(|project| project == slug) {
-                    each_of(*format, &slug, &folder, take)?;
-                }
-            }
+            each_below(*format, root, project, &mut |session| take(self.placed(session)))?;
         }
-        Ok(())
+        let Some(cloud) = &self.cloud else { return Ok(()) };
+        each_below(Format::Amplifier, &cloud.mirror, project, &mut |session| {
+            if self.is_here(&session) { Ok(()) } else { take(Session { source: Source::Cloud, ..session }) }
+        })
     }
+
+    /// A session of this machine, with where else it lies.
+    fn placed(&self, session: Session) -> Session {
+        let mirrored = |cloud: &Cloud| folder_of(&cloud.mirror, &session).is_dir();
+        let both = session.format == Format::Amplifier && self.cloud.as_ref().is_some_and(mirrored);
+        Session { source: if both { Source::Both } else { Source::Local }, ..session }
+    }
+
+    /// Whether a session of the mirror lies on this machine as well.
+    fn is_here(&self, session: &Session) -> bool {
+        let same = |other: &Session| {
+            other.format == Format::Amplifier
+                && (&other.project, &other.id) == (&session.project, &session.id)
+        };
+        let mut roots = self.roots.iter().filter(|(format, _)| *format == Format::Amplifier);
+        self.alone.as_ref().is_some_and(same) || roots.any(|(_, root)| folder_of(root, session).is_dir())
+    }
+}
+
+/// Where a session of its project and id has its folder below a root.
+fn folder_of(root: &Path, session: &Session) -> PathBuf {
+    root.join("projects").join(&session.project).join("sessions").join(&session.id)
+}
+
+fn each_below(
+    format: Format,
+    root: &Path,
+    project: Option<&str>,
+    take: &mut dyn FnMut(Session) -> Result<()>,
+) -> Result<()> {
+    for (slug, folder) in folders(&root.join("projects"))? {
+        if project.is_none_or(|project| project == slug) {
+            each_of(format, &slug, &folder, take)?;
+        }
+    }
+    Ok(())
 }
 
 fn each_of(
@@ -143,7 +232,8 @@ fn each_of(
     folder: &Path,
     take: &mut dyn FnMut(Session) -> Result<()>,
 ) -> Result<()> {
-    let session = |id: String, path| Session { id, project: slug.to_owned(), path, format };
+    let session =
+        |id: String, path| Session { id, project: slug.to_owned(), path, format, source: Source::Local };
     if format == Format::Amplifier {
         for (id, path) in folders(&folder.join("sessions"))? {
             take(session(id, path))?;

@@ -1,4 +1,4 @@
-//! How far sessions are the same on other machines: no storage of others is known here, and that is what is said.
+//! How far sessions are the same on other machines: nothing that counts their changes is known here, and that is what is said.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::sessions::Sessions;
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct SyncStatus {
-    /// Whether other machines can be reached.
+    /// Whether the cloud could be reached.
     pub connected: bool,
     /// When they were last.
     pub last_sync: Option<String>,
@@ -22,8 +22,8 @@ pub struct SyncStatus {
     pub sessions: Vec<SessionSync>,
 }
 
-/// How far a session is. No storage of other machines is configured, so that there is nothing to compare with: none of the words
-/// `synced`, `ahead`, `behind` and `conflict` would be true, and nothing is said.
+/// How far a session is. What is known here of the cloud is a mirror without numbers of changes, so that there is nothing to compare
+/// with: none of the words `synced`, `ahead`, `behind` and `conflict` would be true, and nothing is said.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionSync {
@@ -40,7 +40,8 @@ pub struct SessionSync {
 impl Sessions {
     /// What is known of other machines, of one session or of all.
     pub fn sync_status(&self, session_id: Option<&str>) -> Result<SyncStatus> {
-        let mut status = SyncStatus::default();
+        let connected = self.connected().unwrap_or(false);
+        let mut status = SyncStatus { connected, ..SyncStatus::default() };
         if let Some(id) = session_id {
             let session_id = self.find(id)?.id;
             let sync = SessionSync { session_id, local_sequence: None, cloud_sequence: None, status: None };

@@ -8,11 +8,12 @@
 )]
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 
 use trommel_session::{
-    AggregateQuery, EventQuery, Page, RewindQuery, SearchQuery, Sessions, TranscriptQuery, Watch,
+    AggregateQuery, EventQuery, Outliner, Page, RewindQuery, SearchQuery, Sessions, TranscriptQuery, Watch,
+    message_outline,
 };
 use trommel_testkit::alloc::CountingAllocator;
 use trommel_testkit::effort::cases;
@@ -77,6 +78,23 @@ fn measured<T>(what: &str, work: impl FnOnce() -> T) -> T {
     answer
 }
 
+/// An event and a message of 50 MB, which no file holds.
+fn outlines() {
+    let record = |head: &'static str| {
+        let text = std::io::repeat(b'x').take(50 * MIB as u64);
+        head.as_bytes().chain(text).chain(&b"\"]}}"[..])
+    };
+    let event = record("{\"ts\":\"2026-03-01T09:00:00Z\",\"data\":{\"model\":\"m\",\"messages\":[\"");
+    let outline = measured("outline", || Outliner::new().event(event).unwrap());
+    assert_eq!(outline.unwrap(), "{\"ts\":\"2026-03-01T09:00:00Z\",\"data\":{\"model\":\"m\"}}");
+    let event = record("{\"a\":{\"b\":[\"");
+    let outline = measured("outline of nothing", || Outliner::new().event(event).unwrap());
+    assert_eq!(outline.unwrap(), "{}");
+    let message = record("{\"role\":\"user\",\"content\":\"y\",\"more\":{\"b\":[\"");
+    let outline = measured("outline of a message", || message_outline(message).unwrap());
+    assert!(outline.unwrap().is_user_prompt);
+}
+
 /// R7: in full the log has a gigabyte, and a line of 50 MB.
 #[test]
 fn r7_questions_take_no_more_for_the_length_of_a_log() {
@@ -109,6 +127,7 @@ fn r7_questions_take_no_more_for_the_length_of_a_log() {
     let rewound = measured("rewind", || sessions.rewind(&session, &rewind, &watch).unwrap());
     assert_eq!((rewound.would_remove.messages, rewound.events_left), (turns - turns / 2, turns / 2 * 3));
     assert_eq!(measured("diagnose", || session.diagnose(&watch).unwrap()).status, "healthy");
+    outlines();
     measured("undo", || sessions.undo(&session, &watch).unwrap());
     assert_eq!(session.summary(&watch).unwrap().total_events, turns * 3);
 }

@@ -199,6 +199,7 @@ impl Work<'_, '_> {
         let given = self.arguments;
         (query.project, query.date_range) = (given.project.clone(), given.date_range.clone());
         query.top_level_only = given.top_level_only.unwrap_or(true);
+        query.include_cloud = given.include_cloud.unwrap_or(true);
         query.limit = given.limit.unwrap_or(query.limit);
         query.offset = usize::try_from(given.offset()).unwrap_or(usize::MAX);
         self.paged(&self.sessions.list(&query, self.watch).map_err(failed)?, "sessions")
@@ -235,6 +236,7 @@ impl Work<'_, '_> {
             query.scope = Scope::parse(scope).map_err(failed)?;
         }
         (query.project, query.date_range) = (given.project.clone(), given.date_range.clone());
+        query.include_cloud = given.include_cloud.unwrap_or(true);
         (query.offset, query.limit) = (given.offset(), given.limit.unwrap_or(query.limit));
         query.context_lines = given.context_lines.unwrap_or(query.context_lines);
         self.paged(&self.sessions.search(&query, self.watch).map_err(failed)?, "matches")

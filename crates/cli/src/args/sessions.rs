@@ -71,6 +71,10 @@ pub(crate) struct Among {
 
     #[arg(long, value_name = "RANGE", help = RANGE_HELP)]
     pub(crate) date_range: Option<String>,
+
+    /// Without those that lie in the cloud only
+    #[arg(long)]
+    pub(crate) local: bool,
 }
 
 /// Which part of the rows.

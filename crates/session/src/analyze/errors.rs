@@ -48,6 +48,10 @@ pub struct ErrorRow {
     pub message: String,
 }
 
+/// What is looked at besides the known members, in the order of the places below.
+pub(crate) const FIELDS: [(&str, usize); 3] =
+    [("data.tool_name", 200), ("data.result.error", 2_000), ("data.message", 2_000)];
+
 const TOOL: usize = Known::MORE;
 const RESULT: usize = Known::MORE + 1;
 const SAYS: usize = Known::MORE + 2;
@@ -82,10 +86,8 @@ impl Session {
         let page = page.check()?;
         let log = self.events(watch)?;
         let job = watch.job(log.len())?;
-        let mut more = paths(&["data.tool_name"], 200);
-        more.extend(paths(&["data.result.error", "data.message"], 2_000));
         let (mut errors, mut total) = (Vec::new(), 0);
-        let damage = each_event(&log, self.format, &more, watch, |found, record| {
+        let damage = each_event(&log, self.format, &paths(&FIELDS), watch, |found, record| {
             if !Known::is_error(found) {
                 return Ok(Flow::On);
             }

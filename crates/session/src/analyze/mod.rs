@@ -6,8 +6,12 @@ mod timeline;
 mod usage;
 
 pub use aggregate::{Aggregate, AggregateQuery, Group};
+#[cfg(test)]
+pub(crate) use errors::FIELDS as ERROR_FIELDS;
 pub use errors::{ErrorRow, Errors};
 pub use timeline::{Timeline, Turn};
+#[cfg(test)]
+pub(crate) use usage::FIELDS as USAGE_FIELDS;
 pub use usage::{LeftOut, ModelUsage, SessionUsage, ToolCalls, UsageReport};
 
 use std::collections::BTreeMap;
@@ -166,8 +170,8 @@ fn each_event(
 }
 
 /// Paths with dots, which are right, of each at most so many characters.
-fn paths(paths: &[&str], cap: usize) -> Vec<(FieldPath, usize)> {
-    paths.iter().map(|path| (FieldPath::of(path.split('.')), cap)).collect()
+fn paths(paths: &[(&str, usize)]) -> Vec<(FieldPath, usize)> {
+    paths.iter().map(|(path, cap)| (FieldPath::of(path.split('.')), *cap)).collect()
 }
 
 impl Session {

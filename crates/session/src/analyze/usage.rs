@@ -115,6 +115,16 @@ const SEEN: &str = "the same response stands in another session's log, where it 
 const WITHOUT: &str = "they say no usage: counted as requests, without tokens";
 const PARTS: &str = "they are further parts of a response that is counted";
 
+/// What is looked at besides the known members, in the order of the places below.
+pub(crate) const FIELDS: [(&str, usize); 6] = [
+    ("session_id", 2_000),
+    ("data.provider", 2_000),
+    ("data.model", 2_000),
+    ("data.tool_name", 2_000),
+    ("data.tool_call_id", 2_000),
+    ("data.usage", 2_000),
+];
+
 /// Places behind the known ones.
 const SESSION: usize = Known::MORE;
 const PROVIDER: usize = Known::MORE + 1;
@@ -286,18 +296,7 @@ impl Count {
 
     fn count_events(&mut self, session: &Session, watch: &Watch<'_>) -> Result<Damage> {
         let own = Own::of(session);
-        let more = paths(
-            &[
-                "session_id",
-                "data.provider",
-                "data.model",
-                "data.tool_name",
-                "data.tool_call_id",
-                "data.usage",
-            ],
-            2_000,
-        );
-        each_event(&session.events(watch)?, session.format, &more, watch, |found, _| {
+        each_event(&session.events(watch)?, session.format, &paths(&FIELDS), watch, |found, _| {
             self.take_event(&own, found);
             Ok(Flow::On)
         })

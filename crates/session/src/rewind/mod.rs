@@ -115,7 +115,7 @@ impl RewindQuery {
 impl Sessions {
     /// Cuts a session back, or tells what that would cut off.
     pub fn rewind(&self, session: &Session, query: &RewindQuery, watch: &Watch<'_>) -> Result<Rewound> {
-        session.must_be_a_folder("rewound")?;
+        self.must_be_changeable(session, "rewound")?;
         let target = query.target(self)?;
         // Who only asks needs no right to write.
         let held = if query.dry_run { None } else { Some(change::hold(session)?) };
@@ -136,7 +136,7 @@ impl Sessions {
 
     /// Brings back what the last rewind or repair changed that was not undone. What is there now is kept as backups.
     pub fn undo(&self, session: &Session, watch: &Watch<'_>) -> Result<Undone> {
-        session.must_be_a_folder("changed back")?;
+        self.must_be_changeable(session, "changed back")?;
         let held = change::hold(session)?;
         let last = held.last()?.ok_or_else(|| {
             let message = format!("nothing was changed in session {} that could be undone", session.shown());

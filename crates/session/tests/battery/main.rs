@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod analysis;
+mod cloud;
 mod damage;
 mod events;
 mod listing;
+mod outlines;
 mod properties;
 mod repairs;
 mod rewinds;

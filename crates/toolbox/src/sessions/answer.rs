@@ -1,7 +1,7 @@
 //! An answer as JSON whose values stand as they were written, and how it is made to fit.
 
+use indexmap::IndexMap;
 use serde::Serialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use trommel_tool::Failure;
@@ -31,8 +31,8 @@ impl Room {
 }
 
 /// The members of an answer, in their order.
-#[derive(Debug)]
-pub(super) struct Answer(Vec<(String, Box<RawValue>)>);
+#[derive(Debug, Serialize)]
+pub(super) struct Answer(IndexMap<String, Box<RawValue>>);
 
 impl Answer {
     /// The members of what serializes as an object.
@@ -42,15 +42,12 @@ impl Answer {
     }
 
     fn get(&self, name: &str) -> Option<&RawValue> {
-        self.0.iter().find(|(other, _)| other == name).map(|(_, value)| &**value)
+        self.0.get(name).map(|value| &**value)
     }
 
     /// Sets a member, in its place where it has one.
     fn set(&mut self, name: &str, value: Box<RawValue>) {
-        match self.0.iter_mut().find(|(other, _)| other == name) {
-            Some((_, old)) => *old = value,
-            None => self.0.push((name.to_owned(), value)),
-        }
+        self.0.insert(name.to_owned(), value);
     }
 
     fn rows(&self, name: &str) -> Result<Vec<Box<RawValue>>, Failure> {
@@ -63,7 +60,7 @@ impl Answer {
         let Some(object) = self.get(name) else { return Ok(()) };
         let mut inner = Self(members(object.get())?);
         let lifted = inner.rows(rows)?;
-        inner.0.retain(|(member, _)| member != rows);
+        inner.0.shift_remove(rows);
         self.set(name, raw(&lifted)?);
         self.set(others, raw(&inner)?);
         Ok(())
@@ -145,38 +142,13 @@ impl Answer {
 /// What is said of the messages of a transcript that were lifted out of it.
 pub(super) const PAGE: &str = "transcript_page";
 
-impl Serialize for Answer {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
-}
-
 fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Failure> {
     to_raw_value(value).map_err(|error| Failure::raised(&error))
 }
 
 /// The members of a JSON object.
-fn members(json: &str) -> Result<Vec<(String, Box<RawValue>)>, Failure> {
-    struct Members;
-
-    impl<'de> Visitor<'de> for Members {
-        type Value = Vec<(String, Box<RawValue>)>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut members = Vec::new();
-            while let Some(member) = map.next_entry()? {
-                members.push(member);
-            }
-            Ok(members)
-        }
-    }
-
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    deserializer.deserialize_map(Members).map_err(|error| Failure::raised(&error))
+fn members(json: &str) -> Result<IndexMap<String, Box<RawValue>>, Failure> {
+    serde_json::from_str(json).map_err(|error| Failure::raised(&error))
 }
 
 #[cfg(test)]

@@ -57,7 +57,16 @@ impl Operation {
             Self::Get => {
                 &["session_id", "include_transcript", "include_events_summary", "limit", "offset", "max_text"]
             }
-            Self::Search => &["query", "scope", "project", "date_range", "limit", "offset", "context_lines"],
+            Self::Search => &[
+                "query",
+                "scope",
+                "project",
+                "date_range",
+                "include_cloud",
+                "limit",
+                "offset",
+                "context_lines",
+            ],
             Self::GetEvents => &["session_id", "event_types", "fields", "errors_only", "limit", "offset"],
             Self::AnalyzeEvents => {
                 &["session_id", "analysis_type", "limit", "offset", "field", "by", "event_types"]
@@ -119,8 +128,7 @@ pub(super) struct Arguments {
     pub(super) project: Option<String>,
     pub(super) date_range: Option<String>,
     pub(super) top_level_only: Option<bool>,
-    /// There is no other source: what it says is true of what is answered either way.
-    include_cloud: Option<bool>,
+    pub(super) include_cloud: Option<bool>,
     pub(super) limit: Option<usize>,
     pub(super) offset: Option<u64>,
     pub(super) include_transcript: Option<bool>,

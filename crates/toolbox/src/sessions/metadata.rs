@@ -55,7 +55,7 @@ fn of_sessions() -> Value {
         },
         "include_cloud": {
             "type": "boolean", "default": true,
-            "description": "list: with sessions of other machines; none are connected, which the answer says"
+            "description": "list, search: also sessions that lie in the cloud only; `connected` says whether it was reached"
         },
         "query": string("search: the text, in either case"),
         "scope": {
@@ -134,7 +134,7 @@ fn results() -> Value {
             "errors": rows_or_count("An event that tells of an error"),
             "turns": rows("A turn, from 1"),
             "transcript": rows("A message"),
-            "connected": {"type": "boolean", "description": "Whether other machines are asked; none are"},
+            "connected": {"type": "boolean", "description": "Whether the cloud was reached; what lies there is shown as it was last known"},
             "would_remove": {
                 "type": "object",
                 "properties": {"messages": {"type": "integer"}, "events": {"type": "integer"}},

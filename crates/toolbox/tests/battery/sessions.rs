@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jsonschema::Validator;
@@ -27,10 +27,16 @@ const ID: &str = "5d1c7f0a-0000-4000-8000-000000000001";
 impl Bench {
     /// With one session of so many turns, each of which calls a tool.
     fn new(turns: usize) -> Self {
+        Self::with(turns, |sessions, _| sessions)
+    }
+
+    /// The same, where more sessions may be known.
+    fn with(turns: usize, more: impl FnOnce(Sessions, &Path) -> Sessions) -> Self {
         let home = tempfile::tempdir().unwrap();
         let registry = Registry::new();
         let now = "2026-03-04T12:00[UTC]".parse().unwrap();
-        sessions::register(&registry, &Sessions::new().at(now).amplifier(home.path())).unwrap();
+        let known = more(Sessions::new().at(now).amplifier(home.path()), home.path());
+        sessions::register(&registry, &known).unwrap();
         let results = registry.get("session").unwrap().metadata().result_schema.clone();
         let results = jsonschema::validator_for(&results).unwrap();
         let bench = Self { home, executor: Executor::new(Arc::new(registry)), results };
@@ -223,6 +229,40 @@ fn r37_nothing_is_connected() {
         (&one["sessions"][0]["session_id"], &one["sessions"][0]["status"]),
         (&json!(ID), &Value::Null)
     );
+}
+
+/// R37: what is known of the cloud is shown without it, once where it lies here as well, or left out.
+#[test]
+fn r37_sessions_of_the_cloud() {
+    let there = "77aa0000-0000-4000-8000-000000000001";
+    let bench = Bench::with(2, |sessions, home| {
+        for id in [ID, there] {
+            let folder = home.join("mirror/projects/-home-u-app/sessions").join(id);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("transcript.jsonl"), "{\"role\":\"user\",\"content\":\"question 1\"}\n")
+                .unwrap();
+        }
+        sessions.cloud(home.join("mirror"), true)
+    });
+    let sources = |answer: &Value| {
+        let rows = answer["sessions"].as_array().unwrap().iter();
+        let mut rows = rows.map(|row| (row["session_id"].clone(), row["source"].clone())).collect::<Vec<_>>();
+        rows.sort_by_key(|(id, _)| id.to_string());
+        rows
+    };
+    let listed = bench.ok(json!({"operation": "list"}));
+    assert_eq!(sources(&listed), [(json!(ID), json!("both")), (json!(there), json!("cloud"))]);
+    assert_eq!(listed["connected"], true);
+    let listed = bench.ok(json!({"operation": "list", "include_cloud": false}));
+    assert_eq!(sources(&listed), [(json!(ID), json!("both"))]);
+    let found = bench.ok(json!({"operation": "search", "query": "question 1"}));
+    assert_eq!((&found["total_count"], &found["connected"]), (&json!(2), &json!(true)));
+    let found = bench.ok(json!({"operation": "search", "query": "question 1", "include_cloud": false}));
+    assert_eq!((&found["total_count"], &found["matches"][0]["session_id"]), (&json!(1), &json!(ID)));
+    let got = bench.ok(json!({"operation": "get", "session_id": "77"}));
+    assert_eq!((&got["source"], got.get("path")), (&json!("cloud"), None));
+    let (error, code) = bench.refused(json!({"operation": "rewind", "session_id": "77", "to_turn": 1}));
+    assert!(error.contains("bring it here first (`sync`)") && code == "unsupported", "{error}");
 }
 
 /// No answer has more characters than it may have, and pages joined have each row once.

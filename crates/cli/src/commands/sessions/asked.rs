@@ -50,6 +50,7 @@ fn set_list(arguments: &mut Value, name: &str, values: &[String]) {
 fn set_among(arguments: &mut Value, among: &Among) {
     set(arguments, "project", among.project.clone());
     set(arguments, "date_range", among.date_range.clone());
+    set(arguments, "include_cloud", among.local.then_some(false));
 }
 
 fn list(args: &ListSessions) -> Asked {

@@ -1,11 +1,10 @@
 //! Answers that come in pages, joined: the tool's own limits do not bind the command line.
 
-use std::fmt;
 use std::io;
 use std::num::NonZeroU64;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use trommel_toolbox::sessions::Bounds;
@@ -146,8 +145,8 @@ impl Rows<'_> {
 }
 
 /// The members of an answer, in their order, as they were written.
-#[derive(Default)]
-struct Answer(Vec<(String, Box<RawValue>)>);
+#[derive(Default, Serialize, Deserialize)]
+struct Answer(IndexMap<String, Box<RawValue>>);
 
 /// Why an answer is not all.
 #[derive(Deserialize)]
@@ -160,40 +159,34 @@ impl Answer {
     /// one begins.
     fn join(&mut self, page: &str, all: &mut Rows<'_>) -> io::Result<Option<u64>> {
         let page: Self = serde_json::from_str(page).map_err(io::Error::other)?;
-        self.0.retain(|(name, _)| name != "truncated");
+        self.0.shift_remove("truncated");
         let mut next = None;
         for (place, (name, value)) in page.0.into_iter().enumerate() {
             if name == all.name {
                 let more: Vec<Box<RawValue>> = serde_json::from_str(value.get()).map_err(io::Error::other)?;
                 all.take(more, place == 0)?;
-                self.set(&name, RawValue::NULL.to_owned());
+                self.0.insert(name, RawValue::NULL.to_owned());
             } else {
                 if name == "truncated" {
                     next =
                         Some(serde_json::from_str::<Truncated>(value.get()).map_err(io::Error::other)?.next);
                 }
-                self.set(&name, value);
+                self.0.insert(name, value);
             }
         }
         Ok(next)
-    }
-
-    fn set(&mut self, name: &str, value: Box<RawValue>) {
-        match self.0.iter_mut().find(|(other, _)| other == name) {
-            Some((_, old)) => *old = value,
-            None => self.0.push((name.to_owned(), value)),
-        }
     }
 
     /// The answer with all rows, or what is left to write of it.
     fn end(mut self, all: Rows<'_>, next: Option<u64>) -> Result<String, Failure> {
         let Rows { name, out, count, is_written, kept, .. } = all;
         let raw = |value: &Value| to_raw_value(value).map_err(io::Error::other);
-        if self.0.iter().any(|(other, _)| other == name) {
-            self.set(name, to_raw_value(&kept).map_err(io::Error::other)?);
+        if let Some(rows) = self.0.get_mut(name) {
+            *rows = to_raw_value(&kept).map_err(io::Error::other)?;
         }
         if let Some(next) = next {
-            self.set("truncated", raw(&json!({"reason": "limit", "returned": count, "next": next}))?);
+            let truncated = raw(&json!({"reason": "limit", "returned": count, "next": next}))?;
+            self.0.insert("truncated".to_owned(), truncated);
         }
         let answer = serde_json::to_string(&self).map_err(io::Error::other)?;
         match out {
@@ -206,36 +199,6 @@ impl Answer {
             None => {}
         }
         Ok(answer)
-    }
-}
-
-impl Serialize for Answer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
-}
-
-impl<'de> Deserialize<'de> for Answer {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-
-        impl<'de> Visitor<'de> for Members {
-            type Value = Answer;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Answer, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Answer(members))
-            }
-        }
-
-        deserializer.deserialize_map(Members)
     }
 }
 

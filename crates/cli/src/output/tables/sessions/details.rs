@@ -27,7 +27,8 @@ struct Details {
     transcript: Option<Vec<Message>>,
     events_summary: Option<SummaryRow>,
     format: String,
-    path: String,
+    source: String,
+    path: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -98,7 +99,12 @@ fn described(details: &Details, clock: &Clock) -> String {
     if !others.is_empty() {
         grid.row(["not shown".to_owned(), escape::short(&others.join(", "), MEMBER)]);
     }
-    grid.row(["path".to_owned(), escape::short(&details.path, MEMBER)]);
+    if details.source != "local" {
+        grid.row(["source".to_owned(), escape::short(&details.source, NAME)]);
+    }
+    if let Some(path) = &details.path {
+        grid.row(["path".to_owned(), escape::short(path, MEMBER)]);
+    }
     grid.text()
 }
 

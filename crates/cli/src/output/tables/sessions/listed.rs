@@ -16,6 +16,9 @@ const SHORT: usize = 20;
 /// Columns that are taken by all but the name.
 const OTHERS: u16 = 90;
 
+/// Columns that are taken by where sessions lie.
+const SOURCE: u16 = 8;
+
 #[derive(Deserialize)]
 struct Listing {
     sessions: Vec<Row>,
@@ -29,6 +32,7 @@ struct Row {
     turn_count: Option<u64>,
     model: Option<String>,
     modified: Option<String>,
+    source: String,
     format: String,
     problem: Option<String>,
 }
@@ -39,13 +43,16 @@ pub(crate) fn list(answer: &str, clock: &Clock) -> serde_json::Result<String> {
     if sessions.is_empty() {
         return Ok(String::new());
     }
-    // Amplifier's need no mark where there are no others.
+    // Amplifier's, and those that lie here alone, need no mark where there are no others.
     let marked = sessions.iter().any(|row| row.format != "amplifier");
-    let names = ["id", "project", "name", "turns", "model", "changed", "log of"];
-    let names = if marked { &names[..] } else { names.split_last().map_or(&[][..], |(_, names)| names) };
-    let mut grid = Grid::new(names, &[false, false, false, true, false, false, false]);
+    let placed = sessions.iter().any(|row| row.source != "local");
+    let marks = [marked.then_some("log of"), placed.then_some("source")].into_iter().flatten();
+    let names = ["id", "project", "name", "turns", "model", "changed"].into_iter().chain(marks);
+    let mut grid =
+        Grid::new(&names.collect::<Vec<_>>(), &[false, false, false, true, false, false, false, false]);
     let ids = beginnings(&sessions);
-    let name_chars = usize::from(width().map_or(NAME as u16, |width| width.saturating_sub(OTHERS).max(20)));
+    let others = if placed { OTHERS + SOURCE } else { OTHERS };
+    let name_chars = usize::from(width().map_or(NAME as u16, |width| width.saturating_sub(others).max(20)));
     for (row, id) in sessions.iter().zip(ids) {
         let name = row.name.as_deref().or(row.problem.as_ref().map(|_| "(its description is damaged)"));
         let cells = [
@@ -62,7 +69,8 @@ pub(crate) fn list(answer: &str, clock: &Clock) -> serde_json::Result<String> {
             "claude_code" => "Claude",
             _ => "a chat",
         };
-        grid.row(cells.into_iter().chain(marked.then(|| mark.to_owned())));
+        let marks = [marked.then(|| mark.to_owned()), placed.then(|| escape::short(&row.source, SHORT))];
+        grid.row(cells.into_iter().chain(marks.into_iter().flatten()));
     }
     Ok(grid.text())
 }
@@ -89,4 +97,39 @@ fn beginnings(rows: &[Row]) -> Vec<String> {
         id.chars().take(shared.max().unwrap_or(0).max(ID)).collect()
     };
     rows.iter().map(beginning).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(sources: [&str; 2], format: &str) -> String {
+        let row = |(id, source): (&str, &str)| {
+            format!(
+                r#"{{"session_id":"{id}","project":"-p","name":null,"source":"{source}","format":"{format}"}}"#
+            )
+        };
+        let rows = ["a", "b"].into_iter().zip(sources).map(row).collect::<Vec<_>>().join(",");
+        list(&format!("{{\"sessions\":[{rows}]}}"), &Clock::new(true)).unwrap()
+    }
+
+    #[test]
+    fn where_sessions_lie_is_shown_where_it_differs() {
+        let local = listed(["local", "local"], "amplifier");
+        assert!(
+            !local.contains("source") && !local.contains("local") && !local.contains("log of"),
+            "{local}"
+        );
+        for (sources, format) in
+            [(["local", "cloud"], "amplifier"), (["both", "local"], "amplifier"), (["both", "cloud"], "chat")]
+        {
+            let shown = listed(sources, format);
+            let lines = shown.lines().map(str::trim_end).collect::<Vec<_>>();
+            assert!(lines.iter().any(|line| line.ends_with("source")), "{shown}");
+            for source in sources {
+                assert!(lines.iter().any(|line| line.ends_with(source)), "{shown}");
+            }
+            assert_eq!(shown.contains("log of"), format == "chat", "{shown}");
+        }
+    }
 }
