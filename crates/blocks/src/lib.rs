@@ -17,6 +17,7 @@ mod pieces;
 mod replay;
 mod retry;
 mod rows;
+mod secret;
 mod send;
 mod storage;
 mod sync;
@@ -25,6 +26,7 @@ pub use block::{Block, BlockType, VERSION};
 pub use error::{Error, ErrorKind, Result};
 pub use local::LocalBlockStorage;
 pub use retry::{Failed, Retry};
+pub use secret::Secret;
 pub use storage::{BlockStorage, Created, Key, PayloadStorage, Selection, Stored, Want};
 pub use sync::{Settlement, State};
 
