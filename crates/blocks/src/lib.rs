@@ -3,6 +3,8 @@
 mod assemble;
 mod block;
 pub mod checksum;
+#[cfg(feature = "cosmos")]
+pub mod cosmos;
 pub mod data;
 mod error;
 mod folder;
@@ -23,6 +25,8 @@ mod storage;
 mod sync;
 
 pub use block::{Block, BlockType, VERSION};
+#[cfg(feature = "cosmos")]
+pub use cosmos::CosmosBlockStorage;
 pub use error::{Error, ErrorKind, Result};
 pub use local::LocalBlockStorage;
 pub use retry::{Failed, Retry};
