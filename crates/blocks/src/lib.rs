@@ -3,6 +3,8 @@
 mod assemble;
 mod block;
 pub mod checksum;
+#[cfg(feature = "cosmos")]
+pub mod cosmos;
 pub mod data;
 mod error;
 mod folder;
@@ -17,14 +19,18 @@ mod pieces;
 mod replay;
 mod retry;
 mod rows;
+mod secret;
 mod send;
 mod storage;
 mod sync;
 
 pub use block::{Block, BlockType, VERSION};
+#[cfg(feature = "cosmos")]
+pub use cosmos::CosmosBlockStorage;
 pub use error::{Error, ErrorKind, Result};
 pub use local::LocalBlockStorage;
 pub use retry::{Failed, Retry};
+pub use secret::Secret;
 pub use storage::{BlockStorage, Created, Key, PayloadStorage, Selection, Stored, Want};
 pub use sync::{Settlement, State};
 

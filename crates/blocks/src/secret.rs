@@ -1,0 +1,37 @@
+//! A text that nobody is to see.
+
+use std::fmt;
+
+/// A key, a token or a connection string. It never shows itself: whoever needs it asks for it by name.
+///
+/// ```
+/// let secret = trommel_blocks::Secret::new("opens everything");
+/// assert_eq!(format!("{secret} {secret:?}"), "(secret) (secret)");
+/// assert_eq!(secret.expose(), "opens everything");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a text that is not to be shown.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for whoever is to have it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(secret)")
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(secret)")
+    }
+}
