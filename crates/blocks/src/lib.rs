@@ -9,6 +9,7 @@ pub mod data;
 mod error;
 mod folder;
 mod foreign;
+mod hybrid;
 mod journal;
 mod landing;
 mod lines;
@@ -28,6 +29,9 @@ pub use block::{Block, BlockType, VERSION};
 #[cfg(feature = "cosmos")]
 pub use cosmos::CosmosBlockStorage;
 pub use error::{Error, ErrorKind, Result};
+pub use hybrid::{
+    Changeable, Filter, HybridBlockStorage, HybridOptions, Outcome, Policy, SessionOutcome, SyncReport, View,
+};
 pub use local::LocalBlockStorage;
 pub use retry::{Failed, Retry};
 pub use secret::Secret;

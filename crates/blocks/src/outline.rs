@@ -48,7 +48,9 @@ pub(crate) fn event(from: impl Read + Send) -> EventOutline {
     let text = |value: &Value| value.as_str().map(|text| text.chars().take(200).collect::<String>());
     let (event, ts) = (text(&small.event).unwrap_or_default(), text(&small.ts));
     let mut summary = Map::new();
-    if let Some(Ok(Value::Object(data))) = small.data.filter(|data| is_portable(data)).map(|data| serde_json::from_str(data.get())) {
+    if let Some(Ok(Value::Object(data))) =
+        small.data.filter(|data| is_portable(data)).map(|data| serde_json::from_str(data.get()))
+    {
         let known = data.into_iter().filter(|(name, _)| SUMMARY.contains(&name.as_str()));
         summary.extend(known);
     }

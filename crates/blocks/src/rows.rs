@@ -54,6 +54,13 @@ impl Hidden {
         hidden
     }
 
+    /// And what became nothing.
+    pub(crate) fn and_nothing(mut self, rows: &[Row]) -> Self {
+        let nothing = rows.iter().filter(|row| row.kind == Kind::Nothing);
+        self.0.extend(nothing.map(|row| (row.sequence - 1, row.until + 1)));
+        self
+    }
+
     pub(crate) fn hides(&self, sequence: u64) -> bool {
         self.0.iter().any(|(target, rewind)| (target + 1..*rewind).contains(&sequence))
     }

@@ -158,7 +158,7 @@ impl<'w> Side<'_, 'w> {
     }
 
     /// The records behind a block, without their bodies.
-    fn rows_behind(&self, after: u64, head: u64) -> Result<Found> {
+    pub(crate) fn rows_behind(&self, after: u64, head: u64) -> Result<Found> {
         let mut blocks: Vec<Block> = Vec::new();
         let small = vec![
             BlockType::SessionCreated,

@@ -285,6 +285,17 @@ fn candidates(path: &FieldPath, layout: &Layout) -> Vec<FieldPath> {
     all
 }
 
+/// Where a field of an Amplifier event may stand.
+pub(crate) fn places(path: &FieldPath) -> Vec<FieldPath> {
+    candidates(path, &layout(Format::Amplifier))
+}
+
+/// Whether a field of an Amplifier event is left out whatever it is, or told by other ones.
+pub(crate) fn is_never_given(path: &FieldPath) -> bool {
+    let payload = layout(Format::Amplifier).payload;
+    matches!(path.names(), [name] if payload.contains(&&**name) || &**name == "has_error")
+}
+
 /// Where events are looked at when no fields are asked for.
 #[cfg(test)]
 pub(crate) fn usual_paths(format: Format) -> Vec<FieldPath> {

@@ -112,7 +112,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use events::{EventPage, EventQuery, EventRow, FIELD_CHARS};
 pub use get::{Details, GetQuery};
 pub use list::{ListQuery, Listing, MOST_ROWS, SessionRow};
-pub use outline::{MessageOutline, Outliner, message_outline, outline_fields};
+pub use outline::{MessageOutline, Outliner, is_outlined, message_outline, outline_fields};
 pub use project::Nested;
 pub use records::{Damage, Damaged};
 pub use repair::Repaired;

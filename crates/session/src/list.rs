@@ -83,6 +83,11 @@ pub struct SessionRow {
 }
 
 impl SessionRow {
+    /// A session as lists show it.
+    pub fn of_session(session: &Session) -> Self {
+        Self::of(session.clone(), Facts::of(session))
+    }
+
     fn of(session: Session, facts: Facts) -> Self {
         Self {
             session_id: session.id,

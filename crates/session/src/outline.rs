@@ -7,6 +7,7 @@ use serde::Serialize;
 use trommel::reader::{self, Cursor, Framing, Kind};
 
 use crate::error::{Error, Result};
+use crate::events;
 use crate::message::{self, Keep};
 use crate::metadata::to_the_end;
 use crate::project::{FieldPath, Fields, Found, Nested};
@@ -51,6 +52,20 @@ const FIELDS: [(&str, usize); 23] = [
 /// ```
 pub fn outline_fields() -> &'static [(&'static str, usize)] {
     &FIELDS
+}
+
+/// Whether an outline answers for a field of [`EventQuery::fields`](crate::EventQuery::fields) as its event does, wherever it may stand.
+///
+/// ```
+/// use trommel_session::is_outlined;
+///
+/// assert!(is_outlined("data.model") && is_outlined("model") && is_outlined("data"));
+/// assert!(!is_outlined("data.tool_input.path"));
+/// ```
+pub fn is_outlined(field: &str) -> bool {
+    let Ok(path) = FieldPath::parse(field) else { return true };
+    let known = |path: &FieldPath| FIELDS.iter().any(|(known, _)| *known == path.to_string());
+    events::is_never_given(&path) || events::places(&path).iter().all(known)
 }
 
 /// Takes outlines of events, one after the other.

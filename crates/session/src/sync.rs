@@ -37,6 +37,18 @@ pub struct SessionSync {
     pub status: Option<&'static str>,
 }
 
+impl SessionSync {
+    /// How far a session is, for who knows.
+    pub fn new(
+        session_id: impl Into<String>,
+        local_sequence: Option<u64>,
+        cloud_sequence: Option<u64>,
+        status: Option<&'static str>,
+    ) -> Self {
+        Self { session_id: session_id.into(), local_sequence, cloud_sequence, status }
+    }
+}
+
 impl Sessions {
     /// What is known of other machines, of one session or of all.
     pub fn sync_status(&self, session_id: Option<&str>) -> Result<SyncStatus> {

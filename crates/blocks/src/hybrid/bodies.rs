@@ -1,0 +1,192 @@
+//! Questions about what events carry, where the events lie in the storage: by the page, or in a copy that is gone afterwards.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use tempfile::TempDir;
+use trommel_session::{
+    Aggregate, AggregateQuery, EventPage, EventQuery, Session, Sessions, Source, Watch, is_outlined,
+};
+
+use crate::assemble::{Assembler, Depth, Lines};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::Folder;
+use crate::hybrid::HybridBlockStorage;
+use crate::hybrid::places::{folder, make};
+use crate::journal::Journal;
+use crate::replay::read_into;
+use crate::rows::{Hidden, Kind, Row, visible};
+use crate::storage::{Key, Selection};
+use crate::sync::Settlement;
+
+/// Blocks between two events that are read with them rather than asked for apart.
+const NEAR: u64 = 8;
+
+impl HybridBlockStorage {
+    /// A page of a session's events, as [`Session::get_events`] has it. Of events that lie in the storage only, those of the page are
+    /// fetched when more is asked for than the mirror knows.
+    pub fn get_events(&self, session: &Session, query: &EventQuery, watch: &Watch<'_>) -> Result<EventPage> {
+        if session.source() != Source::Cloud || query.fields.iter().all(|field| is_outlined(field)) {
+            return Ok(session.get_events(query, watch)?);
+        }
+        let mut small = query.clone();
+        small.fields = vec!["event".to_owned()];
+        let known = session.get_events(&small, watch)?;
+        let numbers = known.events.iter().map(|event| event.record).collect::<Vec<_>>();
+        let fetched = self.fetched(session, &numbers, watch)?;
+        let mut query = query.clone();
+        let offset = std::mem::take(&mut query.offset);
+        let mut page = fetched.session(session)?.get_events(&query, watch)?;
+        for event in &mut page.events {
+            let at = usize::try_from(event.record).ok().and_then(|at| numbers.get(at));
+            event.record = at.copied().unwrap_or(event.record);
+        }
+        page.total_count = known.total_count;
+        page.has_more = offset + (page.events.len() as u64) < page.total_count;
+        page.damage = known.damage;
+        Ok(page)
+    }
+
+    /// Figures of a field, as [`Session::aggregate`] has them. Of a session that lies in the storage only, a copy is fetched when the
+    /// mirror does not know the field.
+    pub fn aggregate(
+        &self,
+        session: &Session,
+        query: &AggregateQuery,
+        watch: &Watch<'_>,
+    ) -> Result<Aggregate> {
+        let mut fields = query.by.iter().chain([&query.field]);
+        if session.source() != Source::Cloud || fields.all(|field| is_outlined(field)) {
+            return Ok(session.aggregate(query, watch)?);
+        }
+        let copy = self.copy(session, watch)?;
+        Ok(copy.session(session)?.aggregate(query, watch)?)
+    }
+
+    /// All of a session that lies in the storage, in a folder that is gone afterwards.
+    pub(super) fn copy(&self, session: &Session, watch: &Watch<'_>) -> Result<Copy> {
+        let copy = Copy { home: self.places.temporary()? };
+        let key = self.key(session.id())?;
+        let to = copy.folder(session);
+        make(&to)?;
+        let journal = Journal::open(&copy.home.path().join("journal"))?;
+        let mut side = self.options.side((session.project(), &key), Folder::new(to), journal, watch);
+        side.sync(Settlement::Manual)?;
+        Ok(copy)
+    }
+
+    /// Some events of a session, in a folder that is gone afterwards.
+    fn fetched(&self, session: &Session, numbers: &[u64], watch: &Watch<'_>) -> Result<Copy> {
+        let copy = Copy { home: self.places.temporary()? };
+        let journal = Journal::open(&self.places.mirror_journal(session.project(), session.id()))?;
+        let events = visible(&journal.rows, Kind::Event).collect::<Vec<_>>();
+        let row = |number: &u64| usize::try_from(*number).ok().and_then(|at| events.get(at)).map(|row| **row);
+        let rows = numbers.iter().filter_map(row).collect::<Vec<_>>();
+        let to = copy.folder(session);
+        make(&to)?;
+        let mut lines = Wanted::new(&to.join("events.jsonl"), &rows)?;
+        for near in groups(&rows) {
+            self.fetch(&self.key(session.id())?, near, &mut lines, watch)?;
+        }
+        if lines.finish()? == rows.len() {
+            return Ok(copy);
+        }
+        let message = format!("session {} was changed while it was read: ask again", session.id());
+        Err(Error::new(ErrorKind::Busy, message))
+    }
+
+    fn fetch(&self, key: &Key, near: &[Row], lines: &mut Wanted, watch: &Watch<'_>) -> Result<()> {
+        let (Some(first), Some(last)) = (near.first(), near.last()) else { return Ok(()) };
+        let none = Hidden::default();
+        let mut assembler = Assembler::new(&none, Depth::Whole, self.options.payloads(), watch);
+        let selection =
+            Selection { after: first.sequence - 1, until: Some(last.until), ..Selection::default() };
+        read_into(&*self.options.storage, key, &selection, &mut assembler, lines)?;
+        assembler.finish(last.until, lines).map(drop)
+    }
+}
+
+/// Rows that are read together.
+fn groups(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
+    rows.chunk_by(|one, other| other.sequence.saturating_sub(one.until) <= NEAR)
+}
+
+/// A session in a folder that is gone afterwards.
+pub(super) struct Copy {
+    pub(super) home: TempDir,
+}
+
+impl Copy {
+    fn folder(&self, session: &Session) -> std::path::PathBuf {
+        folder(self.home.path(), session.project(), session.id())
+    }
+
+    pub(super) fn sessions(&self) -> Sessions {
+        Sessions::new().amplifier(self.home.path())
+    }
+
+    /// The session, in its copy.
+    pub(super) fn session(&self, session: &Session) -> Result<Session> {
+        Ok(Session::open(self.folder(session))?)
+    }
+}
+
+/// Lines of events that are wanted, on their way to a file; all others are let go.
+struct Wanted {
+    out: BufWriter<File>,
+    sequences: BTreeSet<u64>,
+    /// Where the line began that is written.
+    open: Option<u64>,
+    len: u64,
+    count: usize,
+    path: std::path::PathBuf,
+}
+
+impl Wanted {
+    fn new(path: &Path, rows: &[Row]) -> Result<Self> {
+        let file = File::create(path).map_err(|cause| Error::io("write", path, cause))?;
+        let sequences = rows.iter().map(|row| row.sequence).collect();
+        Ok(Self { out: BufWriter::new(file), sequences, open: None, len: 0, count: 0, path: path.to_owned() })
+    }
+
+    /// How many there were.
+    fn finish(mut self) -> Result<usize> {
+        self.out.flush().map_err(|cause| Error::io("write", &self.path, cause))?;
+        Ok(self.count)
+    }
+}
+
+impl Lines for Wanted {
+    fn begin(&mut self, kind: Kind) -> Result<()> {
+        self.open = (kind == Kind::Event).then_some(self.len);
+        Ok(())
+    }
+
+    fn add(&mut self, part: &[u8]) -> Result<()> {
+        if self.open.is_some() {
+            self.out.write_all(part).map_err(|cause| Error::io("write", &self.path, cause))?;
+            self.len += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, row: &Row) -> Result<()> {
+        if !self.sequences.contains(&row.sequence) {
+            return self.take_back();
+        }
+        self.count += usize::from(self.open.take().is_some());
+        Ok(())
+    }
+
+    fn take_back(&mut self) -> Result<()> {
+        let Some(begun) = self.open.take() else { return Ok(()) };
+        let cut = self.out.flush().and_then(|()| {
+            self.out.get_ref().set_len(begun)?;
+            self.out.seek(SeekFrom::Start(begun)).map(drop)
+        });
+        self.len = begun;
+        cut.map_err(|cause| Error::io("write", &self.path, cause))
+    }
+}

@@ -1,0 +1,334 @@
+//! What is known here of sessions that lie in a storage: a folder each, with the description, the transcript, and outlines of events.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use trommel_session::{ListQuery, SearchQuery, Session, Sessions, Source, Watch};
+
+use crate::assemble::{Assembler, Depth, Found};
+use crate::block::{Block, BlockType};
+use crate::data::Description;
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::Folder;
+use crate::foreign;
+use crate::hybrid::HybridOptions;
+use crate::hybrid::places::{Places, make, make_above};
+use crate::journal::Journal;
+use crate::landing::{self, Landing};
+use crate::local::is_name;
+use crate::replay::read_into;
+use crate::rows::{FILES, Hidden, Kind, Row, visible};
+use crate::storage::{Key, Selection, Stored, Want};
+use crate::sync::Side;
+
+/// Sessions whose mirrors are brought up to date at once.
+const AT_ONCE: usize = 4;
+
+/// Times that a mirror is filled while somebody else writes into it.
+const ROUNDS: u32 = 3;
+
+/// Problems that are told at most.
+const PROBLEMS: usize = 10;
+
+/// The mirror of a storage.
+pub(super) struct Mirror<'a> {
+    pub(super) options: &'a HybridOptions,
+    pub(super) places: &'a Places,
+}
+
+impl Mirror<'_> {
+    /// Makes the list of sessions what is stored: a folder with a description for each, and none for one that is no more.
+    pub(super) fn list(&self, watch: &Watch<'_>) -> Result<()> {
+        let mut seen = BTreeSet::new();
+        self.options.storage.sessions(&self.options.user, watch, &mut |stored| {
+            watch.check()?;
+            if let Some(described) = Listed::of(&stored) {
+                seen.insert(self.describe(&described)?);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for (folder, project, session) in self.listed()? {
+            if !seen.contains(&folder) {
+                remove_all(&folder)?;
+                remove(&self.places.mirror_journal(&project, &session))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every session of the mirror: its folder, project and id.
+    fn listed(&self) -> Result<Vec<(PathBuf, String, String)>> {
+        let mut all = Vec::new();
+        for (project, folder) in names(&self.places.mirror().join("projects"))? {
+            for (session, folder) in names(&folder.join("sessions"))? {
+                all.push((folder, project.clone(), session));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Writes what is stored about a session, unless more is known already. The session's folder.
+    fn describe(&self, listed: &Listed<'_>) -> Result<PathBuf> {
+        let (project, session) = (&listed.project, listed.last.session_id.as_str());
+        let folder = self.places.mirrored(project, session);
+        let path = folder.join("metadata.json");
+        let journal = self.places.mirror_journal(project, session);
+        let is_newer = !journal.exists() || Journal::open(&journal)?.head < listed.last.sequence;
+        let text = foreign::description(listed.last, &listed.told);
+        if is_newer && fs::read(&path).ok().as_deref() != Some(text.as_bytes()) {
+            make(&folder)?;
+            replace(&path, text.as_bytes())?;
+            touch(&path, &listed.last.timestamp);
+        }
+        Ok(folder)
+    }
+
+    /// Whether more of a session than its description was ever fetched.
+    pub(super) fn is_filled(&self, session: &Session) -> bool {
+        self.places.mirror_journal(session.project(), session.id()).exists()
+    }
+
+    /// Brings the mirrors of all sessions up to date that a search looks into. What kept some from it.
+    pub(super) fn fill_all(
+        &self,
+        sessions: &Sessions,
+        query: &SearchQuery,
+        watch: &Watch<'_>,
+    ) -> Result<Vec<String>> {
+        let mut which = ListQuery::default();
+        (which.project, which.date_range) = (query.project.clone(), query.date_range.clone());
+        (which.top_level_only, which.limit) = (false, trommel_session::MOST_ROWS);
+        let listed = sessions.list(&which, watch)?.sessions;
+        let ids = listed.into_iter().filter(|row| row.source == Source::Cloud);
+        let waiting = Mutex::new(ids.map(|row| (row.project, row.session_id)).collect::<Vec<_>>());
+        let problems = Mutex::new(Vec::new());
+        let work = || {
+            loop {
+                let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                let Some((project, session)) = next else { return };
+                if let Err(error) = self.fill_one(&project, &session, watch) {
+                    let mut problems = problems.lock().unwrap_or_else(PoisonError::into_inner);
+                    problems.push(format!("session {session} is searched as it was known last: {error}"));
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..AT_ONCE {
+                scope.spawn(work);
+            }
+        });
+        watch.check()?;
+        let mut problems = problems.into_inner().unwrap_or_else(PoisonError::into_inner);
+        problems.sort();
+        problems.truncate(PROBLEMS);
+        Ok(problems)
+    }
+
+    /// Brings the mirror of a session up to date.
+    pub(super) fn fill(&self, session: &Session, watch: &Watch<'_>) -> Result<()> {
+        self.fill_one(session.project(), session.id(), watch)
+    }
+
+    fn fill_one(&self, project: &str, session: &str, watch: &Watch<'_>) -> Result<()> {
+        let key = Key::new(&self.options.user, session)?;
+        let path = self.places.mirror_journal(project, session);
+        make_above(&path)?;
+        let filling = Filling {
+            options: self.options,
+            key: &key,
+            project,
+            folder: Folder::new(self.places.mirrored(project, session)),
+            watch,
+        };
+        make(filling.folder.path())?;
+        for _ in 1..ROUNDS {
+            match filling.run(&path) {
+                // Somebody else wrote the description meanwhile.
+                Err(error) if error.kind() == ErrorKind::Busy => {}
+                filled => return filled,
+            }
+        }
+        filling.run(&path)
+    }
+}
+
+/// A session as it is listed.
+struct Listed<'a> {
+    project: String,
+    told: Description,
+    /// The last block that says something of it.
+    last: &'a Block,
+}
+
+impl<'a> Listed<'a> {
+    /// Nothing for a session that was deleted, or of which no block tells.
+    fn of(stored: &'a Stored) -> Option<Self> {
+        let last = stored.described.last().filter(|last| last.block_type != BlockType::SessionDeleted)?;
+        let told = stored.described.iter().filter_map(|block| block.data::<Description>().ok());
+        let mut told = told.fold(Description::default(), Description::then);
+        let first = stored.described.first()?;
+        told.created.get_or_insert_with(|| first.timestamp.clone());
+        told.updated.get_or_insert_with(|| last.timestamp.clone());
+        let project = told.project_slug.clone().filter(|slug| is_name(slug));
+        Some(Self { project: project.unwrap_or_else(|| "default".to_owned()), told, last })
+    }
+}
+
+/// One mirror that is brought up to date.
+struct Filling<'a, 'w> {
+    options: &'a HybridOptions,
+    key: &'a Key,
+    project: &'a str,
+    folder: Folder,
+    watch: &'a Watch<'w>,
+}
+
+/// Blocks of messages and of what is said of a session; those of events come by themselves, without their bodies.
+const TOLD: [BlockType; 6] = [
+    BlockType::SessionCreated,
+    BlockType::SessionUpdated,
+    BlockType::SessionDeleted,
+    BlockType::Message,
+    BlockType::Rewind,
+    BlockType::Fork,
+];
+
+impl<'w> Filling<'_, 'w> {
+    fn run(&self, path: &Path) -> Result<()> {
+        let _lock = self.lock(path)?;
+        let Some(head) = self.options.storage.head(self.key, self.watch)? else { return Ok(()) };
+        let mut journal = self.known(path)?;
+        if journal.head == head.sequence {
+            return Ok(());
+        }
+        let mut found = self.side(journal.clone()).rows_behind(journal.head, head.sequence)?;
+        let is_cut = found.rows.iter().any(|row| matches!(row.kind, Kind::Rewind { .. }));
+        if head.sequence < journal.head || is_cut && journal.head > 0 {
+            remove(path)?;
+            journal = Journal::open(path)?;
+            found = self.side(journal.clone()).rows_behind(0, head.sequence)?;
+        }
+        self.land(&journal, found)?;
+        for kind in FILES {
+            touch(&self.folder.file(kind), &head.timestamp);
+        }
+        Ok(())
+    }
+
+    /// Waits for whoever else fills this mirror.
+    fn lock(&self, path: &Path) -> Result<File> {
+        let path = path.with_extension("lock");
+        let made = File::options().create(true).append(true).open(&path);
+        made.map_err(|cause| Error::io("open", &path, cause))?;
+        landing::lock(&path)
+    }
+
+    /// What is known of the mirror; nothing where its files are not what it says.
+    fn known(&self, path: &Path) -> Result<Journal> {
+        landing::recover(path)?;
+        let known = Journal::open(path)?;
+        let is_whole = [Kind::Message, Kind::Event].into_iter().all(|kind| {
+            let told = visible(&known.rows, kind).map(|row| row.print.bytes).sum::<u64>();
+            fs::metadata(self.folder.file(kind)).map_or(0, |found| found.len()) == told
+        });
+        if is_whole {
+            return Ok(known);
+        }
+        remove(path)?;
+        Journal::open(path)
+    }
+
+    fn side(&self, journal: Journal) -> Side<'_, 'w> {
+        self.options.side((self.project, self.key), self.folder.clone(), journal, self.watch)
+    }
+
+    /// Writes what is new behind what is there.
+    fn land(&self, journal: &Journal, found: Found) -> Result<()> {
+        let mut rows = journal.rows.clone();
+        rows.extend_from_slice(&found.rows);
+        let hidden = Hidden::by(&rows).and_nothing(&rows);
+        let keep = [Kind::Message, Kind::Event]
+            .map(|kind| visible(&journal.rows, kind).map(|row| row.print.bytes).sum::<u64>());
+        let mut landing = Landing::new(&self.folder, keep)?;
+        let was = self.folder.mark();
+        for (kind, keep) in [Kind::Message, Kind::Event].into_iter().zip(keep) {
+            if keep < fs::metadata(self.folder.file(kind)).map_or(0, |found| found.len()) {
+                landing.cut(kind)?;
+            }
+        }
+        let mut prints = BTreeMap::new();
+        for (types, want) in [(TOLD.to_vec(), Want::Whole), (vec![BlockType::Event], Want::Outline)] {
+            let selection = Selection { after: journal.head, until: Some(found.through), types, want };
+            let mut assembler = Assembler::new(&hidden, Depth::Outline, self.options.payloads(), self.watch);
+            read_into(&*self.options.storage, self.key, &selection, &mut assembler, &mut landing)?;
+            let told = assembler.finish(found.through, &mut landing)?;
+            prints.extend(told.rows.iter().map(|row| (row.sequence, row.print)));
+        }
+        let mut journal = journal.clone();
+        let printed = found
+            .rows
+            .into_iter()
+            .map(|row| Row { print: prints.get(&row.sequence).copied().unwrap_or(row.print), ..row });
+        journal.rows.extend(printed);
+        (journal.head, journal.description) = (found.through, found.description);
+        landing.commit(&journal, &was)
+    }
+}
+
+/// Files say when a session was changed where its description does not.
+fn touch(path: &Path, when: &str) {
+    let Ok(when) = when.parse::<Timestamp>() else { return };
+    let told =
+        File::options().write(true).open(path).and_then(|file| file.set_modified(SystemTime::from(when)));
+    // It is only what a list shows that is somewhat later then.
+    drop(told);
+}
+
+/// Puts a text in the place of a file, whole or not at all.
+fn replace(path: &Path, text: &[u8]) -> Result<()> {
+    let failed = |cause| Error::io("write", path, cause);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    new.write_all(text).map_err(failed)?;
+    new.persist(path).map_err(|error| failed(error.error)).map(drop)
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path, cause)),
+        _ => Ok(()),
+    }
+}
+
+fn remove_all(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", folder, cause)),
+        _ => Ok(()),
+    }
+}
+
+/// Folders in a folder, and their names; none where there is no such folder.
+fn names(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let failed = |cause| Error::io("look into", folder, cause);
+    let listed = match fs::read_dir(folder) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        listed => listed.map_err(failed)?,
+    };
+    let mut found = Vec::new();
+    for entry in listed {
+        let entry = entry.map_err(failed)?;
+        if let Ok(name) = entry.file_name().into_string()
+            && entry.path().is_dir()
+        {
+            found.push((name, entry.path()));
+        }
+    }
+    Ok(found)
+}

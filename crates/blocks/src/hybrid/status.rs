@@ -1,0 +1,119 @@
+//! How far sessions are the same on this machine and in the storage.
+
+use trommel_session::{SessionSync, SyncStatus, Watch};
+
+use crate::error::{ErrorKind, Result};
+use crate::folder::Pending;
+use crate::hybrid::HybridBlockStorage;
+use crate::sync::State;
+
+/// One session compared.
+struct Compared {
+    /// The number of the last block, once what is here is sent as well.
+    local: u64,
+    cloud: Option<u64>,
+    /// What the storage does not have, in records; and what is not here, in blocks.
+    uploads: u64,
+    downloads: u64,
+    state: Option<State>,
+}
+
+impl State {
+    /// As it is spelt.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Synced => "synced",
+            Self::Ahead => "ahead",
+            Self::Behind => "behind",
+            Self::Conflict => "conflict",
+        }
+    }
+}
+
+impl HybridBlockStorage {
+    /// How far a session is the same on both sides, or all that lie here. `pending_uploads` are records that the storage does not have,
+    /// `pending_downloads` blocks that this machine does not have. Out of reach of the storage, only what is to be sent is known.
+    ///
+    /// Reads every byte of sessions that were changed, and asks the storage once for each session.
+    pub fn sync_status(&self, id: Option<&str>, watch: &Watch<'_>) -> Result<SyncStatus> {
+        let mut status = SyncStatus::default();
+        status.last_sync = self.last_sync();
+        status.connected = self.options.storage.reach(self.options.connect_timeout).is_ok();
+        if let Some(id) = id {
+            let row = self.row_of(id, watch)?;
+            let compared = self.compared(&row.project, &row.session_id, &mut status.connected, watch)?;
+            count(&mut status, &compared);
+            let name = compared.state.map(State::name);
+            let session = SessionSync::new(row.session_id, Some(compared.local), compared.cloud, name);
+            status.sessions.push(session);
+            return Ok(status);
+        }
+        let mut all = Vec::new();
+        self.each_here(
+            &mut |row| {
+                if self.keeps(row).is_some() {
+                    return Ok(());
+                }
+                let compared = self.compared(&row.project, &row.session_id, &mut status.connected, watch)?;
+                count(&mut status, &compared);
+                if let Some(state @ (State::Ahead | State::Behind | State::Conflict)) = compared.state {
+                    let id = row.session_id.clone();
+                    all.push(SessionSync::new(id, Some(compared.local), compared.cloud, Some(state.name())));
+                }
+                Ok(())
+            },
+            watch,
+        )?;
+        status.sessions = all;
+        Ok(status)
+    }
+
+    /// Compares one session. A storage that goes out of reach meanwhile is not asked again.
+    fn compared(
+        &self,
+        project: &str,
+        session: &str,
+        connected: &mut bool,
+        watch: &Watch<'_>,
+    ) -> Result<Compared> {
+        let key = self.key(session)?;
+        let mut side = self.side(project, &key, watch)?;
+        if *connected {
+            match side.compare() {
+                Err(error) if error.kind() == ErrorKind::Offline => *connected = false,
+                compared => {
+                    let compared = compared?;
+                    let uploads = records(&compared.pending, watch)?;
+                    return Ok(Compared {
+                        local: side.journal.head + uploads,
+                        cloud: Some(compared.head),
+                        uploads,
+                        downloads: compared.news(),
+                        state: Some(compared.state()),
+                    });
+                }
+            }
+        }
+        let pending = Pending::of(&side.folder, &side.journal, side.rest, watch)?;
+        let uploads = records(&pending, watch)?;
+        let state = (uploads > 0).then_some(State::Ahead);
+        Ok(Compared { local: side.journal.head + uploads, cloud: None, uploads, downloads: 0, state })
+    }
+}
+
+fn count(status: &mut SyncStatus, compared: &Compared) {
+    status.pending_uploads += compared.uploads;
+    status.pending_downloads += compared.downloads;
+}
+
+/// Records that no block tells.
+fn records(pending: &Pending, watch: &Watch<'_>) -> Result<u64> {
+    let mut count = u64::from(pending.rewind.is_some()) + u64::from(pending.is_described_anew);
+    for tail in [&pending.transcript, &pending.events] {
+        tail.each(watch, &mut |_| {
+            count += 1;
+            Ok(())
+        })?;
+    }
+    Ok(count)
+}
