@@ -1,6 +1,6 @@
 //! Changes of sessions, wherever they lie: what lies in the storage only is brought here first, and sent back afterwards.
 
-use trommel_session::{Session, Sessions, Source, Watch};
+use trommel_session::{Session, SessionRow, Sessions, Source, Watch};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hybrid::HybridBlockStorage;
@@ -49,8 +49,8 @@ impl HybridBlockStorage {
     /// change itself was made, and goes with the next sync.
     pub fn changed(&self, changed: &Changeable, watch: &Watch<'_>) -> Result<Option<String>> {
         let session = &changed.session;
-        let is_sent = changed.is_fetched || self.options.auto_sync && session.source() == Source::Both;
-        if changed.copy.is_some() || !is_sent {
+        let is_sent = || self.options.auto_sync && self.keeps(&SessionRow::of_session(session)).is_none();
+        if changed.copy.is_some() || !changed.is_fetched && !is_sent() {
             return Ok(None);
         }
         let told = |why: &str| Some(format!("session {} was changed here and not sent: {why}", session.id()));

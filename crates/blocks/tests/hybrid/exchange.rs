@@ -1,0 +1,140 @@
+//! Sessions made the same: which, how far they are, and what keeps them from it.
+
+use std::fs;
+use std::sync::Arc;
+
+use trommel_blocks::{Outcome, Policy, Settlement};
+use trommel_session::{Cancel, SyncStatus, Watch};
+
+use crate::support::{Machine, Net, said, watch};
+
+fn status(machine: &Machine, id: &str) -> (Option<u64>, Option<u64>, Option<&'static str>) {
+    let status = machine.hybrid.sync_status(Some(id), &watch()).unwrap();
+    assert!(status.connected);
+    let session = status.sessions.into_iter().next().unwrap();
+    assert_eq!(session.session_id, id);
+    (session.local_sequence, session.cloud_sequence, session.status)
+}
+
+fn all(machine: &Machine) -> SyncStatus {
+    machine.hybrid.sync_status(None, &watch()).unwrap()
+}
+
+#[test]
+fn the_status_says_how_far_both_sides_are() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 1);
+    assert_eq!(status(&one, "s"), (Some(7), Some(0), Some("ahead")));
+    one.sync("s");
+    assert_eq!(status(&one, "s"), (Some(7), Some(7), Some("synced")));
+    assert_eq!(status(&two, "s"), (Some(0), Some(7), Some("behind")));
+    two.sync("s");
+    two.append("s", "transcript.jsonl", said(2));
+    two.sync("s");
+    assert_eq!(status(&one, "s"), (Some(7), Some(9), Some("behind")));
+    one.append("s", "transcript.jsonl", said(3));
+    assert_eq!(status(&one, "s"), (Some(9), Some(9), Some("conflict")));
+    let told = all(&one);
+    assert_eq!((told.pending_uploads, told.pending_downloads, told.sessions.len()), (2, 2, 1));
+    assert_eq!(told.last_sync, None);
+    let report = one.hybrid.sync(None, None, &watch()).unwrap();
+    assert_eq!((report.conflicts, report.is_synced()), (1, false));
+    assert_eq!(report.sessions[0].outcome, Outcome::Conflict);
+    let report = one.hybrid.sync(None, Some(Settlement::Merge), &watch()).unwrap();
+    assert_eq!((report.synced, report.is_synced(), report.sessions.len()), (1, true, 0));
+    let told = all(&one);
+    assert_eq!((told.pending_uploads, told.pending_downloads, told.sessions.len()), (0, 0, 0));
+    assert!(told.last_sync.is_some());
+}
+
+#[test]
+fn a_conflict_is_settled_by_hand() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 1);
+    one.sync("s");
+    two.sync("s");
+    one.append("s", "transcript.jsonl", said(2));
+    one.sync("s");
+    two.append("s", "transcript.jsonl", said(3));
+    let home = tempfile::tempdir().unwrap();
+    let there = home.path().join("there");
+    two.hybrid.write_out("s", &there, &watch()).unwrap();
+    assert_eq!(fs::read(there.join("transcript.jsonl")).ok(), one.files("s")[1]);
+    assert_eq!(fs::read(there.join("metadata.json")).ok(), one.files("s")[0]);
+    assert!(two.hybrid.write_out("s", &there, &watch()).is_err(), "what lies there is not written over");
+    // Somebody looks at both, and writes what is right.
+    two.write("s", "transcript.jsonl", said(1) + &said(3) + &said(2));
+    let report = two.hybrid.sync(Some("s"), Some(Settlement::Local), &watch()).unwrap();
+    assert!(report.is_synced());
+    one.sync("s");
+    assert_eq!(one.files("s"), two.files("s"));
+    assert_eq!(one.files("s")[1], Some((said(1) + &said(3) + &said(2)).into_bytes()));
+}
+
+#[test]
+fn what_is_to_stay_stays() {
+    let net = Net::new();
+    let kept = |policy: Policy| {
+        let one = Machine::with("one", &net, |options| options.policy = policy);
+        one.turns("s", 1);
+        let report = one.hybrid.sync(None, None, &watch()).unwrap();
+        assert_eq!(report.kept, 1, "{report:?}");
+        assert_eq!(all(&one).pending_uploads, 0);
+        report.sessions[0].reason.clone().unwrap()
+    };
+    assert!(kept(Policy::None).contains("not to be sent"));
+    assert!(kept(Policy::Filter(Arc::new(|_| Ok(false)))).contains("not to be sent"));
+    let why = kept(Policy::Filter(Arc::new(|_| Err("the list is gone".to_owned()))));
+    assert!(why.contains("the list is gone"), "{why}");
+    let one = Machine::with("one", &net, |options| {
+        options.policy = Policy::Filter(Arc::new(|row| Ok(row.session_id != "secret")));
+    });
+    one.turns("s", 1);
+    one.turns("t", 1);
+    one.turns("secret", 1);
+    one.hybrid.keep_here("t", true).unwrap();
+    let report = one.hybrid.sync(None, None, &watch()).unwrap();
+    assert_eq!((report.synced, report.kept), (1, 2));
+    one.hybrid.keep_here("t", false).unwrap();
+    one.hybrid.keep_here("t", false).unwrap();
+    let report = one.hybrid.sync(Some("t"), None, &watch()).unwrap();
+    assert_eq!(report.sessions[0].outcome, Outcome::Synced);
+    assert_eq!(Machine::new("two", &net).listed().len(), 2);
+}
+
+#[test]
+fn one_that_fails_keeps_no_other_back() {
+    let net = Net::new();
+    let one = Machine::new("one", &net);
+    one.turns("good", 1);
+    one.turns("no name", 1);
+    let report = one.hybrid.sync(None, None, &watch()).unwrap();
+    assert_eq!((report.synced, report.failed), (1, 1));
+    assert!(report.sessions[0].reason.as_ref().unwrap().contains("cannot be a session"));
+}
+
+#[test]
+fn it_goes_on_until_it_is_cancelled() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 1);
+    two.turns("t", 1);
+    let cancel = Cancel::new();
+    let cancelled = Watch::new().cancel_with(&cancel);
+    let mut times = 0;
+    let interval = std::time::Duration::from_millis(1);
+    let ended = one.hybrid.keep_synced(interval, &cancelled, &mut |report| {
+        assert!(report.unwrap().is_synced());
+        times += 1;
+        match times {
+            1 => two.sync("s"),
+            2 => two.append("s", "transcript.jsonl", said(2)),
+            3 => two.sync("s"),
+            _ => cancel.cancel(),
+        }
+    });
+    assert_eq!(ended.unwrap_err().kind(), trommel_blocks::ErrorKind::Cancelled);
+    assert_eq!(one.files("s"), two.files("s"));
+}
