@@ -82,16 +82,6 @@ impl Tail {
         }
         Ok(())
     }
-
-    /// What tells the lines from others.
-    pub(crate) fn prints(&self, watch: &Watch<'_>) -> Result<Vec<Print>> {
-        let mut prints = Vec::new();
-        self.each(watch, &mut |line| {
-            prints.push(line.print);
-            Ok(())
-        })?;
-        Ok(prints)
-    }
 }
 
 impl Pending {
@@ -101,6 +91,31 @@ impl Pending {
             && !self.is_described_anew
             && self.transcript.is_empty()
             && self.events.is_empty()
+    }
+
+    /// Whether rows tell the description that is here, if they tell any.
+    pub(crate) fn is_described_by(&self, rows: &[Row]) -> Result<bool> {
+        let told = rows.iter().rfind(|row| row.kind == Kind::Metadata);
+        Ok(match told {
+            Some(row) => row.print == whole(&self.metadata)?,
+            None => true,
+        })
+    }
+
+    /// Whether what no block tells begins with these rows, in each file.
+    pub(crate) fn begins_with(&self, rows: &[Row], watch: &Watch<'_>) -> Result<bool> {
+        for (kind, tail) in [(Kind::Message, &self.transcript), (Kind::Event, &self.events)] {
+            let mut told = rows.iter().filter(|row| row.kind == kind);
+            let mut is_same = true;
+            tail.each(watch, &mut |line| {
+                is_same &= told.next().is_none_or(|row| row.print == line.print);
+                Ok(())
+            })?;
+            if !is_same || told.next().is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether nothing was left out, because it may still be being written.

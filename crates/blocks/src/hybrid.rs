@@ -185,6 +185,11 @@ impl HybridBlockStorage {
         self.options.storage.name()
     }
 
+    /// Sessions of both sides as they were known last. Nothing is asked.
+    pub fn known(&self) -> Sessions {
+        self.both(&self.known_link())
+    }
+
     /// Sessions of both sides, as they are listed: of those that lie in the storage only there is the description.
     pub fn view(&self, watch: &Watch<'_>) -> Result<View> {
         let link = self.refresh(watch)?;
@@ -194,7 +199,7 @@ impl HybridBlockStorage {
     /// Sessions of both sides for a search: the mirrors of those that are searched are brought up to date.
     pub fn searchable(&self, query: &SearchQuery, watch: &Watch<'_>) -> Result<View> {
         if !query.include_cloud {
-            return Ok(View { sessions: self.options.sessions.clone(), problems: Vec::new() });
+            return Ok(View { sessions: self.known(), problems: Vec::new() });
         }
         let link = self.refresh(watch)?;
         let mut view = View { sessions: self.both(&link), problems: link.said() };
@@ -208,7 +213,7 @@ impl HybridBlockStorage {
     /// One session of either side, by its id or how it begins, and those that it lies among. One that lies here by just this id is found
     /// without asking the storage; the mirror of one that does not is brought up to date.
     pub fn find(&self, id: &str, watch: &Watch<'_>) -> Result<(View, Session)> {
-        let here = self.both(&self.known_link());
+        let here = self.known();
         if let Ok(session) = here.find(id)
             && session.source() != Source::Cloud
             && id.rsplit('/').next() == Some(session.id())

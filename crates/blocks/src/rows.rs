@@ -33,6 +33,22 @@ pub(crate) struct Row {
     pub(crate) turn: u64,
 }
 
+impl Row {
+    /// Blocks that are no record.
+    pub(crate) fn nothing(sequence: u64, until: u64) -> Self {
+        Self { sequence, until, kind: Kind::Nothing, print: Print::default(), turn: 0 }
+    }
+
+    /// Whether it is a record, or nothing, rather than something about others; and it is known what it is.
+    pub(crate) fn is_plain(&self) -> bool {
+        match self.kind {
+            Kind::Rewind { .. } => false,
+            Kind::Message | Kind::Event => self.print != Print::default(),
+            Kind::Metadata | Kind::Nothing => true,
+        }
+    }
+}
+
 /// The ranges of numbers that are hidden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hidden(Vec<(u64, u64)>);

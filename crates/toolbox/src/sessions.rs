@@ -6,9 +6,15 @@
 mod answer;
 mod arguments;
 mod metadata;
+mod place;
+
+#[cfg(feature = "cloud")]
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+#[cfg(feature = "cloud")]
+use trommel_blocks::HybridBlockStorage;
 use trommel_session::{
     AggregateQuery, Cancel, Error, ErrorKind, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope,
     SearchQuery, Session, Sessions, TranscriptQuery, Watch,
@@ -18,6 +24,7 @@ use trommel_tool::{Call, Failure, FailureKind, Metadata, Output, Registry, Regis
 use crate::outputs::text::safe_json;
 use answer::{Answer, Room};
 use arguments::{Analysis, Arguments, Operation};
+use place::{Place, Problems};
 
 /// The tool's name.
 pub const NAME: &str = "session";
@@ -61,15 +68,32 @@ pub fn register_within(
     sessions: &Sessions,
     bounds: Bounds,
 ) -> Result<(), RegistryError> {
-    let metadata = metadata::metadata(bounds);
-    registry.register(SessionTool { metadata, bounds, sessions: sessions.clone() })
+    register_at(registry, Place::Here(sessions.clone()), bounds)
+}
+
+/// The same over sessions of this machine and of a storage, with an operation more, which makes both the same.
+///
+/// # Errors
+/// When a tool of this name is there already.
+#[cfg(feature = "cloud")]
+pub fn register_hybrid(
+    registry: &Registry,
+    hybrid: Arc<HybridBlockStorage>,
+    bounds: Bounds,
+) -> Result<(), RegistryError> {
+    register_at(registry, Place::Hybrid(hybrid), bounds)
+}
+
+fn register_at(registry: &Registry, place: Place, bounds: Bounds) -> Result<(), RegistryError> {
+    let metadata = metadata::metadata(bounds, place.is_hybrid());
+    registry.register(SessionTool { metadata, bounds, place })
 }
 
 /// The tool.
 struct SessionTool {
     metadata: Metadata,
     bounds: Bounds,
-    sessions: Sessions,
+    place: Place,
 }
 
 impl Tool for SessionTool {
@@ -86,8 +110,13 @@ impl Tool for SessionTool {
         let watch = Watch::new()
             .cancel_with(&cancel)
             .progress(move |bytes, total| meter.progress(bytes, Some(total)));
-        let work =
-            Work { sessions: &self.sessions, arguments: &arguments, bounds: self.bounds, watch: &watch };
+        let work = Work {
+            place: &self.place,
+            arguments: &arguments,
+            bounds: self.bounds,
+            watch: &watch,
+            problems: Problems::default(),
+        };
         let answer = work.run().map_err(told)?;
         // Unsafe characters in it stand as escapes, which say the same.
         RawValue::from_string(safe_json(&answer)).map(Output::Json).map_err(|error| Failure::raised(&error))
@@ -104,6 +133,10 @@ impl Tool for SessionTool {
                 Some(format!("Would repair the transcript of the session {id}, after a backup"))
             }
             Operation::Undo => Some(format!("Would take back the last change of the session {id}")),
+            Operation::Sync if id.is_empty() => {
+                Some("Would make all sessions the same in the cloud".to_owned())
+            }
+            Operation::Sync => Some(format!("Would make the session {id} the same here and in the cloud")),
             _ => None,
         }
     }
@@ -139,10 +172,12 @@ fn refused(message: impl Into<String>) -> Failure {
 
 /// One call at work.
 struct Work<'a, 'w> {
-    sessions: &'a Sessions,
+    place: &'a Place,
     arguments: &'a Arguments,
     bounds: Bounds,
     watch: &'a Watch<'w>,
+    /// What is to be told beside the answer.
+    problems: Problems,
 }
 
 impl Work<'_, '_> {
@@ -155,21 +190,39 @@ impl Work<'_, '_> {
             Operation::GetEvents => self.get_events(),
             Operation::AnalyzeEvents => self.analyze(),
             Operation::Rewind => self.rewind(),
-            Operation::Undo => self.whole(&self.sessions.undo(&self.session()?, self.watch).map_err(failed)?),
+            Operation::Undo => self.change(false, |sessions, session| sessions.undo(session, self.watch)),
             Operation::Diagnose => self.whole(&self.session()?.diagnose(self.watch).map_err(failed)?),
             Operation::Repair => {
                 let dry_run = self.arguments.is_dry_run();
-                self.whole(&self.sessions.repair(&self.session()?, dry_run, self.watch).map_err(failed)?)
+                self.change(dry_run, |sessions, session| sessions.repair(session, dry_run, self.watch))
             }
             Operation::SyncStatus => {
-                let id = self.arguments.session_id.as_deref();
-                self.whole(&self.sessions.sync_status(id).map_err(failed)?)
+                self.whole(&self.place.sync_status(self.arguments.session_id.as_deref(), self.watch)?)
+            }
+            Operation::Sync => {
+                self.place.sync(self.arguments, self.watch).and_then(|report| self.whole(&report))
             }
         }
     }
 
     fn session(&self) -> Result<Session, Failure> {
-        self.sessions.find(self.arguments.session_id()?).map_err(failed)
+        self.found().map(|(_, session)| session)
+    }
+
+    /// The session that is meant, and those that it lies among.
+    fn found(&self) -> Result<(Sessions, Session), Failure> {
+        self.place.find(self.arguments.session_id()?, self.watch, &self.problems)
+    }
+
+    /// Changes the session that is meant.
+    fn change<T: Serialize>(
+        &self,
+        dry_run: bool,
+        change: impl FnOnce(&Sessions, &Session) -> trommel_session::Result<T>,
+    ) -> Result<String, Failure> {
+        let id = self.arguments.session_id()?;
+        let answer = self.place.change((id, dry_run), self.watch, &self.problems, change)?;
+        self.whole(&answer)
     }
 
     /// What an answer may have, and how much could be asked for.
@@ -179,17 +232,23 @@ impl Work<'_, '_> {
 
     /// An answer without rows.
     fn whole(&self, answer: &impl Serialize) -> Result<String, Failure> {
-        Answer::of(answer)?.whole(self.room())
+        self.answer(answer)?.whole(self.room())
+    }
+
+    fn answer(&self, answer: &impl Serialize) -> Result<Answer, Failure> {
+        let mut answer = Answer::of(answer)?;
+        answer.add_problems(&self.problems.told())?;
+        Ok(answer)
     }
 
     /// An answer whose rows are a page.
     fn paged(&self, answer: &impl Serialize, rows: &str) -> Result<String, Failure> {
-        Answer::of(answer)?.paged(rows, self.arguments.offset(), self.room())
+        self.answer(answer)?.paged(rows, self.arguments.offset(), self.room())
     }
 
     /// An answer that has all rows there are, of which those from the offset on are shown.
     fn paged_from_all(&self, answer: &impl Serialize, rows: &str) -> Result<String, Failure> {
-        let mut answer = Answer::of(answer)?;
+        let mut answer = self.answer(answer)?;
         answer.pass_over(rows, self.arguments.offset())?;
         answer.paged(rows, self.arguments.offset(), self.room())
     }
@@ -202,7 +261,8 @@ impl Work<'_, '_> {
         query.include_cloud = given.include_cloud.unwrap_or(true);
         query.limit = given.limit.unwrap_or(query.limit);
         query.offset = usize::try_from(given.offset()).unwrap_or(usize::MAX);
-        self.paged(&self.sessions.list(&query, self.watch).map_err(failed)?, "sessions")
+        let sessions = self.place.listed(query.include_cloud, self.watch, &self.problems)?;
+        self.paged(&sessions.list(&query, self.watch).map_err(failed)?, "sessions")
     }
 
     fn get(&self) -> Result<String, Failure> {
@@ -220,7 +280,7 @@ impl Work<'_, '_> {
             ));
         }
         let details = self.session()?.get(&query, self.watch).map_err(failed)?;
-        let mut answer = Answer::of(&details)?;
+        let mut answer = self.answer(&details)?;
         if details.transcript.is_none() {
             return answer.whole(self.room());
         }
@@ -239,7 +299,8 @@ impl Work<'_, '_> {
         query.include_cloud = given.include_cloud.unwrap_or(true);
         (query.offset, query.limit) = (given.offset(), given.limit.unwrap_or(query.limit));
         query.context_lines = given.context_lines.unwrap_or(query.context_lines);
-        self.paged(&self.sessions.search(&query, self.watch).map_err(failed)?, "matches")
+        let sessions = self.place.searched(&query, self.watch, &self.problems)?;
+        self.paged(&sessions.search(&query, self.watch).map_err(failed)?, "matches")
     }
 
     fn get_events(&self) -> Result<String, Failure> {
@@ -249,18 +310,18 @@ impl Work<'_, '_> {
         query.errors_only = given.errors_only.unwrap_or(false);
         (query.offset, query.limit) = (given.offset(), given.limit.unwrap_or(query.limit));
         query.max_chars = given.row_chars();
-        self.paged(&self.session()?.get_events(&query, self.watch).map_err(failed)?, "events")
+        self.paged(&self.place.get_events(&self.session()?, &query, self.watch)?, "events")
     }
 
     fn analyze(&self) -> Result<String, Failure> {
-        let (analysis, session) = (self.arguments.analysis()?, self.session()?);
+        let (analysis, (sessions, session)) = (self.arguments.analysis()?, self.found()?);
         let page = Page::new(self.arguments.offset(), self.arguments.limit.unwrap_or(Page::default().limit));
         match analysis {
             Analysis::Summary => self.whole(&session.summary(self.watch).map_err(failed)?),
             Analysis::Errors => self.paged(&session.errors(page, self.watch).map_err(failed)?, "errors"),
             Analysis::Timeline => self.paged(&session.timeline(page, self.watch).map_err(failed)?, "turns"),
             Analysis::Usage => {
-                let usage = self.sessions.usage(&session, self.watch).map_err(failed)?;
+                let usage = sessions.usage(&session, self.watch).map_err(failed)?;
                 self.paged_from_all(&usage, "by_session")
             }
             Analysis::Aggregate => {
@@ -268,7 +329,7 @@ impl Work<'_, '_> {
                 self.arguments.field()?.clone_into(&mut query.field);
                 query.by.clone_from(&self.arguments.by);
                 query.event_types = self.arguments.event_types.clone().unwrap_or_default();
-                self.paged_from_all(&session.aggregate(&query, self.watch).map_err(failed)?, "groups")
+                self.paged_from_all(&self.place.aggregate(&session, &query, self.watch)?, "groups")
             }
         }
     }
@@ -278,6 +339,6 @@ impl Work<'_, '_> {
         (query.to_turn, query.to_message) = (given.to_turn, given.to_message);
         query.before_timestamp.clone_from(&given.before_timestamp);
         query.dry_run = given.is_dry_run();
-        self.whole(&self.sessions.rewind(&self.session()?, &query, self.watch).map_err(failed)?)
+        self.change(query.dry_run, |sessions, session| sessions.rewind(session, &query, self.watch))
     }
 }

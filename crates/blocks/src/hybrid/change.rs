@@ -40,7 +40,7 @@ impl HybridBlockStorage {
         }
         let name = format!("{}/{}", session.project(), session.id());
         self.exchange(session.project(), session.id(), None, watch)?;
-        let sessions = self.both(&self.known_link());
+        let sessions = self.known();
         let session = sessions.find(&name)?;
         Ok(Changeable { sessions, session, is_fetched: true, copy: None })
     }

@@ -55,6 +55,19 @@ impl Answer {
         serde_json::from_str(rows).map_err(|error| Failure::raised(&error))
     }
 
+    /// Adds to what is said of problems.
+    pub(super) fn add_problems(&mut self, problems: &[String]) -> Result<(), Failure> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let mut all = self.rows(PROBLEMS)?;
+        for problem in problems {
+            all.push(raw(problem)?);
+        }
+        self.set(PROBLEMS, raw(&all)?);
+        Ok(())
+    }
+
     /// In the place of an object the rows that are one of its members; the others become a member of their own.
     pub(super) fn lift(&mut self, name: &str, rows: &str, others: &str) -> Result<(), Failure> {
         let Some(object) = self.get(name) else { return Ok(()) };
@@ -138,6 +151,9 @@ impl Answer {
         self.get(PAGE).map(|page| members(page.get()).map(Self)).transpose()
     }
 }
+
+/// What could not be done, beside what could.
+const PROBLEMS: &str = "problems";
 
 /// What is said of the messages of a transcript that were lifted out of it.
 pub(super) const PAGE: &str = "transcript_page";

@@ -19,10 +19,11 @@ pub(super) enum Operation {
     Diagnose,
     Repair,
     SyncStatus,
+    Sync,
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::List,
         Self::Get,
         Self::Search,
@@ -33,6 +34,7 @@ impl Operation {
         Self::Diagnose,
         Self::Repair,
         Self::SyncStatus,
+        Self::Sync,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -47,6 +49,7 @@ impl Operation {
             Self::Diagnose => "diagnose",
             Self::Repair => "repair",
             Self::SyncStatus => "sync_status",
+            Self::Sync => "sync",
         }
     }
 
@@ -74,6 +77,7 @@ impl Operation {
             Self::Rewind => &["session_id", "to_turn", "to_message", "before_timestamp", "dry_run"],
             Self::Repair => &["session_id", "dry_run"],
             Self::Undo | Self::Diagnose | Self::SyncStatus => &["session_id"],
+            Self::Sync => &["session_id", "settle"],
         }
     }
 }
@@ -147,6 +151,7 @@ pub(super) struct Arguments {
     pub(super) to_message: Option<u64>,
     pub(super) before_timestamp: Option<String>,
     dry_run: Option<bool>,
+    pub(super) settle: Option<String>,
     max_chars: Option<usize>,
 }
 
@@ -193,6 +198,7 @@ impl Arguments {
             ("to_message", self.to_message.is_some()),
             ("before_timestamp", self.before_timestamp.is_some()),
             ("dry_run", self.dry_run.is_some()),
+            ("settle", self.settle.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }

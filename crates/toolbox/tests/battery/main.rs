@@ -8,6 +8,8 @@ mod damage;
 mod delivery;
 mod errors;
 mod extracts;
+#[cfg(feature = "cloud")]
+mod hybrid;
 mod known;
 mod lists;
 mod providers;

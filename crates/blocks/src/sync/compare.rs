@@ -1,0 +1,182 @@
+//! What a session has here that a storage has not, and the other way round.
+
+use std::ops::ControlFlow;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::assemble::{Assembler, Depth, Found, NoLines};
+use crate::block::{Block, BlockType};
+use crate::error::{Error, ErrorKind, Result};
+use crate::folder::Pending;
+use crate::rows::{Hidden, Kind, Row};
+use crate::storage::{Selection, Want};
+use crate::sync::{ROUNDS, Side, State};
+
+/// What two sides have that the other has not.
+pub(crate) struct Compared {
+    pub(crate) pending: Pending,
+    /// What the storage has behind what is known here.
+    pub(super) news: Option<News>,
+    pub(crate) head: u64,
+    /// A record at the end that has not all of its pieces, where nothing else is new.
+    pub(super) tail: Option<Tail>,
+}
+
+/// Blocks that are new here.
+pub(crate) struct News {
+    pub(super) found: Found,
+    pub(super) blocks: u64,
+}
+
+/// A record at the end that has not all of its pieces: whoever began it is about to go on, or never will.
+pub(super) struct Tail {
+    pub(super) row: Row,
+    pub(super) is_ours: bool,
+}
+
+impl Compared {
+    pub(crate) fn state(&self) -> State {
+        match (self.pending.is_empty(), &self.news) {
+            (true, None) => State::Synced,
+            (false, None) => State::Ahead,
+            (true, Some(_)) => State::Behind,
+            (false, Some(_)) => State::Conflict,
+        }
+    }
+
+    /// Blocks that the storage has and this side has not.
+    pub(crate) fn news(&self) -> u64 {
+        self.news.as_ref().map_or(0, |news| news.blocks)
+    }
+}
+
+/// How often it is looked whether a record at the end goes on.
+const TICK: Duration = Duration::from_millis(200);
+
+impl Side<'_, '_> {
+    /// What both sides have, once what lies there alike on both is known to be.
+    pub(crate) fn compare(&mut self) -> Result<Compared> {
+        for _ in 0..ROUNDS {
+            let pending = Pending::of(&self.folder, &self.journal, self.rest, self.watch)?;
+            let last = self.storage.head(self.key, self.watch)?;
+            let head = last.as_ref().map_or(0, |block| block.sequence);
+            let known = self.journal.head;
+            if head < known {
+                return Err(self.lost(head));
+            }
+            if head == known {
+                if pending.is_empty() {
+                    self.journal.settle(pending.mark.clone())?;
+                }
+                return Ok(Compared { pending, news: None, head, tail: None });
+            }
+            let found = self.rows_behind(known, head)?;
+            if found.through == known {
+                let is_ours = last.is_some_and(|block| block.device_id == self.device);
+                let row = Row::nothing(known + 1, head);
+                return Ok(Compared { pending, news: None, head, tail: Some(Tail { row, is_ours }) });
+            }
+            if !pending.is_empty() && self.absorb(&pending, &found)? {
+                continue;
+            }
+            let blocks = found.through - known;
+            return Ok(Compared { pending, news: Some(News { found, blocks }), head, tail: None });
+        }
+        Err(self.restless())
+    }
+
+    fn lost(&self, head: u64) -> Error {
+        let message = format!(
+            "{} has {head} blocks of session {}, where it had {}: it may be behind, so try again later; if it was replaced by another one, remove {}",
+            self.storage.name(),
+            self.key.session(),
+            self.journal.head,
+            self.journal.path().display()
+        );
+        Error::new(ErrorKind::Busy, message)
+    }
+
+    /// Whether a record at the end is still so after it was left alone for a while.
+    pub(super) fn is_abandoned(&self, tail: &Tail) -> Result<bool> {
+        let since = Instant::now();
+        while !tail.is_ours && since.elapsed() < self.rest {
+            self.watch.check()?;
+            thread::sleep(TICK.min(self.rest));
+            let head = self.storage.head(self.key, self.watch)?;
+            if head.is_some_and(|block| block.sequence != tail.row.until) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The records behind a block, without their bodies.
+    pub(crate) fn rows_behind(&self, after: u64, head: u64) -> Result<Found> {
+        let hidden = Hidden::default();
+        let mut rows = Assembler::new(&hidden, Depth::Rows, None, self.watch);
+        let mut from = after;
+        // By parts, so that no more than one is held.
+        while from < head {
+            let until = head.min(from + PART);
+            for block in self.outlines(from, until)? {
+                rows.take(&block, &mut NoLines)?;
+            }
+            from = until;
+        }
+        rows.finish(head, &mut NoLines)
+    }
+
+    /// Blocks that begin records, in order, without bodies.
+    fn outlines(&self, after: u64, until: u64) -> Result<Vec<Block>> {
+        let mut blocks: Vec<Block> = Vec::new();
+        for (types, want) in [(SMALL.to_vec(), Want::Whole), (RECORDS.to_vec(), Want::Outline)] {
+            let selection = Selection { after, until: Some(until), types, want };
+            self.storage.read(self.key, &selection, self.watch, &mut |mut block| {
+                if block.parent_block_id.is_none() {
+                    crate::send::strip(&mut block)?;
+                    blocks.push(block);
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        blocks.sort_by_key(|block| block.sequence);
+        Ok(blocks)
+    }
+
+    /// Takes what is new in the storage for known where this side has the same: an answer was lost, or the same files came here on
+    /// another way. Whether it was.
+    fn absorb(&mut self, pending: &Pending, found: &Found) -> Result<bool> {
+        let mut rows = &*found.rows;
+        if let Some(target) = pending.rewind {
+            let Some((Row { kind: Kind::Rewind { target: other }, .. }, rest)) = rows.split_first() else {
+                return Ok(false);
+            };
+            if *other != target {
+                return Ok(false);
+            }
+            rows = rest;
+        }
+        let is_same = rows.iter().all(Row::is_plain)
+            && pending.is_described_by(rows)?
+            && pending.begins_with(rows, self.watch)?;
+        if is_same {
+            self.journal.append(&found.rows, found.through, found.description.as_ref())?;
+        }
+        Ok(is_same)
+    }
+}
+
+/// Blocks whose outlines are held at once at most.
+const PART: u64 = 4_096;
+
+/// Blocks that say something of a session, whose data are small but for descriptions.
+const SMALL: [BlockType; 5] = [
+    BlockType::SessionCreated,
+    BlockType::SessionUpdated,
+    BlockType::SessionDeleted,
+    BlockType::Rewind,
+    BlockType::Fork,
+];
+
+/// Blocks of records.
+const RECORDS: [BlockType; 2] = [BlockType::Message, BlockType::Event];

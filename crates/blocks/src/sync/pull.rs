@@ -1,0 +1,93 @@
+//! What is new in a storage, brought here.
+
+use crate::assemble::{Assembler, Depth};
+use crate::error::Result;
+use crate::folder::Pending;
+use crate::journal::Journal;
+use crate::landing::Landing;
+use crate::replay::read_into;
+use crate::rows::{Hidden, Kind, Row, visible};
+use crate::storage::Selection;
+use crate::sync::{Compared, News, Side};
+
+impl Side<'_, '_> {
+    /// Brings here what is new in the storage. Nothing is pending here.
+    pub(super) fn pull(&mut self, compared: &Compared) -> Result<()> {
+        let Some(news) = &compared.news else { return Ok(()) };
+        self.rebuild(news, &compared.pending)
+    }
+
+    /// Makes the files what the blocks tell, from where they differ.
+    pub(super) fn rebuild(&mut self, news: &News, pending: &Pending) -> Result<()> {
+        let mut rows = self.journal.rows.clone();
+        rows.extend_from_slice(&news.found.rows);
+        let hidden = Hidden::by(&rows);
+        let before = Hidden::by(&self.journal.rows);
+        // Up to the first record that is seen now and was not, or was seen and is not, the files stay as they are.
+        let is_new = |row: &&Row| before.hides(row.sequence) != hidden.hides(row.sequence);
+        let known = self.journal.rows.iter().find(is_new).map_or(self.journal.head, |row| row.sequence - 1);
+        let keep = [Kind::Message, Kind::Event].map(|kind| {
+            let kept = visible(&self.journal.rows, kind).filter(|row| row.sequence <= known);
+            kept.map(|row| row.print.bytes).sum::<u64>()
+        });
+        let mut landing = Landing::new(&self.folder, keep)?;
+        let selection = Selection { after: known, until: Some(news.found.through), ..Selection::default() };
+        let made = self.land(&mut landing, &hidden, &selection, known, keep);
+        match made {
+            Ok(journal) => landing.commit(&journal, &pending.mark)?,
+            Err(error) => {
+                landing.forget();
+                return Err(error);
+            }
+        }
+        self.journal = Journal::open(self.journal.path())?;
+        self.journal.settle(self.folder.mark())
+    }
+
+    /// Writes what blocks tell; the journal that goes with it.
+    fn land(
+        &self,
+        landing: &mut Landing<'_>,
+        hidden: &Hidden,
+        selection: &Selection,
+        known: u64,
+        keep: [u64; 2],
+    ) -> Result<Journal> {
+        let mut assembler = Assembler::new(hidden, Depth::Whole, self.payloads, self.watch);
+        assembler.description.clone_from(&self.journal.description);
+        for (kind, keep) in [Kind::Message, Kind::Event].into_iter().zip(keep) {
+            let len = std::fs::metadata(self.folder.file(kind)).map_or(0, |found| found.len());
+            if keep < len {
+                landing.cut(kind)?;
+            }
+        }
+        self.describe(landing, hidden, known)?;
+        read_into(self.storage, self.key, selection, &mut assembler, landing)?;
+        let found = assembler.finish(selection.until.unwrap_or(0), landing)?;
+        let mut journal = self.journal.clone();
+        journal.rows.retain(|row| row.sequence <= known);
+        journal.rows.extend_from_slice(&found.rows);
+        (journal.head, journal.description) = (found.through, found.description);
+        Ok(journal)
+    }
+
+    /// Writes the description again that counts, where a later one is hidden now: the last one before what is read anew.
+    fn describe(&self, landing: &mut Landing<'_>, hidden: &Hidden, known: u64) -> Result<()> {
+        let rows = &self.journal.rows;
+        let last = |until: u64, hidden: &Hidden| {
+            let seen = |row: &&Row| {
+                row.kind == Kind::Metadata && row.sequence <= until && !hidden.hides(row.sequence)
+            };
+            rows.iter().rev().find(seen).copied()
+        };
+        let (now, was) = (last(known, hidden), last(u64::MAX, &Hidden::by(rows)));
+        let Some(now) = now.filter(|now| Some(now.sequence) != was.map(|was| was.sequence)) else {
+            return Ok(());
+        };
+        let selection = Selection { after: now.sequence - 1, until: Some(now.until), ..Selection::default() };
+        let none = Hidden::default();
+        let mut assembler = Assembler::new(&none, Depth::Whole, self.payloads, self.watch);
+        read_into(self.storage, self.key, &selection, &mut assembler, landing)?;
+        assembler.finish(now.until, landing).map(drop)
+    }
+}
