@@ -7,6 +7,7 @@ use crate::data::{Body, Description, Foreign, Line, Piece, Rewind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::foreign;
 use crate::lines::{Print, Printer};
+use crate::outline::UNFINISHED;
 use crate::pieces::decoded;
 use crate::rows::{Hidden, Kind, Row};
 use crate::storage::PayloadStorage;
@@ -152,9 +153,7 @@ impl<'a, 'w> Assembler<'a, 'w> {
             turn,
         };
         let is_seen = !self.hidden.hides(block.sequence);
-        if self.depth == Depth::Rows && told_print.is_some()
-            || self.depth == Depth::Outline && kind == Kind::Event
-        {
+        if self.depth == Depth::Rows || self.depth == Depth::Outline && kind == Kind::Event {
             row.until += body.total_chunks;
             if self.depth == Depth::Outline && is_seen {
                 row.print = self.outline(block, &told, row, lines)?;
@@ -270,7 +269,7 @@ impl<'a, 'w> Assembler<'a, 'w> {
             Some(outline) => outline.to_owned(),
             None => foreign::outline(block, told.summary.map(RawValue::get)),
         };
-        text.push('\n');
+        text.push_str(if text == UNFINISHED { "" } else { "\n" });
         lines.begin(Kind::Event)?;
         lines.add(text.as_bytes())?;
         let print = Print::of(text.as_bytes());

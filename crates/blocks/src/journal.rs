@@ -44,6 +44,11 @@ impl Mark {
         };
         Self(paths.iter().map(stat).collect())
     }
+
+    /// Bytes of one of them.
+    pub(crate) fn len(&self, at: usize) -> u64 {
+        self.0.get(at).copied().flatten().map_or(0, |(_, len, _, _)| len)
+    }
 }
 
 /// A line of a journal.

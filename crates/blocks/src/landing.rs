@@ -13,7 +13,7 @@ use crate::assemble::Lines;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Folder, name};
 use crate::journal::{Journal, Mark};
-use crate::lines::BLOCK;
+use crate::lines::{BLOCK, Print};
 use crate::rows::{FILES, Kind, Row};
 
 /// What begins the names of files that are on their way.
@@ -39,6 +39,8 @@ struct Coming {
     len: u64,
     /// Behind how many bytes it is to be appended; it replaces the file otherwise.
     behind: Option<u64>,
+    /// There is to be no such file.
+    is_gone: bool,
 }
 
 /// What was decided, and is done by whoever comes next.
@@ -53,6 +55,11 @@ struct Plan {
 struct Planned {
     name: String,
     behind: Option<u64>,
+    /// Bytes of the file that is replaced: what was appended behind them meanwhile is kept.
+    #[serde(default)]
+    was: u64,
+    #[serde(default)]
+    is_gone: bool,
 }
 
 fn place(kind: Kind) -> usize {
@@ -94,7 +101,8 @@ impl<'a> Landing<'a> {
             let failed = |cause| Error::io("write", &coming.path, cause);
             coming.out.flush().map_err(failed)?;
             coming.out.get_ref().sync_all().map_err(failed)?;
-            plan.files.push(Planned { name: name(kind).to_owned(), behind: coming.behind });
+            let (name, was) = (name(kind).to_owned(), was.len(place(kind)));
+            plan.files.push(Planned { name, behind: coming.behind, was, is_gone: coming.is_gone });
         }
         journal.write_to(&beside(journal.path(), "new"))?;
         let _lock = lock(self.folder.path())?;
@@ -145,7 +153,7 @@ impl Coming {
             let from = File::open(&old).map_err(|cause| Error::io("open", &old, cause))?;
             copied = io::copy(&mut from.take(keep), &mut out).map_err(failed)?;
         }
-        Ok(Self { path, out, len: copied, behind })
+        Ok(Self { path, out, len: copied, behind, is_gone: false })
     }
 }
 
@@ -170,8 +178,11 @@ impl Lines for Landing<'_> {
         Ok(())
     }
 
-    fn end(&mut self, _: &Row) -> Result<()> {
+    fn end(&mut self, row: &Row) -> Result<()> {
         self.open = None;
+        if row.kind == Kind::Metadata {
+            self.coming(place(row.kind))?.is_gone = row.print == Print::default();
+        }
         Ok(())
     }
 
@@ -240,9 +251,7 @@ fn carry_out(journal: &Path, plan: &Plan) -> Result<()> {
         let (new, to) = (plan.folder.join(format!("{NEW}{}", file.name)), plan.folder.join(&file.name));
         is_done &= match file.behind {
             _ if !new.exists() => true,
-            None => fs::rename(&new, &to)
-                .map(|()| true)
-                .map_err(|cause| Error::io("put in its place", &to, cause))?,
+            None => replace(&new, &to, file)?,
             Some(behind) => append(&new, &to, behind)?,
         };
     }
@@ -260,17 +269,33 @@ fn carry_out(journal: &Path, plan: &Plan) -> Result<()> {
     sync_folder(journal)
 }
 
+/// Gives a file its place. Whether nothing else came into the old one meanwhile; what did is appended to the new one.
+fn replace(new: &Path, to: &Path, file: &Planned) -> Result<bool> {
+    let failed = |cause| Error::io("put in its place", to, cause);
+    let old = File::open(to).ok();
+    if file.is_gone {
+        // The empty file that says so goes last, so that whoever goes on knows.
+        let gone = fs::remove_file(to).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        });
+        gone.and_then(|()| fs::remove_file(new)).map_err(failed)?;
+        return Ok(true);
+    }
+    fs::rename(new, to).map_err(failed)?;
+    let Some(mut old) = old.filter(|_| file.name != name(Kind::Metadata)) else { return Ok(true) };
+    // Somebody may have had it open for appending.
+    old.seek(SeekFrom::Start(file.was)).map_err(failed)?;
+    let mut there = OpenOptions::new().append(true).open(to).map_err(failed)?;
+    let late = io::copy(&mut old, &mut there).map_err(failed)?;
+    Ok(late == 0)
+}
+
 /// Appends a file to another that had so many bytes; some of it may be there. Whether nothing else is.
 fn append(new: &Path, to: &Path, behind: u64) -> Result<bool> {
     let failed = |cause| Error::io("write", to, cause);
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(to)
-        .map_err(failed)?;
+    let mut file =
+        OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(to).map_err(failed)?;
     let mut from = File::open(new).map_err(|cause| Error::io("open", new, cause))?;
     let there = file.metadata().map_err(failed)?.len();
     let Some(done) = there.checked_sub(behind) else { return Ok(false) };
@@ -278,9 +303,10 @@ fn append(new: &Path, to: &Path, behind: u64) -> Result<bool> {
     if !same(&mut (&file).take(done), &mut (&from).take(done)).map_err(failed)? {
         return Ok(false);
     }
-    io::copy(&mut from, &mut file).map_err(failed)?;
+    // Appended, wherever the end is by then: what somebody else appends stands before it or behind it, and is never written over.
+    let count = io::copy(&mut from, &mut file).map_err(failed)?;
     file.sync_all().map_err(failed)?;
-    Ok(true)
+    Ok(file.metadata().map_err(failed)?.len() == there + count)
 }
 
 fn same(one: &mut impl Read, other: &mut impl Read) -> io::Result<bool> {

@@ -156,7 +156,8 @@ impl<'w> Maker<'_, 'w> {
                 let happened = serde_json::from_slice::<Happened<'_>>(&bytes).unwrap_or_default();
                 let inline = happened.data.filter(|data| is_portable(data));
                 body.total_size_bytes = inline.map_or(0, |data| data.get().len() as u64);
-                self.event(&outline::event(&bytes[..]), inline, body, record.at, take).map(drop)
+                self.event(&outline::event(&bytes[..], record.at.is_finished), inline, body, record.at, take)
+                    .map(drop)
             }
             _ => self.describe(self.description(&bytes), body, take),
         }
@@ -208,7 +209,9 @@ impl<'w> Maker<'_, 'w> {
                 let id = self.message(outline::message(part()), &Said::default(), body, take)?;
                 Ok((id.clone(), id))
             }
-            Kind::Event => self.event(&outline::event(part()), None, body, record.at, take),
+            Kind::Event => {
+                self.event(&outline::event(part(), record.at.is_finished), None, body, record.at, take)
+            }
             _ => {
                 let id = format!("{}_description_{}", self.key.session(), self.next);
                 self.describe(self.description(b"{}"), body, take)?;

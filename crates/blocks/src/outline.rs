@@ -12,7 +12,7 @@ use crate::data::is_portable;
 /// What an event tells without its body.
 #[derive(Debug, Default)]
 pub(crate) struct EventOutline {
-    /// Its small fields as JSON, from which questions are answered; empty where the record is none.
+    /// Its small fields as JSON, from which questions are answered, or what stands for them.
     pub(crate) json: String,
     pub(crate) event: String,
     pub(crate) ts: Option<String>,
@@ -41,9 +41,27 @@ struct Small<'a> {
 /// Small fields of an event that anybody may see.
 const SUMMARY: [&str; 6] = ["status", "model", "provider", "tool_name", "duration_ms", "token_count"];
 
-/// Of an event; nothing but an empty name of what is none.
-pub(crate) fn event(from: impl Read + Send) -> EventOutline {
-    let Ok(Some(json)) = Outliner::new().event(from) else { return EventOutline::default() };
+/// What stands in an outline for a record that is no event, so that a log of outlines has as many records, and as many damaged ones:
+/// for another value, for what is no JSON, and for the last line of a log where it has no end yet.
+const OTHER: &str = "[]";
+const DAMAGED: &str = "!";
+pub(crate) const UNFINISHED: &str = "{";
+
+/// Of an event; nothing but what stands for it of what is none.
+pub(crate) fn event(from: impl Read + Send, is_finished: bool) -> EventOutline {
+    let mut from = Seen { from, is_blank: true };
+    let json = match Outliner::new().event(&mut from) {
+        Ok(Some(json)) => json,
+        none => {
+            let json = match none {
+                Ok(_) => OTHER,
+                Err(_) if from.is_blank => "",
+                Err(_) if is_finished => DAMAGED,
+                Err(_) => UNFINISHED,
+            };
+            return EventOutline { json: json.to_owned(), ..EventOutline::default() };
+        }
+    };
     let small: Small<'_> = serde_json::from_str(&json).unwrap_or_default();
     let text = |value: &Value| value.as_str().map(|text| text.chars().take(200).collect::<String>());
     let (event, ts) = (text(&small.event).unwrap_or_default(), text(&small.ts));
@@ -55,6 +73,20 @@ pub(crate) fn event(from: impl Read + Send) -> EventOutline {
         summary.extend(known);
     }
     EventOutline { json, event, ts, summary }
+}
+
+/// Reads, and sees whether there is anything but space.
+struct Seen<R> {
+    from: R,
+    is_blank: bool,
+}
+
+impl<R: Read> Read for Seen<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.from.read(bytes)?;
+        self.is_blank &= bytes.get(..count).unwrap_or_default().trim_ascii().is_empty();
+        Ok(count)
+    }
 }
 
 /// Of a message; nothing of what is none.

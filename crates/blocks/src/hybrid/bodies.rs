@@ -16,6 +16,7 @@ use crate::folder::Folder;
 use crate::hybrid::HybridBlockStorage;
 use crate::hybrid::places::{folder, make};
 use crate::journal::Journal;
+use crate::lines::Print;
 use crate::replay::read_into;
 use crate::rows::{Hidden, Kind, Row, visible};
 use crate::storage::{Key, Selection};
@@ -81,7 +82,9 @@ impl HybridBlockStorage {
     fn fetched(&self, session: &Session, numbers: &[u64], watch: &Watch<'_>) -> Result<Copy> {
         let copy = Copy { home: self.places.temporary()? };
         let journal = Journal::open(&self.places.mirror_journal(session.project(), session.id()))?;
-        let events = visible(&journal.rows, Kind::Event).collect::<Vec<_>>();
+        // Lines without anything are no records.
+        let blank = Print::of(b"\n");
+        let events = visible(&journal.rows, Kind::Event).filter(|row| row.print != blank).collect::<Vec<_>>();
         let row = |number: &u64| usize::try_from(*number).ok().and_then(|at| events.get(at)).map(|row| **row);
         let rows = numbers.iter().filter_map(row).collect::<Vec<_>>();
         let to = copy.folder(session);
