@@ -107,7 +107,7 @@ impl<'a, 'w> Assembler<'a, 'w> {
             through = last.sequence - 1;
             self.rows.pop();
         }
-        Ok(Found { rows: self.rows, description: self.description, through })
+        Ok(Found { rows: self.rows, description: self.description, through, others: 0 })
     }
 
     fn note(&mut self, block: &Block, kind: Kind) {
@@ -156,14 +156,22 @@ impl<'a, 'w> Assembler<'a, 'w> {
         if self.depth == Depth::Rows || self.depth == Depth::Outline && kind == Kind::Event {
             row.until += body.total_chunks;
             if self.depth == Depth::Outline && is_seen {
-                row.print = self.outline(block, &told, row, lines)?;
+                row.print = outline(block, &told, row, lines)?;
             }
             self.rows.push(row);
             return Ok(());
         }
-        let is_written = is_seen && self.depth != Depth::Rows;
+        let is_written = is_seen;
         if is_written {
             lines.begin(kind)?;
+        }
+        if kind == Kind::Metadata && block.version > 0 && body.bytes.is_none() {
+            // The session says nothing of itself: there is no such file.
+            if is_written {
+                lines.end(&row)?;
+            }
+            self.rows.push(row);
+            return Ok(());
         }
         let mut open = Open {
             row,
@@ -176,7 +184,12 @@ impl<'a, 'w> Assembler<'a, 'w> {
             is_written,
         };
         self.begin(block, &body, &mut open, lines)?;
-        if open.total == 0 { self.close(open, told_print, lines) } else { self.wait(open, told_print) }
+        if open.total == 0 {
+            return self.close(open, told_print, lines);
+        }
+        open.row.print = told_print.unwrap_or_default();
+        self.open = Some(open);
+        Ok(())
     }
 
     /// What of a record stands in its first block, or lies with the payloads.
@@ -212,12 +225,6 @@ impl<'a, 'w> Assembler<'a, 'w> {
             return Err(Error::new(ErrorKind::Request, message));
         };
         payloads.get(name, self.watch, &mut |part| open.add(part, lines))
-    }
-
-    fn wait(&mut self, mut open: Open, told: Option<Print>) -> Result<()> {
-        open.row.print = told.unwrap_or_default();
-        self.open = Some(open);
-        Ok(())
     }
 
     fn piece(&mut self, block: &Block, lines: &mut dyn Lines) -> Result<()> {
@@ -262,20 +269,20 @@ impl<'a, 'w> Assembler<'a, 'w> {
         self.rows.push(open.row);
         Ok(())
     }
+}
 
-    /// Writes an event's small fields for the event; what tells that line from every other.
-    fn outline(&self, block: &Block, told: &Foreign<'_>, row: Row, lines: &mut dyn Lines) -> Result<Print> {
-        let mut text = match told.outline.as_deref() {
-            Some(outline) => outline.to_owned(),
-            None => foreign::outline(block, told.summary.map(RawValue::get)),
-        };
-        text.push_str(if text == UNFINISHED { "" } else { "\n" });
-        lines.begin(Kind::Event)?;
-        lines.add(text.as_bytes())?;
-        let print = Print::of(text.as_bytes());
-        lines.end(&Row { print, ..row })?;
-        Ok(print)
-    }
+/// Writes an event's small fields for the event; what tells that line from every other.
+fn outline(block: &Block, told: &Foreign<'_>, row: Row, lines: &mut dyn Lines) -> Result<Print> {
+    let mut text = match told.outline.as_deref() {
+        Some(outline) => outline.to_owned(),
+        None => foreign::outline(block, told.summary.map(RawValue::get)),
+    };
+    text.push_str(if text == UNFINISHED { "" } else { "\n" });
+    lines.begin(Kind::Event)?;
+    lines.add(text.as_bytes())?;
+    let print = Print::of(text.as_bytes());
+    lines.end(&Row { print, ..row })?;
+    Ok(print)
 }
 
 impl Open {
@@ -291,6 +298,8 @@ pub(crate) struct Found {
     pub(crate) description: Option<Description>,
     /// The last block that belongs to a record that is whole.
     pub(crate) through: u64,
+    /// The last block of another device, where that was looked at.
+    pub(crate) others: u64,
 }
 
 /// For whom only rows matter.

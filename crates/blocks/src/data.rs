@@ -121,20 +121,20 @@ impl Description {
     pub(crate) fn since(&self, before: Option<&Self>) -> Self {
         let Some(before) = before else { return self.clone() };
         let mut told = self.clone();
-        forget(&mut told.project_slug, &before.project_slug);
-        forget(&mut told.name, &before.name);
-        forget(&mut told.description, &before.description);
-        forget(&mut told.bundle, &before.bundle);
-        forget(&mut told.model, &before.model);
-        forget(&mut told.visibility, &before.visibility);
-        forget(&mut told.org_id, &before.org_id);
-        forget(&mut told.team_ids, &before.team_ids);
-        forget(&mut told.tags, &before.tags);
-        forget(&mut told.parent_session_id, &before.parent_session_id);
-        forget(&mut told.forked_from_sequence, &before.forked_from_sequence);
-        forget(&mut told.created, &before.created);
-        forget(&mut told.updated, &before.updated);
-        forget(&mut told.turn_count, &before.turn_count);
+        forget(&mut told.project_slug, before.project_slug.as_ref());
+        forget(&mut told.name, before.name.as_ref());
+        forget(&mut told.description, before.description.as_ref());
+        forget(&mut told.bundle, before.bundle.as_ref());
+        forget(&mut told.model, before.model.as_ref());
+        forget(&mut told.visibility, before.visibility.as_ref());
+        forget(&mut told.org_id, before.org_id.as_ref());
+        forget(&mut told.team_ids, before.team_ids.as_ref());
+        forget(&mut told.tags, before.tags.as_ref());
+        forget(&mut told.parent_session_id, before.parent_session_id.as_ref());
+        forget(&mut told.forked_from_sequence, before.forked_from_sequence.as_ref());
+        forget(&mut told.created, before.created.as_ref());
+        forget(&mut told.updated, before.updated.as_ref());
+        forget(&mut told.turn_count, before.turn_count.as_ref());
         told
     }
 
@@ -159,8 +159,8 @@ impl Description {
     }
 }
 
-fn forget<T: PartialEq>(told: &mut Option<T>, before: &Option<T>) {
-    if told == before {
+fn forget<T: PartialEq>(told: &mut Option<T>, before: Option<&T>) {
+    if told.as_ref() == before {
         *told = None;
     }
 }
@@ -185,8 +185,10 @@ pub(crate) struct Message<'a> {
 /// Something that happened.
 #[derive(Debug, Serialize)]
 pub(crate) struct Event<'a> {
-    pub(crate) event_id: &'a str,
-    pub(crate) event_type: &'a str,
+    #[serde(rename = "event_id")]
+    pub(crate) id: &'a str,
+    #[serde(rename = "event_type")]
+    pub(crate) kind: &'a str,
     pub(crate) turn: u64,
     pub(crate) summary: serde_json::Map<String, serde_json::Value>,
     /// The small fields of the record as JSON, from which questions are answered without its body.
@@ -241,17 +243,11 @@ pub struct Fork {
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Foreign<'a> {
     #[serde(default)]
-    pub(crate) event_id: Option<String>,
-    #[serde(default)]
-    pub(crate) event_type: Option<String>,
-    #[serde(default)]
     pub(crate) turn: Option<u64>,
     #[serde(default)]
     pub(crate) outline: Option<String>,
     #[serde(default, borrow)]
     pub(crate) summary: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    pub(crate) inline_data: Option<&'a RawValue>,
 }
 
 /// Whether a value comes back from any storage as the same JSON: all names different, no half of a surrogate pair, and only numbers

@@ -1,11 +1,12 @@
 //! A session's folder, and what in it no block tells yet.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use jiff::Timestamp;
 use trommel_session::Watch;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::journal::{Journal, Mark};
 use crate::lines::{LineAt, Print, Text};
 use crate::make::Turns;
@@ -123,6 +124,18 @@ impl Pending {
         [&self.transcript, &self.events].into_iter().all(|tail| tail.to == tail.text.len())
     }
 
+    /// An error where a last line has no end yet: it would be cut off if the files were made anew.
+    pub(crate) fn must_be_settled(&self, folder: &Folder) -> Result<()> {
+        if self.is_settled() {
+            return Ok(());
+        }
+        let message = format!(
+            "{} ends in half a line: it is being written to; try again when the session rests",
+            folder.path().display()
+        );
+        Err(Error::new(ErrorKind::Busy, message))
+    }
+
     /// What a folder has that the journal does not know. A last line without an end is left out while the file is younger than this.
     ///
     /// Reads every byte, unless the files are marked as those that were looked at last.
@@ -204,8 +217,10 @@ fn matched(tail: &mut Tail, rows: &[Row], rest: Duration, watch: &Watch<'_>) -> 
 fn finished(tail: &Tail, rest: Duration) -> Result<u64> {
     let len = tail.text.len();
     let written = std::fs::metadata(tail.text.path()).and_then(|found| found.modified()).ok();
-    let age = written.and_then(|written| SystemTime::now().duration_since(written).ok());
-    if age.is_some_and(|age| age >= rest) || len == 0 {
+    let age = written.and_then(|written| {
+        Timestamp::now().duration_since(Timestamp::try_from(written).ok()?).try_into().ok()
+    });
+    if age.is_some_and(|age: Duration| age >= rest) || len == 0 {
         return Ok(len);
     }
     let (mut lines, mut end) = (tail.text.lines(tail.from.min(len)), tail.from.min(len));

@@ -152,6 +152,17 @@ impl Link {
         self.problem.is_none()
     }
 
+    /// No such session is another thing where half of the sessions are out of reach.
+    fn not_found(&self, error: trommel_session::Error) -> Error {
+        match &self.problem {
+            Some(problem) if error.kind() == trommel_session::ErrorKind::NotFound => Error::new(
+                ErrorKind::NotFound,
+                format!("{error}. In the cloud it could not be looked for: {problem}"),
+            ),
+            _ => error.into(),
+        }
+    }
+
     fn said(&self) -> Vec<String> {
         self.problem
             .iter()
@@ -222,7 +233,7 @@ impl HybridBlockStorage {
         }
         let link = self.refresh(watch)?;
         let view = View { sessions: self.both(&link), problems: link.said() };
-        let session = view.sessions.find(id).map_err(|error| self.not_found(error, &link))?;
+        let session = view.sessions.find(id).map_err(|error| link.not_found(error))?;
         if session.source() != Source::Cloud {
             return Ok((view, session));
         }
@@ -235,17 +246,6 @@ impl HybridBlockStorage {
             Some(_) => {}
         }
         Ok((view, session))
-    }
-
-    /// No such session is another thing where half of the sessions are out of reach.
-    fn not_found(&self, error: trommel_session::Error, link: &Link) -> Error {
-        match &link.problem {
-            Some(problem) if error.kind() == trommel_session::ErrorKind::NotFound => Error::new(
-                ErrorKind::NotFound,
-                format!("{error}. In the cloud it could not be looked for: {problem}"),
-            ),
-            _ => error.into(),
-        }
     }
 
     fn both(&self, link: &Link) -> Sessions {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::data::Description;
+use crate::disk::pass;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lines::Print;
 use crate::rows::{Kind, Row};
@@ -27,8 +28,8 @@ pub(crate) struct Journal {
     pub(crate) description: Option<Description>,
     /// How the files were when they were the same as the blocks.
     pub(crate) mark: Option<Mark>,
-    /// When the storage was asked last.
-    pub(crate) asked: Option<String>,
+    /// The last block before those that settle a conflict, while that is being done.
+    pub(crate) settling: Option<u64>,
 }
 
 /// What tells that files were not touched.
@@ -61,7 +62,7 @@ enum Entry {
     Head(u64),
     Description(Box<Description>),
     Mark(Mark),
-    Asked(String),
+    Settling(u64),
 }
 
 impl From<&Row> for Entry {
@@ -131,7 +132,7 @@ impl Journal {
             Entry::Head(head) => self.head = head,
             Entry::Description(description) => self.description = Some(*description),
             Entry::Mark(mark) => self.mark = Some(mark),
-            Entry::Asked(when) => self.asked = Some(when),
+            Entry::Settling(from) => self.settling = Some(from),
         }
         Ok(())
     }
@@ -163,10 +164,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Notes when the storage was asked.
-    pub(crate) fn note_asked(&mut self, when: &str) -> Result<()> {
-        self.write(&[Entry::Asked(when.to_owned())])?;
-        self.asked = Some(when.to_owned());
+    /// Notes that a conflict begins to be settled behind a block.
+    pub(crate) fn note_settling(&mut self, from: u64) -> Result<()> {
+        if self.settling != Some(from) {
+            self.write(&[Entry::Settling(from)])?;
+            self.settling = Some(from);
+        }
         Ok(())
     }
 
@@ -175,6 +178,7 @@ impl Journal {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder).map_err(failed)?;
         }
+        pass("append", &self.path).map_err(failed)?;
         let file =
             OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path).map_err(failed)?;
         let is_new = file.metadata().map_err(failed)?.len() == 0;
@@ -196,10 +200,10 @@ impl Journal {
         let rows = self.rows.iter().map(Entry::from);
         let rest = [
             self.description.clone().map(|told| Entry::Description(Box::new(told))),
-            self.asked.clone().map(Entry::Asked),
             Some(Entry::Head(self.head)),
         ];
         let entries = std::iter::once(Entry::Version(VERSION)).chain(rows).chain(rest.into_iter().flatten());
+        pass("write", path).map_err(failed)?;
         print(&file, entries).map_err(failed)?;
         file.sync_all().map_err(failed)
     }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::assemble::Lines;
+use crate::disk::pass;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Folder, name};
 use crate::journal::{Journal, Mark};
@@ -99,6 +100,7 @@ impl<'a> Landing<'a> {
         for (kind, coming) in FILES.into_iter().zip(&mut self.files) {
             let Some(coming) = coming else { continue };
             let failed = |cause| Error::io("write", &coming.path, cause);
+            pass("sync", &coming.path).map_err(failed)?;
             coming.out.flush().map_err(failed)?;
             coming.out.get_ref().sync_all().map_err(failed)?;
             let (name, was) = (name(kind).to_owned(), was.len(place(kind)));
@@ -131,6 +133,7 @@ impl Coming {
     fn begin(folder: &Folder, kind: Kind, keep: Option<u64>) -> Result<Self> {
         let path = folder.path().join(format!("{NEW}{}", name(kind)));
         let failed = |cause| Error::io("write", &path, cause);
+        pass("create", &path).map_err(failed)?;
         let file = OpenOptions::new()
             .create(true)
             .truncate(true)
@@ -217,9 +220,10 @@ fn decide(journal: &Path, plan: &Plan) -> Result<()> {
     let (path, new) = (beside(journal, "plan"), beside(journal, "plan.new"));
     let failed = |cause| Error::io("write", &path, cause);
     let text = serde_json::to_vec(plan).map_err(|error| failed(error.into()))?;
+    pass("write", &new).map_err(failed)?;
     let mut file = File::create(&new).map_err(failed)?;
     file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
-    fs::rename(&new, &path).map_err(failed)?;
+    pass("rename", &path).and_then(|()| fs::rename(&new, &path)).map_err(failed)?;
     sync_folder(journal)
 }
 
@@ -257,15 +261,20 @@ fn carry_out(journal: &Path, plan: &Plan) -> Result<()> {
     }
     let made = beside(journal, "new");
     if is_done && made.exists() {
-        fs::rename(&made, journal).map_err(|cause| Error::io("put in its place", journal, cause))?;
+        let placed = pass("rename", journal).and_then(|()| fs::rename(&made, journal));
+        placed.map_err(|cause| Error::io("put in its place", journal, cause))?;
     }
     sync_folder(&plan.folder.join("x"))?;
     for file in &plan.files {
+        let new = plan.folder.join(format!("{NEW}{}", file.name));
+        pass("remove", &new).map_err(|cause| Error::io("remove", &new, cause))?;
         // They are written over next time where they stay.
-        let _ = fs::remove_file(plan.folder.join(format!("{NEW}{}", file.name)));
+        let _ = fs::remove_file(new);
     }
     let decided = beside(journal, "plan");
-    fs::remove_file(&decided).map_err(|cause| Error::io("remove", &decided, cause))?;
+    pass("remove", &decided)
+        .and_then(|()| fs::remove_file(&decided))
+        .map_err(|cause| Error::io("remove", &decided, cause))?;
     sync_folder(journal)
 }
 
@@ -273,6 +282,7 @@ fn carry_out(journal: &Path, plan: &Plan) -> Result<()> {
 fn replace(new: &Path, to: &Path, file: &Planned) -> Result<bool> {
     let failed = |cause| Error::io("put in its place", to, cause);
     let old = File::open(to).ok();
+    pass("rename", to).map_err(failed)?;
     if file.is_gone {
         // The empty file that says so goes last, so that whoever goes on knows.
         let gone = fs::remove_file(to).or_else(|error| match error.kind() {
@@ -303,6 +313,7 @@ fn append(new: &Path, to: &Path, behind: u64) -> Result<bool> {
     if !same(&mut (&file).take(done), &mut (&from).take(done)).map_err(failed)? {
         return Ok(false);
     }
+    pass("append", to).map_err(failed)?;
     // Appended, wherever the end is by then: what somebody else appends stands before it or behind it, and is never written over.
     let count = io::copy(&mut from, &mut file).map_err(failed)?;
     file.sync_all().map_err(failed)?;

@@ -242,6 +242,7 @@ impl BlockStorage for LocalBlockStorage {
                 }
             }
             Err(cause) => failed(cause),
+            Ok(found) if !found.is_dir() => failed(io::ErrorKind::NotADirectory.into()),
             Ok(_) => Ok(()),
         }
     }

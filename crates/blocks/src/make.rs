@@ -80,7 +80,7 @@ struct Cut {
     whole_hex: String,
 }
 
-impl<'w> Maker<'_, 'w> {
+impl Maker<'_, '_> {
     /// A line of a file, or a whole file, as blocks.
     pub(crate) fn record(&mut self, text: &Text, at: LineAt, kind: Kind, take: &mut Take<'_>) -> Result<Row> {
         let record = Record { text, at };
@@ -118,33 +118,17 @@ impl<'w> Maker<'_, 'w> {
         Ok(Row { sequence, until: sequence, kind, print: Print::default(), turn: self.turns.message })
     }
 
-    /// A fork from a block of another session.
-    pub(crate) fn fork(&mut self, source: &str, at: u64, take: &mut Take<'_>) -> Result<()> {
-        let data = data::Fork { source_session_id: source.to_owned(), source_sequence: at };
-        self.put(Draft::of(BlockType::Fork, raw(&data)?), take).map(drop)
-    }
-
-    /// The end of a session.
-    pub(crate) fn deleted(&mut self, at: &str, take: &mut Take<'_>) -> Result<()> {
-        #[derive(Serialize)]
-        struct Deleted<'d> {
-            deleted_at: &'d str,
-        }
-        self.put(Draft::of(BlockType::SessionDeleted, raw(&Deleted { deleted_at: at })?), take).map(drop)
-    }
-
     fn short(&mut self, record: &Record<'_>, kind: Kind, take: &mut Take<'_>) -> Result<()> {
         let bytes = record.text.bytes(record.at.start, record.at.end())?;
         if Print::of(&bytes) != record.at.print {
             return Err(changed(record.text.path()));
         }
         let mut body = body_of(record.at.print);
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => body.line = Some(Line::Whole(text.to_owned())),
-            Err(_) => {
-                body.line = Some(Line::Whole(encoded(&bytes)));
-                body.encoding = Some("base64".to_owned());
-            }
+        if let Ok(text) = std::str::from_utf8(&bytes) {
+            body.line = Some(Line::Whole(text.to_owned()));
+        } else {
+            body.line = Some(Line::Whole(encoded(&bytes)));
+            body.encoding = Some("base64".to_owned());
         }
         match kind {
             Kind::Message => {
@@ -156,8 +140,13 @@ impl<'w> Maker<'_, 'w> {
                 let happened = serde_json::from_slice::<Happened<'_>>(&bytes).unwrap_or_default();
                 let inline = happened.data.filter(|data| is_portable(data));
                 body.total_size_bytes = inline.map_or(0, |data| data.get().len() as u64);
-                self.event(&outline::event(&bytes[..], record.at.is_finished), inline, body, record.at, take)
-                    .map(drop)
+                self.event(
+                    &outline::event(&bytes[..], record.at.is_finished),
+                    (inline, body),
+                    record.at,
+                    take,
+                )
+                .map(drop)
             }
             _ => self.describe(self.description(&bytes), body, take),
         }
@@ -189,8 +178,7 @@ impl<'w> Maker<'_, 'w> {
         self.pieces(
             Pieces::new(from, record.text.path(), cut.form),
             kind,
-            (&parent, &event_id),
-            cut.pieces,
+            (&parent, &event_id, cut.pieces),
             take,
         )
     }
@@ -210,7 +198,7 @@ impl<'w> Maker<'_, 'w> {
                 Ok((id.clone(), id))
             }
             Kind::Event => {
-                self.event(&outline::event(part(), record.at.is_finished), None, body, record.at, take)
+                self.event(&outline::event(part(), record.at.is_finished), (None, body), record.at, take)
             }
             _ => {
                 let id = format!("{}_description_{}", self.key.session(), self.next);
@@ -224,8 +212,7 @@ impl<'w> Maker<'_, 'w> {
         &mut self,
         mut pieces: Pieces<'_, R>,
         kind: Kind,
-        (parent, event_id): (&str, &str),
-        total: u64,
+        (parent, event_id, total): (&str, &str, u64),
         take: &mut Take<'_>,
     ) -> Result<()> {
         let block_type = match kind {
@@ -269,8 +256,7 @@ impl<'w> Maker<'_, 'w> {
     fn event(
         &mut self,
         outline: &outline::EventOutline,
-        inline: Option<&RawValue>,
-        body: Body,
+        (inline, body): (Option<&RawValue>, Body),
         at: LineAt,
         take: &mut Take<'_>,
     ) -> Result<(String, String)> {
@@ -279,8 +265,8 @@ impl<'w> Maker<'_, 'w> {
         let mut summary = outline.summary.clone();
         summary.insert("data_size_bytes".to_owned(), at.print.bytes.into());
         let data = data::Event {
-            event_id: &event_id,
-            event_type: &outline.event,
+            id: &event_id,
+            kind: &outline.event,
             turn: self.turns.event,
             summary,
             outline: &outline.json,

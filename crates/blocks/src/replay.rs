@@ -37,15 +37,14 @@ pub(crate) fn read_into(
         Ok(ControlFlow::Continue(()))
     })?;
     let Some(fork) = fork else { return Ok(()) };
-    follow(storage, key, &fork, assembler, lines, FORKS)?;
+    follow((storage, key), &fork, assembler, lines, FORKS)?;
     let rest = Selection { after: fork.sequence, ..selection.clone() };
     read_into(storage, key, &rest, assembler, lines)
 }
 
 /// What another session was up to where one was forked from it: all of it has the fork's number.
 fn follow(
-    storage: &dyn BlockStorage,
-    key: &Key,
+    (storage, key): (&dyn BlockStorage, &Key),
     fork: &Block,
     assembler: &mut Assembler<'_, '_>,
     lines: &mut dyn Lines,
@@ -76,7 +75,7 @@ fn follow(
         Ok(ControlFlow::Continue(()))
     })?;
     if let Some(deeper) = forks.pop() {
-        follow(storage, &source, &deeper, &mut inner, &mut only, left - 1)?;
+        follow((storage, &source), &deeper, &mut inner, &mut only, left - 1)?;
         let rest = Selection { after: deeper.sequence, ..selection };
         storage.read(&source, &rest, watch, &mut |block| {
             block.verify()?;

@@ -1,5 +1,7 @@
 //! Blocks on their way to a storage, some at a time.
 
+use std::fmt::Write;
+
 use serde_json::value::{RawValue, to_raw_value};
 use trommel_session::Watch;
 
@@ -74,7 +76,8 @@ pub(crate) fn strip(block: &mut Block) -> Result<()> {
     for (at, (name, value)) in kept.iter().enumerate() {
         let name = serde_json::Value::from(name.as_str());
         text.push_str(if at > 0 { "," } else { "" });
-        text.push_str(&format!("{name}:{}", value.get()));
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{name}:{}", value.get());
     }
     text.push('}');
     let failed = |error: serde_json::Error| Error::new(ErrorKind::Corrupt, error.to_string());

@@ -1,4 +1,7 @@
-//! Devices that share a storage: what each has, what is stored, and what becomes of it.
+//! Several devices and the storage between them.
 
 mod devices;
+mod faults;
+mod machine;
+mod memory;
 mod story;

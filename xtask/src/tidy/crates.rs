@@ -43,7 +43,9 @@ fn check_silence(source: &Source) -> Vec<Fault> {
         faults.extend(lines.map(|line| SILENT.fault(&source.path, line, format!("`{what}` in a library"))));
     };
     for name in ["print", "println", "eprint", "eprintln", "dbg"] {
-        look(&[word(name), Kind::Mark('!')], &format!("{name}!"));
+        for open in ['(', '[', '{'] {
+            look(&[word(name), Kind::Mark('!'), Kind::Open(open)], &format!("{name}!"));
+        }
     }
     for name in ["stdout", "stderr"] {
         look(&[word(name), Kind::Open('('), Kind::Close(')')], &format!("{name}()"));
@@ -63,13 +65,14 @@ mod tests {
         let text = concat!(
             "//! println!(\"doc\");\nfn a() { println!(\"x\"); }\n",
             "fn b() { std::process::exit(1); io::stdout(); }\n",
+            "fn c(print: u8) { print != 1; dbg![1]; }\n",
             "#[cfg(test)]\nmod tests { fn t() { eprintln!(); } }\n",
         );
         let found: Vec<_> = check_silence(&Source::parse("x.rs", text).unwrap())
             .into_iter()
             .map(|f| (f.line, f.what))
             .collect();
-        let expected = [(2, "`println!`"), (3, "`stdout()`"), (3, "`process::exit`")];
+        let expected = [(2, "`println!`"), (4, "`dbg!`"), (3, "`stdout()`"), (3, "`process::exit`")];
         assert_eq!(found, expected.map(|(line, what)| (line, format!("{what} in a library"))));
     }
 }

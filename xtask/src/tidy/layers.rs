@@ -17,10 +17,21 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel-session", &["trommel"]),
     ("trommel-blocks", &["trommel", "trommel-session"]),
     ("trommel-route", &["trommel-tool"]),
-    ("trommel-toolbox", &["trommel", "trommel-route", "trommel-session", "trommel-store", "trommel-tool"]),
+    (
+        "trommel-toolbox",
+        &["trommel", "trommel-blocks", "trommel-route", "trommel-session", "trommel-store", "trommel-tool"],
+    ),
     (
         "trommel-cli",
-        &["trommel", "trommel-route", "trommel-session", "trommel-store", "trommel-tool", "trommel-toolbox"],
+        &[
+            "trommel",
+            "trommel-blocks",
+            "trommel-route",
+            "trommel-session",
+            "trommel-store",
+            "trommel-tool",
+            "trommel-toolbox",
+        ],
     ),
     ("trommel-testkit", &["trommel-query"]),
 ];

@@ -152,12 +152,11 @@ impl HybridBlockStorage {
         let here = self.options.sessions.find(id).ok().filter(|session| {
             session.format() == Format::Amplifier && id.rsplit('/').next() == Some(session.id())
         });
-        let session = match here {
-            Some(session) => session,
-            None => {
-                let link = self.refresh(watch)?;
-                self.both(&link).find(id).map_err(|error| self.not_found(error, &link))?
-            }
+        let session = if let Some(session) = here {
+            session
+        } else {
+            let link = self.refresh(watch)?;
+            self.both(&link).find(id).map_err(|error| link.not_found(error))?
         };
         if session.format() != Format::Amplifier {
             let message = format!(

@@ -202,7 +202,7 @@ const TOLD: [BlockType; 6] = [
 
 impl<'w> Filling<'_, 'w> {
     fn run(&self, path: &Path) -> Result<()> {
-        let _lock = self.lock(path)?;
+        let _lock = lock(path)?;
         let Some(head) = self.options.storage.head(self.key, self.watch)? else { return Ok(()) };
         let mut journal = self.known(path)?;
         if journal.head == head.sequence {
@@ -220,14 +220,6 @@ impl<'w> Filling<'_, 'w> {
             touch(&self.folder.file(kind), &head.timestamp);
         }
         Ok(())
-    }
-
-    /// Waits for whoever else fills this mirror.
-    fn lock(&self, path: &Path) -> Result<File> {
-        let path = path.with_extension("lock");
-        let made = File::options().create(true).append(true).open(&path);
-        made.map_err(|cause| Error::io("open", &path, cause))?;
-        landing::lock(&path)
     }
 
     /// What is known of the mirror; nothing where its files are not what it says.
@@ -280,6 +272,14 @@ impl<'w> Filling<'_, 'w> {
         (journal.head, journal.description) = (found.through, found.description);
         landing.commit(&journal, &was)
     }
+}
+
+/// Waits for whoever else fills this mirror.
+fn lock(path: &Path) -> Result<File> {
+    let path = path.with_extension("lock");
+    let made = File::options().create(true).append(true).open(&path);
+    made.map_err(|cause| Error::io("open", &path, cause))?;
+    landing::lock(&path)
 }
 
 /// Files say when a session was changed where its description does not.

@@ -55,10 +55,8 @@ impl Places {
 
     /// A folder for a while, on the disk of all the others.
     pub(super) fn temporary(&self) -> Result<tempfile::TempDir> {
-        let made = make(&self.root).and_then(|()| {
-            tempfile::tempdir_in(&self.root).map_err(|cause| Error::io("make a folder in", &self.root, cause))
-        });
-        made
+        make(&self.root)?;
+        tempfile::tempdir_in(&self.root).map_err(|cause| Error::io("make a folder in", &self.root, cause))
     }
 }
 

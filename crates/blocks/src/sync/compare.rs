@@ -114,16 +114,19 @@ impl Side<'_, '_> {
     pub(crate) fn rows_behind(&self, after: u64, head: u64) -> Result<Found> {
         let hidden = Hidden::default();
         let mut rows = Assembler::new(&hidden, Depth::Rows, None, self.watch);
-        let mut from = after;
+        let (mut from, mut others) = (after, 0);
         // By parts, so that no more than one is held.
         while from < head {
             let until = head.min(from + PART);
             for block in self.outlines(from, until)? {
                 rows.take(&block, &mut NoLines)?;
+                if block.device_id != self.device {
+                    others = block.sequence;
+                }
             }
             from = until;
         }
-        rows.finish(head, &mut NoLines)
+        Ok(Found { others, ..rows.finish(head, &mut NoLines)? })
     }
 
     /// Blocks that begin records, in order, without bodies.

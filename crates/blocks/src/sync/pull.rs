@@ -19,6 +19,7 @@ impl Side<'_, '_> {
 
     /// Makes the files what the blocks tell, from where they differ.
     pub(super) fn rebuild(&mut self, news: &News, pending: &Pending) -> Result<()> {
+        pending.must_be_settled(&self.folder)?;
         let mut rows = self.journal.rows.clone();
         rows.extend_from_slice(&news.found.rows);
         let hidden = Hidden::by(&rows);
@@ -31,8 +32,7 @@ impl Side<'_, '_> {
             kept.map(|row| row.print.bytes).sum::<u64>()
         });
         let mut landing = Landing::new(&self.folder, keep)?;
-        let selection = Selection { after: known, until: Some(news.found.through), ..Selection::default() };
-        let made = self.land(&mut landing, &hidden, &selection, known, keep);
+        let made = self.land(&mut landing, &hidden, (known, news.found.through), keep);
         match made {
             Ok(journal) => landing.commit(&journal, &pending.mark)?,
             Err(error) => {
@@ -40,8 +40,9 @@ impl Side<'_, '_> {
                 return Err(error);
             }
         }
+        // That nothing else is in the files is for the next comparison to find.
         self.journal = Journal::open(self.journal.path())?;
-        self.journal.settle(self.folder.mark())
+        Ok(())
     }
 
     /// Writes what blocks tell; the journal that goes with it.
@@ -49,8 +50,7 @@ impl Side<'_, '_> {
         &self,
         landing: &mut Landing<'_>,
         hidden: &Hidden,
-        selection: &Selection,
-        known: u64,
+        (known, through): (u64, u64),
         keep: [u64; 2],
     ) -> Result<Journal> {
         let mut assembler = Assembler::new(hidden, Depth::Whole, self.payloads, self.watch);
@@ -62,8 +62,9 @@ impl Side<'_, '_> {
             }
         }
         self.describe(landing, hidden, known)?;
-        read_into(self.storage, self.key, selection, &mut assembler, landing)?;
-        let found = assembler.finish(selection.until.unwrap_or(0), landing)?;
+        let selection = Selection { after: known, until: Some(through), ..Selection::default() };
+        read_into(self.storage, self.key, &selection, &mut assembler, landing)?;
+        let found = assembler.finish(through, landing)?;
         let mut journal = self.journal.clone();
         journal.rows.retain(|row| row.sequence <= known);
         journal.rows.extend_from_slice(&found.rows);

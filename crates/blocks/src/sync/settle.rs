@@ -4,53 +4,29 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::assemble::{Assembler, Depth};
-use crate::data::Description;
 use crate::error::{Error, Result};
 use crate::folder::{Folder, Pending};
 use crate::journal::Journal;
 use crate::landing::Landing;
 use crate::make::Maker;
 use crate::replay::read_into;
-use crate::rows::{Hidden, Row};
+use crate::rows::Hidden;
 use crate::send::Sender;
 use crate::storage::Selection;
-use crate::sync::push::tell;
+use crate::sync::push::{Told, tell};
 use crate::sync::{Compared, News, Settlement, Side};
 
 impl Side<'_, '_> {
     /// Settles a conflict: whatever either side wrote is in the storage then, and the files are made anew from it.
     pub(super) fn settle(&mut self, compared: &Compared, settlement: Settlement) -> Result<()> {
         let Some(news) = &compared.news else { return Ok(()) };
-        let (pending, base, head) = (&compared.pending, self.journal.head, compared.head);
-        let mut maker = self.maker(head + 1, pending.turns);
+        let (pending, base) = (&compared.pending, self.journal.head);
+        pending.must_be_settled(&self.folder)?;
+        let theirs = self.theirs(news, compared.head)?;
+        let mut maker = self.maker(compared.head + 1, pending.turns);
         maker.described = None;
         let mut sender = Sender::new(self.storage, self.key, self.watch);
-        let target = pending.rewind.unwrap_or(base);
-        let mut none = |_: Row, _: &mut Sender<'_, '_>, _: Option<&Description>| Ok(());
-        match settlement {
-            Settlement::Manual => return Ok(()),
-            Settlement::Local => {
-                maker.rewind(target, "settled: what this device has counts", &mut |block| {
-                    sender.take(block)
-                })?;
-                tell(&mut maker, pending, &mut sender, &mut none)?;
-            }
-            Settlement::Remote => {
-                if let Some(target) = pending.rewind {
-                    maker.rewind(target, "changed here", &mut |block| sender.take(block))?;
-                }
-                tell(&mut maker, pending, &mut sender, &mut none)?;
-                maker.rewind(head, "settled: what was stored counts", &mut |block| sender.take(block))?;
-            }
-            Settlement::Merge => {
-                maker.is_merged = true;
-                if let Some(target) = pending.rewind {
-                    maker.rewind(target, "merged: changed here", &mut |block| sender.take(block))?;
-                    self.copy(news, &mut maker, &mut sender)?;
-                }
-                tell(&mut maker, pending, &mut sender, &mut none)?;
-            }
-        }
+        self.tell_settled(&mut maker, compared, theirs, settlement, &mut sender)?;
         sender.flush()?;
         if sender.is_refused() {
             // Somebody wrote in between: what was stored until then is compared again.
@@ -62,18 +38,77 @@ impl Side<'_, '_> {
         self.rebuild(&News { blocks: end - base, found }, pending)
     }
 
+    /// The last block of what the others wrote. When this device had begun to settle before, what is behind it is to be begun anew.
+    fn theirs(&mut self, news: &News, head: u64) -> Result<u64> {
+        match self.journal.settling {
+            Some(from) if from > self.journal.head && news.found.others <= from => Ok(from.min(head)),
+            _ => {
+                self.journal.note_settling(head)?;
+                Ok(head)
+            }
+        }
+    }
+
+    /// Makes into blocks what settles a conflict.
+    fn tell_settled(
+        &self,
+        maker: &mut Maker<'_, '_>,
+        compared: &Compared,
+        theirs: u64,
+        settlement: Settlement,
+        sender: &mut Sender<'_, '_>,
+    ) -> Result<()> {
+        let pending = &compared.pending;
+        let none: &mut Told<'_> = &mut |_, _, _| Ok(());
+        let target = pending.rewind.unwrap_or(self.journal.head);
+        match settlement {
+            Settlement::Manual => Ok(()),
+            Settlement::Local => {
+                let why = "settled: what this device has counts";
+                maker.rewind(target, why, &mut |block| sender.take(block))?;
+                tell(maker, pending, sender, none)
+            }
+            Settlement::Remote => {
+                if let Some(target) = pending.rewind {
+                    maker.rewind(target, "changed here", &mut |block| sender.take(block))?;
+                }
+                tell(maker, pending, sender, none)?;
+                let why = "settled: what was stored counts";
+                maker.rewind(theirs, why, &mut |block| sender.take(block)).map(drop)
+            }
+            Settlement::Merge => {
+                maker.is_merged = true;
+                if theirs < compared.head {
+                    maker.rewind(theirs, "merged: begun anew", &mut |block| sender.take(block))?;
+                }
+                if let Some(target) = pending.rewind {
+                    maker.rewind(target, "merged: changed here", &mut |block| sender.take(block))?;
+                    self.copy(compared, theirs, maker, sender)?;
+                }
+                tell(maker, pending, sender, none)
+            }
+        }
+    }
+
     /// Stores again, behind a rewind, what others wrote and it hides.
-    fn copy(&self, news: &News, maker: &mut Maker<'_, '_>, sender: &mut Sender<'_, '_>) -> Result<()> {
+    fn copy(
+        &self,
+        compared: &Compared,
+        theirs: u64,
+        maker: &mut Maker<'_, '_>,
+        sender: &mut Sender<'_, '_>,
+    ) -> Result<()> {
+        let Some(news) = &compared.news else { return Ok(()) };
         let folder = tempfile::tempdir_in(self.journal.path().parent().unwrap_or(Path::new(".")))
             .map_err(|cause| Error::io("make a folder beside", self.journal.path(), cause))?;
         let copy = Folder::new(folder.path());
         let mut landing = Landing::new(&copy, [0, 0])?;
-        let hidden = Hidden::by(&news.found.rows);
+        let told = news.found.rows.iter().filter(|row| row.sequence <= theirs).copied().collect::<Vec<_>>();
+        let (hidden, through) = (Hidden::by(&told), theirs.min(news.found.through));
         let mut assembler = Assembler::new(&hidden, Depth::Whole, self.payloads, self.watch);
-        let selection =
-            Selection { after: self.journal.head, until: Some(news.found.through), ..Selection::default() };
+        let selection = Selection { after: self.journal.head, until: Some(through), ..Selection::default() };
         read_into(self.storage, self.key, &selection, &mut assembler, &mut landing)?;
-        let found = assembler.finish(news.found.through, &mut landing)?;
+        let found = assembler.finish(through, &mut landing)?;
         let path = folder.path().join("journal");
         let mut journal = Journal::open(&path)?;
         journal.rows = found.rows;

@@ -118,7 +118,7 @@ fn a_conflict_is_settled_for_what_is_stored() {
     let key = crate::storage::Key::new("ada", "5d1c").unwrap();
     let mut told = String::new();
     storage
-        .read(&key, &Default::default(), &trommel_session::Watch::new(), &mut |block| {
+        .read(&key, &crate::storage::Selection::default(), &trommel_session::Watch::new(), &mut |block| {
             told.push_str(block.data.get());
             Ok(std::ops::ControlFlow::Continue(()))
         })

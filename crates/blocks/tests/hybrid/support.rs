@@ -1,5 +1,6 @@
 //! Machines with sessions, and a storage that may be out of reach.
 
+use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -187,10 +188,14 @@ pub(crate) fn happened(turn: u64) -> String {
 {{"ts":"{ts}:03Z","lvl":"INFO","event":"tool:pre","data":{{"tool_name":"grep","tool_call_id":"c{turn}","tool_input":{{"pattern":"x{turn}","depth":{turn}}}}}}}
 "#
     );
-    if turn % 3 == 0 {
-        text.push_str(&format!("{{\"ts\":\"{ts}:04Z\",\"lvl\":\"ERROR\",\"event\":\"tool:error\",\"data\":{{\"tool_name\":\"grep\",\"tool_call_id\":\"c{turn}\"}},\"error\":{{\"type\":\"timeout\",\"msg\":\"late\"}}}}\n"));
+    if turn.is_multiple_of(3) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{{\"ts\":\"{ts}:04Z\",\"lvl\":\"ERROR\",\"event\":\"tool:error\",\"data\":{{\"tool_name\":\"grep\",\"tool_call_id\":\"c{turn}\"}},\"error\":{{\"type\":\"timeout\",\"msg\":\"late\"}}}}"
+        );
     }
-    if turn % 5 == 0 {
+    if turn.is_multiple_of(5) {
         text.push_str("no json at all\n\n");
     }
     text

@@ -52,7 +52,8 @@ impl Machine {
 }
 
 fn said(turns: u64) -> String {
-    (1..=turns).map(|turn| format!("{{\"role\":\"user\",\"content\":\"question {turn}\"}}\n")).collect()
+    let said = (1..=turns).map(|turn| format!("{{\"role\":\"user\",\"content\":\"question {turn}\"}}\n"));
+    said.collect::<Vec<_>>().concat()
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn a_conflict_is_told_and_settled() {
     one.write("5d1c", "transcript.jsonl", &said(1));
     one.ok(json!({"operation": "sync"}));
     two.ok(json!({"operation": "sync", "session_id": "5d1c"}));
-    one.write("5d1c", "transcript.jsonl", &said(2));
+    one.write("5d1c", "transcript.jsonl", &(said(1) + "{\"role\":\"user\",\"content\":\"another\"}\n"));
     two.write("5d1c", "transcript.jsonl", &said(3));
     one.ok(json!({"operation": "sync"}));
     let report = two.ok(json!({"operation": "sync", "session_id": "5d1c"}));

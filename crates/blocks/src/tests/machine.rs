@@ -1,0 +1,234 @@
+//! Three devices that do anything, with a storage that fails: nothing is lost, and in the end all are the same.
+
+use std::collections::BTreeSet;
+
+use trommel_testkit::faults::{Fails, failing};
+
+use super::devices::Device;
+use super::memory::{Fault, Memory};
+use crate::storage::Key;
+use crate::sync::{Settlement, State};
+
+/// Cases without and with `TROMMEL_DEEP`.
+const CASES: [u64; 2] = [150, 6_000];
+
+/// Numbers that look random (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+/// The devices, the storage between them, and what was written.
+struct World {
+    random: Random,
+    storage: Memory,
+    devices: [Device; 3],
+    is_cut: [bool; 3],
+    names: u64,
+    /// What was written and not taken back by whoever wrote it before it was sent.
+    written: BTreeSet<String>,
+    /// Every line that ever stood in a file.
+    lines: BTreeSet<Vec<u8>>,
+    /// What was done, for whoever looks into a failure.
+    done: Vec<String>,
+}
+
+const FILES: [&str; 2] = ["transcript.jsonl", "events.jsonl"];
+
+impl World {
+    fn new(seed: u64) -> Self {
+        Self {
+            random: Random(seed),
+            storage: Memory::new(),
+            devices: ["one", "two", "three"].map(Device::new),
+            is_cut: [false; 3],
+            names: 0,
+            written: BTreeSet::new(),
+            lines: BTreeSet::new(),
+            done: vec![format!("seed {seed}")],
+        }
+    }
+
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("name{}.", self.names)
+    }
+
+    fn step(&mut self) {
+        let at = usize::try_from(self.random.below(3)).unwrap();
+        match self.random.below(20) {
+            0..=5 => self.append(at),
+            6 | 7 => self.describe(at),
+            8 => self.remove(at),
+            9 => self.is_cut[at] = !self.is_cut[at],
+            10..=12 => self.sync_with_faults(at),
+            13 => self.crash(at),
+            _ => self.sync(at),
+        }
+        self.check();
+    }
+
+    /// A line at the end of a file, now and then one that takes several blocks, or that is no JSON.
+    fn append(&mut self, at: usize) {
+        let (name, file) = (self.name(), FILES[usize::try_from(self.random.below(2)).unwrap()]);
+        let filler = match self.random.below(12) {
+            0 => "z".repeat(60_000),
+            1 => "é".repeat(330_000),
+            _ => String::new(),
+        };
+        let line = match self.random.below(8) {
+            0 => format!("{name} no json {filler}\n"),
+            _ if file == "events.jsonl" => {
+                format!("{{\"event\":\"tool:pre\",\"data\":{{\"n\":\"{name}\",\"f\":\"{filler}\"}}}}\n")
+            }
+            _ => format!("{{\"role\":\"user\",\"content\":\"{name}{filler}\"}}\n"),
+        };
+        self.done.push(format!("{at} appends {name} ({} bytes) to {file}", line.len()));
+        self.devices[at].append(file, &line);
+        self.written.insert(name);
+        self.lines.insert(line.into_bytes());
+    }
+
+    fn describe(&mut self, at: usize) {
+        let name = self.name();
+        self.done.push(format!("{at} describes {name}"));
+        let gone = self.devices[at].read("metadata.json");
+        self.devices[at].write("metadata.json", format!("{{\"name\": \"{name}\"}}").as_bytes());
+        self.forget_unsent(&gone);
+        self.written.insert(name);
+    }
+
+    /// Whoever uses the device takes a line out of the middle, or the end off.
+    fn remove(&mut self, at: usize) {
+        let file = FILES[usize::try_from(self.random.below(2)).unwrap()];
+        let text = self.devices[at].read(file);
+        let mut lines = text.split_inclusive(|byte| *byte == b'\n').collect::<Vec<_>>();
+        if lines.is_empty() {
+            return;
+        }
+        let from = usize::try_from(self.random.below(lines.len() as u64)).unwrap();
+        let to = if self.random.below(2) == 0 { from + 1 } else { lines.len() };
+        self.done.push(format!("{at} removes lines {from} to {to} of {file}"));
+        let gone = lines.drain(from..to).collect::<Vec<_>>().concat();
+        let rest = lines.concat();
+        self.devices[at].write(file, &rest);
+        self.forget_unsent(&gone);
+    }
+
+    /// What was taken away by its writer before it was sent anywhere may be gone.
+    fn forget_unsent(&mut self, gone: &[u8]) {
+        let (gone, there) = (String::from_utf8_lossy(gone), self.stored() + &self.files());
+        self.written.retain(|name| !gone.contains(name) || there.contains(name));
+    }
+
+    fn settlement(&mut self) -> Settlement {
+        match self.random.below(8) {
+            0 => Settlement::Local,
+            1 => Settlement::Remote,
+            2 => Settlement::Merge,
+            _ => Settlement::Manual,
+        }
+    }
+
+    fn sync(&mut self, at: usize) {
+        let (settlement, is_cut) = (self.settlement(), self.is_cut[at]);
+        self.storage.fail(move |_| is_cut.then_some(Fault::Before));
+        let ended = self.devices[at].sync(&self.storage, settlement);
+        self.done.push(format!("{at} syncs {settlement:?}, cut {is_cut}: {ended:?}"));
+        assert_eq!(ended.is_err(), is_cut, "{:#?}", self.done);
+    }
+
+    fn sync_with_faults(&mut self, at: usize) {
+        let (first, settlement) = (self.random.below(12), self.settlement());
+        let fault =
+            [Fault::Before, Fault::Midway, Fault::After][usize::try_from(self.random.below(3)).unwrap()];
+        let is_for_good = self.random.below(2) == 0;
+        self.storage.fail(move |call| (call == first || is_for_good && call > first).then_some(fault));
+        let ended = self.devices[at].sync(&self.storage, settlement);
+        self.done.push(format!("{at} syncs {settlement:?}, {fault:?} at {first}: {ended:?}"));
+        self.storage.fail(|_| None);
+    }
+
+    /// The process ends at some operation on a file.
+    fn crash(&mut self, at: usize) {
+        let (operation, settlement) = (self.random.below(16), self.settlement());
+        self.storage.fail(|_| None);
+        let device = &self.devices[at];
+        let (ended, _) =
+            failing::<&str, _>(operation, Fails::FromThenOn, 5, || device.sync(&self.storage, settlement));
+        self.done.push(format!("{at} syncs {settlement:?}, ends at operation {operation}: {ended:?}"));
+    }
+
+    fn files(&self) -> String {
+        let all = self.devices.iter().flat_map(Device::all).collect::<Vec<_>>().concat();
+        String::from_utf8_lossy(&all).into_owned()
+    }
+
+    fn stored(&self) -> String {
+        let blocks = self.storage.blocks(&Key::new("ada", "5d1c").unwrap());
+        blocks.iter().map(|block| block.data.get()).collect()
+    }
+
+    fn check(&mut self) {
+        let there = self.stored() + &self.files();
+        for name in &self.written {
+            assert!(there.contains(name), "{name} is lost: {:#?}", self.done);
+        }
+        for (device, file) in self.devices.iter().flat_map(|device| FILES.map(|file| (device, file))) {
+            for line in device.read(file).split_inclusive(|byte| *byte == b'\n') {
+                let shown = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+                assert!(self.lines.contains(line), "half a line {shown:?}: {:#?}", self.done);
+            }
+        }
+    }
+
+    /// Everything is in reach again: after some rounds all devices are the same.
+    fn heal(&mut self) {
+        self.storage.fail(|_| None);
+        for round in 0..6 {
+            let ended = [0, 1, 2].map(|at| self.devices[at].sync(&self.storage, Settlement::Merge).unwrap());
+            self.done.push(format!("round {round}: {ended:?}"));
+            self.check();
+        }
+        let all = self.devices.each_ref().map(Device::all);
+        assert!(all[0] == all[1] && all[1] == all[2], "they differ: {:#?}", self.done);
+        for device in &self.devices {
+            assert_eq!(device.state(&self.storage), State::Synced);
+        }
+        let blocks = self.storage.blocks(&Key::new("ada", "5d1c").unwrap());
+        for (at, block) in blocks.iter().enumerate() {
+            assert_eq!(block.sequence, at as u64 + 1);
+            block.verify().unwrap();
+        }
+        let fourth = Device::new("four");
+        fourth.sync(&self.storage, Settlement::Manual).unwrap();
+        assert_eq!(fourth.all(), all[0], "{:#?}", self.done);
+    }
+}
+
+/// R35: three devices, random operations, partitions, faults and crashes.
+#[test]
+fn r35_three_devices_do_anything() {
+    let is_deep = std::env::var_os("TROMMEL_DEEP").is_some();
+    let first = std::env::var_os("TROMMEL_SEED").and_then(|seed| seed.to_str()?.parse().ok());
+    let cases = CASES[usize::from(is_deep)];
+    let seeds = first.map_or(0..cases, |seed: u64| seed..seed + 1);
+    for seed in seeds {
+        let mut world = World::new(seed);
+        for _ in 0..30 {
+            world.step();
+        }
+        world.heal();
+    }
+}
