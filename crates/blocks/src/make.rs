@@ -148,7 +148,7 @@ impl Maker<'_, '_> {
                 )
                 .map(drop)
             }
-            _ => self.describe(self.description(&bytes), body, take),
+            _ => self.describe(self.description(&bytes), body, take).map(drop),
         }
     }
 
@@ -201,8 +201,7 @@ impl Maker<'_, '_> {
                 self.event(&outline::event(part(), record.at.is_finished), (None, body), record.at, take)
             }
             _ => {
-                let id = format!("{}_description_{}", self.key.session(), self.next);
-                self.describe(self.description(b"{}"), body, take)?;
+                let id = self.describe(self.description(b"{}"), body, take)?;
                 Ok((id.clone(), id))
             }
         }
@@ -279,7 +278,7 @@ impl Maker<'_, '_> {
     }
 
     /// What is told of a session: everything at first, then what changed.
-    fn describe(&mut self, mut description: Description, body: Body, take: &mut Take<'_>) -> Result<()> {
+    fn describe(&mut self, mut description: Description, body: Body, take: &mut Take<'_>) -> Result<String> {
         description.project_slug = Some(self.project.to_owned());
         let (kind, told) = if self.next == 1 {
             (BlockType::SessionCreated, description.clone())
@@ -289,7 +288,7 @@ impl Maker<'_, '_> {
         let data = raw(&data::Described { description: &told, body })?;
         let timestamp = description.updated.clone().or_else(|| description.created.clone());
         self.described = Some(description);
-        self.put(Draft { timestamp, ..Draft::of(kind, data) }, take).map(drop)
+        self.put(Draft { timestamp, ..Draft::of(kind, data) }, take)
     }
 
     /// What a description says that queries may ask for.

@@ -2,6 +2,9 @@
 
 mod devices;
 mod faults;
+mod foreign;
+mod identity;
+
 mod machine;
 mod memory;
 mod story;

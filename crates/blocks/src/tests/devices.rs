@@ -11,7 +11,7 @@ use trommel_session::Watch;
 use crate::error::Result;
 use crate::folder::Folder;
 use crate::journal::Journal;
-use crate::storage::{BlockStorage, Key};
+use crate::storage::{BlockStorage, Key, PayloadStorage};
 use crate::sync::{Settlement, Side, State};
 
 /// One of the devices.
@@ -33,29 +33,35 @@ impl Device {
         self.home.path().join("session")
     }
 
-    pub(crate) fn with<T>(&self, storage: &dyn BlockStorage, act: impl FnOnce(&mut Side<'_, '_>) -> T) -> T {
+    /// A session on this device and in a storage, where a last line without an end is left alone for so long.
+    pub(crate) fn with<T>(
+        &self,
+        (storage, payloads): (&dyn BlockStorage, Option<&dyn PayloadStorage>),
+        rest: Duration,
+        act: impl FnOnce(&mut Side<'_, '_>) -> T,
+    ) -> T {
         let watch = Watch::new();
         let journal = Journal::open(&self.home.path().join("journal")).unwrap();
         let mut side = Side {
             storage,
-            payloads: None,
+            payloads,
             key: &self.key,
             folder: Folder::new(self.folder()),
             journal,
             device: &self.name,
             project: "-home-ada-app",
-            rest: Duration::ZERO,
+            rest,
             watch: &watch,
         };
         act(&mut side)
     }
 
     pub(crate) fn sync(&self, storage: &dyn BlockStorage, settlement: Settlement) -> Result<State> {
-        self.with(storage, |side| side.sync(settlement))
+        self.with((storage, None), Duration::ZERO, |side| side.sync(settlement))
     }
 
     pub(crate) fn state(&self, storage: &dyn BlockStorage) -> State {
-        self.with(storage, |side| side.compare().unwrap().state())
+        self.with((storage, None), Duration::ZERO, |side| side.compare().unwrap().state())
     }
 
     pub(crate) fn append(&self, file: &str, text: &str) {

@@ -1,9 +1,14 @@
 //! Whatever fails once, the next sync goes on: nothing is lost, nothing is there twice.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
 use trommel_testkit::faults::{Fails, failing, watched};
 
 use super::devices::Device;
 use super::memory::{Fault, Memory};
+use crate::error::ErrorKind;
 use crate::storage::Key;
 use crate::sync::{Settlement, State};
 
@@ -34,7 +39,7 @@ fn message(text: &str) -> String {
 /// A session with a record of several pieces in each file, sent, fetched, gone on with, and cut back.
 fn story(storage: &Memory) -> (Device, Device) {
     let (one, two) = (Device::new("one"), Device::new("two"));
-    let long = "x".repeat(700_000);
+    let long = "x".repeat(350_000);
     one.write("metadata.json", b"{\"name\": \"first\"}");
     one.append("transcript.jsonl", &(message("a") + &message(&long) + &message("b")));
     one.append("events.jsonl", &format!("{{\"event\":\"e\",\"data\":{{\"t\":\"{long}\"}}}}\n"));
@@ -194,4 +199,82 @@ fn what_was_abandoned_is_passed_over() {
         let text = String::from_utf8(writer.read("transcript.jsonl")).unwrap();
         assert!(text.contains("\"b\"") && (is_ours || text.contains(&long)));
     }
+}
+
+/// What is half written is left alone, and nothing is brought over it.
+#[test]
+fn half_a_line_is_left_alone() {
+    let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
+    one.append("transcript.jsonl", &message("a"));
+    synced(&one, &storage, Settlement::Manual);
+    synced(&two, &storage, Settlement::Manual);
+    one.append("transcript.jsonl", &message("b"));
+    synced(&one, &storage, Settlement::Manual);
+    two.append("transcript.jsonl", "{\"role\": \"us");
+    for settlement in [Settlement::Manual, Settlement::Remote, Settlement::Merge] {
+        let ended = two.with((&storage, None), Duration::from_secs(600), |side| side.sync(settlement));
+        assert_eq!(ended.unwrap_err().kind(), ErrorKind::Busy);
+        assert_eq!(two.read("transcript.jsonl"), (message("a") + "{\"role\": \"us").into_bytes());
+    }
+    // Its end comes, and it is merged with the rest.
+    two.append("transcript.jsonl", "er\"}\n");
+    let ended = two.with((&storage, None), Duration::from_secs(600), |side| side.sync(Settlement::Merge));
+    assert_eq!(ended.unwrap(), State::Synced);
+    let expected = message("a") + &message("b") + "{\"role\": \"user\"}\n";
+    assert_eq!(two.read("transcript.jsonl"), expected.into_bytes());
+}
+
+/// An agent appends while another device's lines are fetched: nothing of it is lost.
+#[test]
+fn an_agent_may_write_meanwhile() {
+    let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
+    let (mut expected, done) = (0, AtomicBool::new(false));
+    thread::scope(|scope| {
+        let (done, two) = (&done, &two);
+        let agent = scope.spawn(move || {
+            let mut count = 0;
+            while !done.load(Ordering::SeqCst) {
+                two.append("events.jsonl", &format!("{{\"event\":\"two {count}\"}}\n"));
+                count += 1;
+                thread::sleep(Duration::from_millis(1));
+            }
+            count
+        });
+        for round in 0..10 {
+            one.append("events.jsonl", &format!("{{\"event\":\"one {round}\"}}\n"));
+            // Either may find the other's lines in between, and then settles that the next time.
+            let _ = one.sync(&storage, Settlement::Merge);
+            let _ = two.sync(&storage, Settlement::Merge);
+        }
+        done.store(true, Ordering::SeqCst);
+        expected = agent.join().unwrap();
+    });
+    for _ in 0..3 {
+        synced(&one, &storage, Settlement::Merge);
+        synced(&two, &storage, Settlement::Merge);
+    }
+    assert_eq!(one.all(), two.all());
+    let text = String::from_utf8(two.read("events.jsonl")).unwrap();
+    for (name, count) in [("one", 10), ("two", expected)] {
+        for at in 0..count {
+            assert!(text.contains(&format!("\"{name} {at}\"")), "{name} {at} of {count}");
+        }
+    }
+}
+
+/// Two processes of a device go at the same session at once.
+#[test]
+fn one_device_may_sync_twice_at_once() {
+    let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
+    for round in 0..10 {
+        one.append("events.jsonl", &format!("{{\"event\":\"e{round}\"}}\n").repeat(50));
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| assert_eq!(one.sync(&storage, Settlement::Manual).unwrap(), State::Synced));
+            }
+        });
+    }
+    synced(&two, &storage, Settlement::Manual);
+    assert_eq!(one.all(), two.all());
+    assert_eq!(storage.blocks(&key()).len(), 501);
 }

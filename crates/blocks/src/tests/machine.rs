@@ -10,7 +10,7 @@ use crate::storage::Key;
 use crate::sync::{Settlement, State};
 
 /// Cases without and with `TROMMEL_DEEP`.
-const CASES: [u64; 2] = [150, 6_000];
+const CASES: [u64; 2] = [60, 3_000];
 
 /// Numbers that look random (splitmix64).
 struct Random(u64);
@@ -82,7 +82,7 @@ impl World {
     /// A line at the end of a file, now and then one that takes several blocks, or that is no JSON.
     fn append(&mut self, at: usize) {
         let (name, file) = (self.name(), FILES[usize::try_from(self.random.below(2)).unwrap()]);
-        let filler = match self.random.below(12) {
+        let filler = match self.random.below(40) {
             0 => "z".repeat(60_000),
             1 => "é".repeat(330_000),
             _ => String::new(),

@@ -1,0 +1,204 @@
+//! Blocks that other programs wrote, who keep no text.
+
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+use super::devices::Device;
+use super::memory::Memory;
+use crate::block::{Block, BlockType};
+use crate::checksum;
+use crate::error::ErrorKind;
+use crate::storage::Key;
+use crate::sync::{Settlement, State};
+
+/// Blocks of a session, numbered from 1.
+struct Foreign {
+    session: String,
+    blocks: Vec<Block>,
+}
+
+impl Foreign {
+    fn new(session: &str) -> Self {
+        Self { session: session.to_owned(), blocks: Vec::new() }
+    }
+
+    fn put(&mut self, block_type: BlockType, data: &Value) -> &mut Block {
+        let data = to_raw_value(data).unwrap();
+        let (sum, sequence) = (checksum::of(data.get()).unwrap(), self.blocks.len() as u64 + 1);
+        self.blocks.push(Block {
+            block_id: format!("{}_blk_{sequence:012x}", self.session),
+            session_id: self.session.clone(),
+            user_id: "ada".to_owned(),
+            sequence,
+            timestamp: format!("2026-03-01T09:00:{sequence:02}Z"),
+            device_id: "elsewhere".to_owned(),
+            block_type,
+            data,
+            parent_block_id: None,
+            chunk_index: None,
+            is_final_chunk: true,
+            checksum: sum.hex,
+            size_bytes: sum.bytes,
+            version: 0,
+        });
+        self.blocks.last_mut().unwrap()
+    }
+
+    fn message(&mut self, role: &str, content: &str) {
+        self.put(BlockType::Message, &json!({"role": role, "content": content, "turn": 1}));
+    }
+
+    fn event(&mut self, n: u64) {
+        let data = json!({
+            "event_id": format!("e{n}"), "event_type": "tool:pre", "turn": 1, "summary": {"tool_name": "grep"},
+            "inline_data": {"tool_name": "grep", "n": n}, "has_continuation": false, "total_chunks": 0, "total_size_bytes": 9
+        });
+        self.put(BlockType::Event, &data);
+    }
+
+    /// An event whose data comes in pieces.
+    fn chunked(&mut self, pieces: &[&str]) {
+        let total = pieces.len() as u64;
+        let data = json!({
+            "event_id": "long", "event_type": "llm:request", "turn": 1, "summary": {"model": "m"},
+            "has_continuation": true, "total_chunks": total, "total_size_bytes": 9
+        });
+        let parent = self.put(BlockType::Event, &data).block_id.clone();
+        for (index, piece) in pieces.iter().enumerate() {
+            let block = self.put(BlockType::EventData, &json!({"event_id": "long", "chunk_data": piece}));
+            block.parent_block_id = Some(parent.clone());
+            (block.chunk_index, block.is_final_chunk) = (Some(index as u64), index as u64 + 1 == total);
+        }
+    }
+
+    fn store(self, storage: &Memory) {
+        storage.put(&Key::new("ada", &self.session).unwrap(), self.blocks);
+    }
+}
+
+fn created(session: &str) -> Foreign {
+    let mut foreign = Foreign::new(session);
+    let data =
+        json!({"project_slug": "-app", "name": "N", "model": "m", "bundle": "b", "visibility": "private"});
+    foreign.put(BlockType::SessionCreated, &data);
+    foreign
+}
+
+fn lines(device: &Device, file: &str) -> Vec<Value> {
+    let text = String::from_utf8(device.read(file)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn they_are_read_back_into_files() {
+    let storage = Memory::new();
+    let mut foreign = created("5d1c");
+    foreign.message("user", "one");
+    foreign.chunked(&["{\"model\":\"m\",\"mess", "ages\":[1,", "2]}"]);
+    foreign.event(1);
+    foreign.message("assistant", "gone");
+    foreign.event(2);
+    foreign.put(BlockType::Rewind, &json!({"target_sequence": 7, "reason": "r"}));
+    foreign.message("assistant", "two");
+    foreign.put(BlockType::SessionUpdated, &json!({"name": "M"}));
+    foreign.chunked(&["{\"last\":", "true}"]);
+    foreign.store(&storage);
+    let device = Device::new("one");
+    assert_eq!(device.sync(&storage, Settlement::Manual).unwrap(), State::Synced);
+    let metadata: Value = serde_json::from_slice(&device.read("metadata.json")).unwrap();
+    assert_eq!(
+        (&metadata["name"], &metadata["model"], &metadata["session_id"]),
+        (&json!("M"), &json!("m"), &json!("5d1c"))
+    );
+    let said = lines(&device, "transcript.jsonl");
+    assert_eq!(
+        said,
+        [json!({"role": "user", "content": "one"}), json!({"role": "assistant", "content": "two"})]
+    );
+    let events = lines(&device, "events.jsonl");
+    let told = events.iter().map(|event| (event["event"].clone(), event["data"].clone())).collect::<Vec<_>>();
+    let expected = [
+        ("llm:request", json!({"model": "m", "messages": [1, 2]})),
+        ("tool:pre", json!({"tool_name": "grep", "n": 1})),
+        ("llm:request", json!({"last": true})),
+    ];
+    assert_eq!(told, expected.map(|(event, data)| (json!(event), data)));
+    // And gone on with, so that the other program's blocks and ours stand one behind the other.
+    device.append("transcript.jsonl", "{\"role\": \"user\",  \"content\": \"three\"}\n");
+    assert_eq!(device.sync(&storage, Settlement::Manual).unwrap(), State::Synced);
+    let other = Device::new("two");
+    other.sync(&storage, Settlement::Manual).unwrap();
+    assert_eq!(other.all(), device.all());
+}
+
+#[test]
+fn forks_begin_as_their_source_was() {
+    let storage = Memory::new();
+    let mut source = created("source");
+    source.message("user", "one");
+    source.message("assistant", "gone");
+    source.put(BlockType::Rewind, &json!({"target_sequence": 2}));
+    source.message("assistant", "two");
+    source.event(1);
+    source.message("user", "later");
+    source.store(&storage);
+    let mut middle = created("middle");
+    middle.put(BlockType::Fork, &json!({"source_session_id": "source", "source_sequence": 6}));
+    middle.message("user", "three");
+    middle.store(&storage);
+    let mut fork = created("5d1c");
+    fork.put(BlockType::Fork, &json!({"source_session_id": "middle", "source_sequence": 3}));
+    fork.message("user", "four");
+    fork.store(&storage);
+    let device = Device::new("one");
+    assert_eq!(device.sync(&storage, Settlement::Manual).unwrap(), State::Synced);
+    let said =
+        lines(&device, "transcript.jsonl").iter().map(|line| line["content"].clone()).collect::<Vec<_>>();
+    assert_eq!(said, ["one", "two", "three", "four"].map(|text| json!(text)));
+    assert_eq!(lines(&device, "events.jsonl").len(), 1);
+    assert_eq!(device.state(&storage), State::Synced);
+    device.append("transcript.jsonl", "{\"role\":\"user\",\"content\":\"five\"}\n");
+    assert_eq!(device.sync(&storage, Settlement::Manual).unwrap(), State::Synced);
+    let other = Device::new("two");
+    other.sync(&storage, Settlement::Manual).unwrap();
+    assert_eq!(other.all(), device.all());
+    // Cut back into what is the source's: all of that goes, and what stays is written anew.
+    let first = lines(&device, "transcript.jsonl")[0].to_string() + "\n";
+    device.write("transcript.jsonl", first.as_bytes());
+    assert_eq!(device.sync(&storage, Settlement::Manual).unwrap(), State::Synced);
+    other.sync(&storage, Settlement::Manual).unwrap();
+    assert_eq!(other.all(), device.all());
+    assert_eq!(lines(&other, "transcript.jsonl").len(), 1);
+}
+
+#[test]
+fn forks_in_a_circle_are_refused() {
+    let storage = Memory::new();
+    for (session, source) in [("5d1c", "other"), ("other", "5d1c")] {
+        let mut fork = created(session);
+        fork.put(BlockType::Fork, &json!({"source_session_id": source, "source_sequence": 2}));
+        fork.store(&storage);
+    }
+    let error = Device::new("one").sync(&storage, Settlement::Manual).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+}
+
+#[test]
+fn what_is_damaged_or_newer_is_refused() {
+    for (version, checksum, kind) in [(0, "00", ErrorKind::Corrupt), (9, "", ErrorKind::Unsupported)] {
+        let storage = Memory::new();
+        let mut foreign = created("5d1c");
+        foreign.message("user", "one");
+        let block = foreign.blocks.last_mut().unwrap();
+        block.version = version;
+        if !checksum.is_empty() {
+            block.checksum = checksum.to_owned();
+        }
+        foreign.store(&storage);
+        let device = Device::new("one");
+        let error = device.sync(&storage, Settlement::Manual).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.to_string().contains('2'), "{error}");
+        assert!(device.all().iter().all(Vec::is_empty));
+    }
+}
