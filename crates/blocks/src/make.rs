@@ -1,19 +1,21 @@
 //! Records of a session's files made into blocks.
 
+mod cut;
+mod describe;
+
 use std::borrow::Cow;
 use std::path::Path;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
-use trommel::reader::{Config, Cursor, Event as Token, Framing, Kind as JsonKind, Names, Span, Validation};
 use trommel_session::Watch;
 
 use crate::block::{Block, BlockType, VERSION};
 use crate::checksum;
 use crate::data::{self, Body, Description, INLINE, Line, Payload, Piece, is_portable};
 use crate::error::{Error, ErrorKind, Result};
-use crate::lines::{LineAt, Print, Printer, Text};
+use crate::lines::{LineAt, Print, Text};
 use crate::outline;
 use crate::pieces::{Form, Pieces, encoded};
 use crate::rows::{Kind, Row};
@@ -21,9 +23,6 @@ use crate::storage::{Key, PayloadStorage};
 
 /// Bytes above which a record lies with the payloads, where there is a place for them.
 const LARGE: u64 = 1 << 20;
-
-/// Bytes of what stands around an event's data, when it is cut into pieces.
-const AROUND: u64 = 20_000;
 
 /// Where blocks go that are made.
 pub(crate) type Take<'t> = dyn FnMut(Block) -> Result<()> + 't;
@@ -69,15 +68,6 @@ struct Draft<'d> {
 struct Record<'r> {
     text: &'r Text,
     at: LineAt,
-}
-
-/// How a long record is cut.
-struct Cut {
-    form: Form,
-    body: Span,
-    pieces: u64,
-    body_bytes: u64,
-    whole_hex: String,
 }
 
 impl Maker<'_, '_> {
@@ -291,33 +281,6 @@ impl Maker<'_, '_> {
         self.put(Draft { timestamp, ..Draft::of(kind, data) }, take)
     }
 
-    /// What a description says that queries may ask for.
-    fn description(&self, bytes: &[u8]) -> Description {
-        let found: Described = serde_json::from_slice(bytes).unwrap_or_default();
-        let text = |raw: Option<&serde_json::Value>| raw.and_then(|value| value.as_str()).map(clip);
-        let texts = |raw: Option<&serde_json::Value>| {
-            let items = raw?.as_array()?.iter().filter_map(|value| value.as_str().map(clip));
-            Some(items.take(100).collect())
-        };
-        let get = |name: &str| found.0.get(name);
-        Description {
-            project_slug: Some(self.project.to_owned()),
-            name: text(get("name")),
-            description: text(get("description")),
-            bundle: text(get("bundle")),
-            model: text(get("model")),
-            visibility: text(get("visibility")),
-            org_id: text(get("org_id")),
-            team_ids: texts(get("team_ids")),
-            tags: texts(get("tags")),
-            parent_session_id: text(get("parent_id").or_else(|| get("parent_session_id"))),
-            forked_from_sequence: get("forked_from_sequence").and_then(serde_json::Value::as_u64),
-            created: text(get("created")),
-            updated: text(get("updated")),
-            turn_count: get("turn_count").and_then(serde_json::Value::as_u64),
-        }
-    }
-
     /// Gives a block its number and its id, and gives it away.
     fn put(&mut self, draft: Draft<'_>, take: &mut Take<'_>) -> Result<String> {
         let sum = checksum::of(draft.data.get())?;
@@ -348,86 +311,6 @@ impl Maker<'_, '_> {
         })?;
         Ok(block_id)
     }
-
-    /// How a long record is cut: an event around its data, everything else as a whole.
-    fn cut(&self, record: &Record<'_>, kind: Kind) -> Result<Cut> {
-        let LineAt { start, .. } = record.at;
-        let end = record.at.end();
-        let whole = Span { start, end };
-        let mut printer = Printer::default();
-        let mut form = Form::Utf8;
-        let mut checked = Pieces::new(
-            Told { from: record.text.part(start, end), printer: &mut printer },
-            record.text.path(),
-            form,
-        );
-        loop {
-            self.watch.check()?;
-            match checked.next()? {
-                Ok(Some(_)) => {}
-                Ok(None) => break,
-                Err(_) => {
-                    form = Form::Base64;
-                    checked = Pieces::new(
-                        Told { from: record.text.part(start, end), printer: checked.into_inner().restart() },
-                        record.text.path(),
-                        form,
-                    );
-                }
-            }
-        }
-        drop(checked);
-        if printer.print() != record.at.print {
-            return Err(changed(record.text.path()));
-        }
-        let inner = (kind == Kind::Event && form == Form::Utf8).then(|| data_of(record)).flatten();
-        let body = inner.unwrap_or(whole);
-        let mut pieces = Pieces::new(record.text.part(body.start, body.end), record.text.path(), form);
-        let mut count = 0;
-        while let Ok(Some(_)) = pieces.next()? {
-            count += 1;
-        }
-        Ok(Cut {
-            form,
-            body,
-            pieces: count,
-            body_bytes: body.end - body.start,
-            whole_hex: printer.whole_hex(),
-        })
-    }
-}
-
-/// Reads, and makes a print of what passes.
-struct Told<'p, R> {
-    from: R,
-    printer: &'p mut Printer,
-}
-
-impl<'p, R> Told<'p, R> {
-    fn restart(self) -> &'p mut Printer {
-        *self.printer = Printer::default();
-        self.printer
-    }
-}
-
-impl<R: std::io::Read> std::io::Read for Told<'_, R> {
-    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.from.read(bytes)?;
-        self.printer.add(bytes.get(..count).unwrap_or_default());
-        Ok(count)
-    }
-}
-
-/// Where an event's data stands, unless too much stands around it.
-fn data_of(record: &Record<'_>) -> Option<Span> {
-    let (start, end) = (record.at.start, record.at.end());
-    let config = Config::new().validation(Validation::Structural);
-    let mut cursor = Cursor::from_reader(record.text.part(start, end), Framing::Single, &config);
-    matches!(cursor.begin_value().ok()?, Token::Begin(JsonKind::Object)).then_some(())?;
-    cursor.next_named(&Names::new(["data"])).ok()??;
-    let span = cursor.skip_value().ok()?;
-    let span = Span { start: start + span.start, end: start + span.end };
-    (span.start - start <= AROUND && end - span.end <= AROUND).then_some(span)
 }
 
 /// The members of a message that are told apart.
@@ -448,11 +331,6 @@ struct Happened<'a> {
     data: Option<&'a RawValue>,
 }
 
-/// The members of a description.
-#[derive(Default, Deserialize)]
-#[serde(transparent)]
-struct Described(serde_json::Map<String, serde_json::Value>);
-
 impl Draft<'_> {
     fn of(kind: BlockType, data: Box<RawValue>) -> Self {
         Self { kind, data, timestamp: None, parent: None, index: None, is_final: true }
@@ -461,10 +339,6 @@ impl Draft<'_> {
 
 fn body_of(print: Print) -> Body {
     Body { bytes: Some(print.bytes), blake3: Some(print.hex()), ..Body::default() }
-}
-
-fn clip(text: &str) -> String {
-    text.chars().take(500).collect()
 }
 
 fn raw(data: &impl Serialize) -> Result<Box<RawValue>> {

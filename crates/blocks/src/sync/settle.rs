@@ -26,7 +26,7 @@ impl Side<'_, '_> {
         let mut maker = self.maker(compared.head + 1, pending.turns);
         maker.described = None;
         let mut sender = Sender::new(self.storage, self.key, self.watch);
-        self.tell_settled(&mut maker, compared, theirs, settlement, &mut sender)?;
+        self.tell_settled(&mut maker, (compared, theirs), settlement, &mut sender)?;
         sender.flush()?;
         if sender.is_refused() {
             // Somebody wrote in between: what was stored until then is compared again.
@@ -53,8 +53,7 @@ impl Side<'_, '_> {
     fn tell_settled(
         &self,
         maker: &mut Maker<'_, '_>,
-        compared: &Compared,
-        theirs: u64,
+        (compared, theirs): (&Compared, u64),
         settlement: Settlement,
         sender: &mut Sender<'_, '_>,
     ) -> Result<()> {
