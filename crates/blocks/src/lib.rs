@@ -22,7 +22,8 @@
 //!
 //! # Features
 //!
-//! `cosmos` keeps blocks in Azure Cosmos DB. None is on by default.
+//! `cosmos` keeps blocks in Azure Cosmos DB; `objects` keeps blocks, and payloads, in Azure Blob, S3 and what speaks like it; `config`
+//! reads where that is from parameters, the environment and a settings file. None is on by default.
 //!
 //! # Limits, errors and cost
 //!
@@ -33,6 +34,8 @@
 mod assemble;
 mod block;
 pub mod checksum;
+#[cfg(feature = "config")]
+pub mod config;
 #[cfg(feature = "cosmos")]
 pub mod cosmos;
 pub mod data;
@@ -46,6 +49,8 @@ mod landing;
 mod lines;
 mod local;
 mod make;
+#[cfg(feature = "objects")]
+pub mod objects;
 mod outline;
 mod pieces;
 mod replay;

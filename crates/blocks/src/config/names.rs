@@ -1,0 +1,107 @@
+//! What each setting is called in the environment and in the settings file.
+
+use super::layers::Setting;
+
+macro_rules! settings {
+    ($($name:ident: [$($variable:literal),*] [$($path:literal),*];)*) => {
+        impl Setting {
+            $(pub(super) const $name: Self = Self {
+                variables: &[$($variable),*],
+                paths: &[$($path),*],
+            };)*
+
+            /// All of them.
+            pub(super) const ALL: &'static [Self] = &[$(Self::$name),*];
+        }
+    };
+}
+
+settings! {
+    MODE: ["AMPLIFIER_SESSION_STORAGE_MODE", "TROMMEL_SESSION_STORAGE_MODE"] ["mode"];
+    LOCAL_PATH: [] ["local.path"];
+    USER: ["AMPLIFIER_USER_ID", "TROMMEL_USER_ID"] ["user_id", "user", "cosmos.user_id", "cosmos.user"];
+    DEVICE: ["AMPLIFIER_DEVICE_ID", "TROMMEL_DEVICE_ID"] ["device_id", "cosmos.device_id"];
+    CONNECT_TIMEOUT: ["TROMMEL_CONNECT_TIMEOUT_MS"] ["connect_timeout_ms", "cosmos.connect_timeout_ms"];
+
+    ENDPOINT: ["AMPLIFIER_COSMOS_ENDPOINT", "COSMOS_ENDPOINT"] ["cosmos.endpoint"];
+    DATABASE: ["AMPLIFIER_COSMOS_DATABASE", "COSMOS_DATABASE"] ["cosmos.database"];
+    CONTAINER: ["AMPLIFIER_COSMOS_CONTAINER", "COSMOS_CONTAINER"] ["cosmos.container"];
+    AUTH: ["AMPLIFIER_COSMOS_AUTH_METHOD", "COSMOS_AUTH_METHOD"] ["cosmos.auth_method", "cosmos.auth"];
+    KEY: ["AMPLIFIER_COSMOS_KEY", "COSMOS_KEY"] ["cosmos.key"];
+    KEY_FILE: [] ["cosmos.key_file"];
+    CONNECTION_STRING: ["AMPLIFIER_COSMOS_CONNECTION_STRING", "COSMOS_CONNECTION_STRING"] ["cosmos.connection_string"];
+    CONNECTION_STRING_FILE: [] ["cosmos.connection_string_file"];
+    TENANT: ["AZURE_TENANT_ID"] ["cosmos.tenant_id"];
+    CLIENT: ["AZURE_CLIENT_ID"] ["cosmos.client_id"];
+    CLIENT_SECRET: ["AZURE_CLIENT_SECRET"] ["cosmos.client_secret"];
+    CLIENT_SECRET_FILE: [] ["cosmos.client_secret_file"];
+
+    OBJECTS_URL: ["TROMMEL_OBJECTS_URL"] ["objects.url"];
+    OBJECTS_ENDPOINT: ["TROMMEL_OBJECTS_ENDPOINT"] ["objects.endpoint"];
+    S3_ENDPOINT: ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"] [];
+    OBJECTS_REGION: ["TROMMEL_OBJECTS_REGION", "AWS_REGION", "AWS_DEFAULT_REGION"] ["objects.region"];
+    OBJECTS_ACCOUNT: ["TROMMEL_OBJECTS_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"] ["objects.account"];
+    OBJECTS_ALLOW_HTTP: ["TROMMEL_OBJECTS_ALLOW_HTTP"] ["objects.allow_http"];
+    OBJECTS_AUTH: ["TROMMEL_OBJECTS_AUTH_METHOD"] ["objects.auth_method", "objects.auth"];
+    OBJECTS_KEY: ["AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ACCESS_KEY", "AZURE_STORAGE_KEY"] ["objects.key"];
+    OBJECTS_KEY_FILE: [] ["objects.key_file"];
+    OBJECTS_CONNECTION_STRING: ["AZURE_STORAGE_CONNECTION_STRING"] ["objects.connection_string"];
+    OBJECTS_CONNECTION_STRING_FILE: [] ["objects.connection_string_file"];
+    OBJECTS_SIGNATURE: ["AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_SAS_KEY"] ["objects.sas_token"];
+    OBJECTS_SIGNATURE_FILE: [] ["objects.sas_token_file"];
+    OBJECTS_CLIENT: ["AZURE_CLIENT_ID"] ["objects.client_id", "cosmos.client_id"];
+    OBJECTS_TENANT: ["AZURE_TENANT_ID"] ["objects.tenant_id", "cosmos.tenant_id"];
+    OBJECTS_CLIENT_SECRET: ["AZURE_CLIENT_SECRET"] ["objects.client_secret", "cosmos.client_secret"];
+    OBJECTS_CLIENT_SECRET_FILE: [] ["objects.client_secret_file", "cosmos.client_secret_file"];
+    ACCESS_KEY_ID: ["AWS_ACCESS_KEY_ID"] ["objects.access_key_id"];
+    SECRET_ACCESS_KEY: ["AWS_SECRET_ACCESS_KEY"] ["objects.secret_access_key"];
+    SECRET_ACCESS_KEY_FILE: [] ["objects.secret_access_key_file"];
+    SESSION_TOKEN: ["AWS_SESSION_TOKEN"] ["objects.session_token"];
+    SESSION_TOKEN_FILE: [] ["objects.session_token_file"];
+
+    SYNC_ENABLED: ["TROMMEL_SYNC_ENABLED"] ["sync.enabled"];
+    AUTO_SYNC: ["TROMMEL_AUTO_SYNC"] ["sync.auto_sync"];
+    INTERVAL: ["TROMMEL_SYNC_INTERVAL"] ["sync.interval_seconds", "sync.interval"];
+    CONFLICTS: ["TROMMEL_CONFLICT_RESOLUTION"] ["sync.conflict_resolution"];
+}
+
+/// The name that is most like a word, if any is like it.
+pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.chars().take(60).collect::<String>().to_ascii_lowercase();
+    let rows = known.map(|name| (distance(&word, name), name)).min()?;
+    (rows.0 <= 2 || rows.0 * 3 <= rows.1.len()).then_some(rows.1)
+}
+
+/// How many characters to add, drop or replace.
+fn distance(a: &str, b: &str) -> usize {
+    let b = b.chars().collect::<Vec<_>>();
+    let mut row = (0..=b.len()).collect::<Vec<_>>();
+    for (line, a) in a.chars().enumerate() {
+        let mut before = line;
+        let mut left = line + 1;
+        for (cell, b) in row.iter_mut().skip(1).zip(&b) {
+            let replaced = before + usize::from(a != *b);
+            before = *cell;
+            left = replaced.min(before + 1).min(left + 1);
+            *cell = left;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = line + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_pen_is_near_and_another_word_is_not() {
+        let known = || ["endpoint", "database", "key"].into_iter();
+        assert_eq!(nearest("endpiont", known()), Some("endpoint"));
+        assert_eq!(nearest("databse", known()), Some("database"));
+        assert_eq!(nearest("telemetry", known()), None);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+}

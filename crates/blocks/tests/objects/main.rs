@@ -1,0 +1,30 @@
+//! Object stores: in memory and in a folder, with faults on the way, and by emulators from npm of Azure Blob and of S3, whose folder
+//! `TROMMEL_EMULATORS` names (the one with `node_modules`).
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod contract;
+mod faults;
+mod node;
+mod support;
+
+use trommel_blocks::objects::{ObjectOptions, Objects};
+
+#[test]
+fn memory_does_what_any_storage_has_to() {
+    contract::all(&Objects::in_memory(&ObjectOptions::default()).unwrap());
+}
+
+#[test]
+fn a_folder_does_what_any_storage_has_to() {
+    let home = tempfile::tempdir().unwrap();
+    contract::all(&Objects::folder(home.path(), &ObjectOptions::default()).unwrap());
+}
+
+#[test]
+fn places_that_are_none_are_refused_without_a_secret() {
+    for url in ["nonsense", "ftp://x/y", "s3://", "az://c?sig=opensesame", "s3://user:opensesame@bucket/x"] {
+        let error = Objects::open(url, &ObjectOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), trommel_blocks::ErrorKind::Request, "{url}");
+        assert!(!format!("{error} {error:?}").contains("opensesame"), "{error}");
+    }
+}
