@@ -12,24 +12,29 @@
 //! **Names that are not known** are told as notes, with the nearest known name: other programs write this file, too. Values of a
 //! wrong type, and words that are none of those allowed, are errors.
 //!
-//! What comes out is plain data. Nothing here connects to anything.
+//! What comes out is plain data. Nothing here connects to anything; [`CloudSettings::open`] makes the storages that are named.
 
 mod access;
 mod file;
 mod layers;
 mod names;
 mod objects;
+mod open;
 mod parse;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::hybrid::Policy;
 use crate::secret::Secret;
+use crate::sync::Settlement;
 use layers::{Layers, Setting};
 
 pub use objects::ObjectSettings;
+pub use open::Storages;
 
 /// The database where none is named.
 pub const DATABASE: &str = "amplifier-db";
@@ -138,20 +143,31 @@ pub struct SyncSettings {
     /// How often, then.
     pub interval: Duration,
     /// What happens where both sides changed.
-    pub conflict_resolution: ConflictResolution,
+    pub conflict_resolution: Settlement,
+    /// The projects whose sessions are sent; a name may end with `*`. Without any, those of all.
+    pub projects: Vec<String>,
+    /// Whether any session is sent.
+    pub is_any_sent: bool,
 }
 
-/// What happens where both sides of a session changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ConflictResolution {
-    /// It is told, and somebody decides.
-    #[default]
-    Ask,
-    /// What this machine has stays.
-    Local,
-    /// What the storage has stays.
-    Cloud,
+impl SyncSettings {
+    /// Which sessions are sent.
+    pub fn policy(&self) -> Policy {
+        if !self.enabled || !self.is_any_sent {
+            return Policy::None;
+        }
+        if self.projects.is_empty() {
+            return Policy::All;
+        }
+        let projects = self.projects.clone();
+        let is_meant = move |name: &str, project: &String| match project.strip_suffix('*') {
+            Some(begins) => name.starts_with(begins),
+            None => name == project,
+        };
+        Policy::Filter(Arc::new(move |session| {
+            Ok(projects.iter().any(|project| is_meant(&session.project, project)))
+        }))
+    }
 }
 
 /// What was given on a command line or in a call. What is none is looked up elsewhere. There are no secrets among them.
@@ -256,5 +272,7 @@ fn sync_of(layers: &mut Layers<'_>) -> Result<SyncSettings> {
         auto_sync: layers.truth(Setting::AUTO_SYNC)?.unwrap_or(false),
         interval: Duration::from_secs(layers.seconds(Setting::INTERVAL, 1..=86_400)?.unwrap_or(60)),
         conflict_resolution: layers.word(Setting::CONFLICTS, parse::CONFLICTS)?.unwrap_or_default(),
+        projects: layers.texts(Setting::PROJECTS)?,
+        is_any_sent: layers.word(Setting::POLICY, parse::POLICIES)?.unwrap_or(true),
     })
 }

@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
-use trommel_blocks::config::{Auth, CloudSettings, ConflictResolution, Mode, Parameters};
+use trommel_blocks::config::{Auth, CloudSettings, Mode, Parameters};
 use trommel_blocks::{ErrorKind, Result};
+use trommel_blocks::{Policy, Settlement};
 
 /// Must never be seen anywhere.
 const SENTINEL: &str = "SENTINELa2V5LXRoYXQtbm9ib2R5LXNlZXM=";
@@ -106,7 +107,7 @@ fn the_other_spellings_are_read_as_well() {
     assert!(matches!(cosmos.auth, Auth::DefaultCredentials));
     assert!(!settings.sync.enabled);
     assert_eq!(settings.sync.interval, Duration::from_mins(5));
-    assert_eq!(settings.sync.conflict_resolution, ConflictResolution::Ask);
+    assert_eq!(settings.sync.conflict_resolution, Settlement::Manual);
     assert!(settings.notes.is_empty(), "{:?}", settings.notes);
 }
 
@@ -307,4 +308,51 @@ fn object_stores() {
     assert!(matches!(machine.auth, Auth::DefaultCredentials));
     let folder = Case::default().with("TROMMEL_OBJECTS_URL", "file:///x").settings().objects.unwrap();
     assert!(matches!(folder.auth, Auth::Anonymous));
+}
+
+#[test]
+fn conflicts_and_projects_are_settled_by_words() {
+    for (word, settlement) in [
+        ("merge", Settlement::Merge),
+        ("local_wins", Settlement::Local),
+        ("remote_wins", Settlement::Remote),
+        ("manual", Settlement::Manual),
+    ] {
+        let text = format!("session_storage: {{sync: {{conflict_resolution: {word}}}}}");
+        assert_eq!(Case::file(&text).settings().sync.conflict_resolution, settlement);
+    }
+    let text = "session_storage:\n  sync:\n    policy: filter\n    projects: [-home-ada-app, '-work-*']\n";
+    let sync = Case::file(text).settings().sync;
+    assert_eq!(sync.projects, ["-home-ada-app", "-work-*"]);
+    assert!(matches!(sync.policy(), Policy::Filter(_)));
+    let sync = Case::file(text).with("TROMMEL_SYNC_PROJECTS", "a, b").settings().sync;
+    assert_eq!(sync.projects, ["a", "b"]);
+    assert!(matches!(
+        Case::file("").with("TROMMEL_SYNC_POLICY", "none").settings().sync.policy(),
+        Policy::None
+    ));
+    assert!(matches!(Case::file("").settings().sync.policy(), Policy::All));
+    let off = Case::file("session_storage: {sync: {enabled: false}}").settings();
+    assert!(matches!(off.sync.policy(), Policy::None));
+    assert_eq!(Case::file("session_storage: {sync: {projects: 3}}").refusal().0, ErrorKind::Request);
+}
+
+#[test]
+fn settings_make_storages() {
+    let folder = TempDir::new().unwrap();
+    let text = format!("session_storage: {{objects: {{url: 'file://{}'}}}}", folder.path().display());
+    let storages = Case::file(&text).settings().open().unwrap().unwrap();
+    assert!(
+        storages.blocks.name().contains(&folder.path().display().to_string()) && storages.payloads.is_none()
+    );
+    assert!(Case::file("").settings().open().unwrap().is_none());
+    let cosmos =
+        Case::file("").with("COSMOS_ENDPOINT", "https://x.documents.azure.com").with("COSMOS_KEY", SENTINEL);
+    let opened = cosmos.settings().open();
+    let said = match &opened {
+        Ok(storages) => storages.as_ref().unwrap().blocks.name(),
+        Err(error) => error.to_string(),
+    };
+    assert!(!said.contains("SENTINEL"), "{said}");
+    assert_eq!(opened.is_err(), !cfg!(feature = "cosmos"), "{said}");
 }

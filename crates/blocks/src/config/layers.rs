@@ -140,6 +140,20 @@ impl<'a> Layers<'a> {
         self.find(setting)?.map(|found| text(&found)).transpose()
     }
 
+    /// Several texts: a list, or one text with commas.
+    pub(super) fn texts(&mut self, setting: Setting) -> Result<Vec<String>> {
+        let Some(found) = self.find(setting)? else { return Ok(Vec::new()) };
+        let all = match &found.value {
+            Value::String(text) => {
+                Some(text.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>())
+            }
+            Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
+            _ => None,
+        };
+        let all = all.ok_or_else(|| Setting::refused(&found.origin, "a list of names"))?;
+        Ok(all.into_iter().filter(|name| !name.is_empty()).collect())
+    }
+
     /// A word out of those allowed.
     pub(super) fn word<T: Copy>(&mut self, setting: Setting, words: &[(&str, T)]) -> Result<Option<T>> {
         let Some(found) = self.find(setting)? else { return Ok(None) };

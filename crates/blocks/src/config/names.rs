@@ -63,6 +63,8 @@ settings! {
     AUTO_SYNC: ["TROMMEL_AUTO_SYNC"] ["sync.auto_sync"];
     INTERVAL: ["TROMMEL_SYNC_INTERVAL"] ["sync.interval_seconds", "sync.interval"];
     CONFLICTS: ["TROMMEL_CONFLICT_RESOLUTION"] ["sync.conflict_resolution"];
+    POLICY: ["TROMMEL_SYNC_POLICY"] ["sync.policy"];
+    PROJECTS: ["TROMMEL_SYNC_PROJECTS"] ["sync.projects"];
 }
 
 /// The name that is most like a word, if any is like it.

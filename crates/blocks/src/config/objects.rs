@@ -1,5 +1,7 @@
 //! An object store.
 
+use std::path::PathBuf;
+
 use super::Auth;
 use super::access::{self, Application, Method, needed};
 use super::layers::{Layers, Setting};
@@ -21,6 +23,14 @@ pub struct ObjectSettings {
     pub allow_http: bool,
     /// As whom.
     pub auth: Auth,
+}
+
+impl ObjectSettings {
+    /// The folder, where the place is one: `file:///…`.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        let path = self.url.strip_prefix("file://")?;
+        path.starts_with('/').then(|| PathBuf::from(path))
+    }
 }
 
 const AZURE: &[(&str, Method)] = &[

@@ -1,19 +1,33 @@
 //! Words and numbers of settings.
 
+use super::Mode;
 use super::layers::Setting;
-use super::{ConflictResolution, Mode};
 use crate::error::Result;
+use crate::sync::Settlement;
 
 pub(super) const MODES: &[(&str, Mode)] =
     &[("local", Mode::Local), ("cloud", Mode::Cloud), ("hybrid", Mode::Hybrid)];
 
-pub(super) const CONFLICTS: &[(&str, ConflictResolution)] = &[
-    ("ask", ConflictResolution::Ask),
-    ("manual", ConflictResolution::Ask),
-    ("local", ConflictResolution::Local),
-    ("local_wins", ConflictResolution::Local),
-    ("cloud", ConflictResolution::Cloud),
-    ("cloud_wins", ConflictResolution::Cloud),
+pub(super) const CONFLICTS: &[(&str, Settlement)] = &[
+    ("ask", Settlement::Manual),
+    ("manual", Settlement::Manual),
+    ("local", Settlement::Local),
+    ("local_wins", Settlement::Local),
+    ("cloud", Settlement::Remote),
+    ("cloud_wins", Settlement::Remote),
+    ("remote", Settlement::Remote),
+    ("remote_wins", Settlement::Remote),
+    ("merge", Settlement::Merge),
+];
+
+/// Whether sessions are sent: all, none, or those of the projects that are named.
+pub(super) const POLICIES: &[(&str, bool)] = &[
+    ("sync_all", true),
+    ("all", true),
+    ("sync_filter", true),
+    ("filter", true),
+    ("sync_none", false),
+    ("none", false),
 ];
 
 pub(super) fn count(text: &str) -> Option<u64> {

@@ -96,6 +96,13 @@ impl HybridBlockStorage {
         settlement: Option<Settlement>,
         watch: &Watch<'_>,
     ) -> Result<SyncReport> {
+        if !self.options.storage.is_writable() {
+            let message = format!(
+                "{} keeps sessions in a layout that is only read: they can be listed and asked, and not sent or fetched",
+                self.name()
+            );
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
         self.options.storage.reach(self.options.connect_timeout.max(PATIENCE))?;
         let mut report = SyncReport::default();
         match id {

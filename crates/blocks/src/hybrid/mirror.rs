@@ -204,6 +204,10 @@ impl<'w> Filling<'_, 'w> {
     fn run(&self, path: &Path) -> Result<()> {
         let _lock = lock(path)?;
         let Some(head) = self.options.storage.head(self.key, self.watch)? else { return Ok(()) };
+        if !self.options.storage.is_writable() {
+            // Kept in another layout, in which numbers shift when something is added.
+            remove(path)?;
+        }
         let mut journal = self.known(path)?;
         if journal.head == head.sequence {
             return Ok(());
