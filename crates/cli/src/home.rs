@@ -1,7 +1,7 @@
 //! Where state lives, the store and the buffers that lie there, and where other programs keep their sessions.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,6 +11,9 @@ use trommel_session::Sessions;
 use trommel_store::{Store, StoreOptions};
 
 use crate::errors::Failure;
+
+/// The folder of Amplifier, in the user's home.
+const AMPLIFIER: &str = ".amplifier";
 
 /// The folder of the store, in the folder of all state.
 const OUTPUTS: &str = "outputs";
@@ -45,12 +48,8 @@ pub(crate) fn buffers(session: &str, usual: Scope) -> Result<Buffers, Failure> {
 /// The sessions of the programs that keep any: in folders that were given, else in those of the user's home. Where there is no home,
 /// there are none.
 pub(crate) fn sessions(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Sessions {
-    let place = |given: Option<&OsStr>, usual: &str| {
-        let given = given.filter(|given| !given.is_empty()).map(PathBuf::from);
-        given.or_else(|| etcetera::home_dir().ok().map(|home| home.join(usual)))
-    };
     let mut sessions = Sessions::new();
-    if let Some(folder) = place(amplifier, ".amplifier") {
+    if let Some(folder) = place(amplifier, AMPLIFIER) {
         sessions = sessions.amplifier(folder);
     }
     if let Some(folder) = place(claude, ".claude") {
@@ -59,9 +58,19 @@ pub(crate) fn sessions(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Ses
     sessions
 }
 
-/// The same, in the folders that the environment names.
-pub(crate) fn usual_sessions() -> Sessions {
-    let given = ["AMPLIFIER_HOME", "CLAUDE_CONFIG_DIR"].map(env::var_os);
-    let [amplifier, claude] = given.each_ref().map(Option::as_deref);
-    sessions(amplifier, claude)
+/// A folder that was given, else one of the user's home, where there is a home.
+fn place(given: Option<&OsStr>, usual: &str) -> Option<PathBuf> {
+    let given = given.filter(|given| !given.is_empty()).map(PathBuf::from);
+    given.or_else(|| etcetera::home_dir().ok().map(|home| home.join(usual)))
+}
+
+/// The folder of Amplifier.
+#[cfg(feature = "cloud")]
+pub(crate) fn amplifier(given: Option<&OsStr>) -> Option<PathBuf> {
+    place(given, AMPLIFIER)
+}
+
+/// The folders that the environment names, of Amplifier and of Claude Code.
+pub(crate) fn usual_places() -> [Option<OsString>; 2] {
+    ["AMPLIFIER_HOME", "CLAUDE_CONFIG_DIR"].map(env::var_os)
 }

@@ -6,6 +6,8 @@
 
 mod ahead;
 mod args;
+#[cfg(feature = "cloud")]
+mod cloud;
 mod commands;
 mod errors;
 mod home;

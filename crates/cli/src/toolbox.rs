@@ -54,7 +54,7 @@ impl Toolbox {
         // Their names are ours, and each is registered once.
         outputs::register(&registry, &store).map_err(std::io::Error::other)?;
         buffers::register(&registry, &places).map_err(std::io::Error::other)?;
-        sessions::register(&registry, &crate::home::usual_sessions()).map_err(std::io::Error::other)?;
+        register_sessions(&registry)?;
         Ok(Self { store, places, registry: Arc::new(registry) })
     }
 
@@ -82,6 +82,25 @@ impl Toolbox {
         let problem = ToolNotFound::new(name, &suggestions);
         Failure::Tool { shown: refusal(&problem, form), request: true }
     }
+}
+
+/// The tool over the sessions that are where the environment says, and over those of the cloud where settings name one.
+fn register_sessions(registry: &Registry) -> Result<(), Failure> {
+    let places = crate::home::usual_places();
+    let [amplifier, claude] = places.each_ref().map(Option::as_deref);
+    let known = crate::home::sessions(amplifier, claude);
+    #[cfg(feature = "cloud")]
+    match crate::cloud::open(&known, crate::home::amplifier(amplifier)) {
+        Ok(Some(cloud)) => {
+            let bounds = sessions::Bounds::default();
+            let registered = sessions::register_hybrid(registry, cloud.hybrid, bounds);
+            return registered.map_err(|error| std::io::Error::other(error).into());
+        }
+        Ok(None) => {}
+        // Settings of sessions are no reason to keep the other tools back; `trommel sessions` tells what is wrong with them.
+        Err(_) => {}
+    }
+    Ok(sessions::register(registry, &known).map_err(std::io::Error::other)?)
 }
 
 /// Asks a tool that answers with JSON, as long as it takes, and shows how far it is; the call is not recorded.

@@ -117,6 +117,10 @@ pub(crate) enum SessionOperation {
         #[arg(value_name = "SESSION", allow_hyphen_values = true, value_parser = session)]
         session: Option<String>,
 
+        #[cfg(feature = "cloud")]
+        #[command(flatten)]
+        exchange: Exchange,
+
         #[command(flatten)]
         shared: Shared,
     },
@@ -144,6 +148,59 @@ pub(crate) enum SessionOperation {
         #[command(flatten)]
         shared: Shared,
     },
+}
+
+/// What is to be done with both sides.
+#[cfg(feature = "cloud")]
+#[derive(Debug, Args)]
+pub(crate) struct Exchange {
+    /// Make them the same: without this, only how far they are is told
+    #[arg(long)]
+    pub(crate) apply: bool,
+
+    /// Which side of a conflict counts [default: as the settings say]
+    #[arg(long, value_name = "SIDE", requires = "apply")]
+    pub(crate) settle: Option<Side>,
+
+    /// Make them the same again and again, as often as the settings say
+    #[arg(long, conflicts_with_all = ["session", "settle", "apply", "show", "keep", "send"])]
+    pub(crate) watch: bool,
+
+    /// Write what the cloud has of SESSION into this folder, to be compared with what is here
+    #[arg(long, value_name = "DIR", requires = "session", conflicts_with_all = ["apply", "keep", "send"])]
+    pub(crate) show: Option<OsString>,
+
+    /// Keep SESSION on this machine from now on
+    #[arg(long, requires = "session", conflicts_with_all = ["apply", "send"])]
+    pub(crate) keep: bool,
+
+    /// Let SESSION be sent again
+    #[arg(long, requires = "session", conflicts_with = "apply")]
+    pub(crate) send: bool,
+}
+
+/// A side of a conflict.
+#[cfg(feature = "cloud")]
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Side {
+    /// What is here
+    Local,
+    /// What is in the cloud
+    Remote,
+    /// Both: what is here behind what is there
+    Merge,
+}
+
+#[cfg(feature = "cloud")]
+impl Side {
+    /// As the tool spells it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Remote => "remote",
+            Self::Merge => "merge",
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,8 @@
 //! `trommel sessions`: the logs of agents' sessions, asked for as a model asks for them.
 
 mod asked;
+#[cfg(feature = "cloud")]
+mod exchange;
 mod pages;
 mod told;
 
@@ -25,10 +27,15 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
     signals::install(Arc::clone(&progress))?;
     let operation = &args.operation;
     let shared = operation.shared();
-    let (sessions, id) = place(operation)?;
+    let (place, id) = place(operation)?;
+    let notes = Notes::new("", Arc::clone(&progress));
+    #[cfg(feature = "cloud")]
+    if let Some(done) = exchange::done(operation, &place, &notes) {
+        return done;
+    }
     // A registry of its own: neither the store nor the buffers are needed, and nothing is made.
     let registry = Arc::new(Registry::new());
-    register_within(&registry, &sessions, pages::PAGE).map_err(io::Error::other)?;
+    place.register(&registry, &notes)?;
     let asked = asked::asked(operation, id)?;
     let is_piped = !output::is_terminal();
     let mut out = BufWriter::new(io::stdout().lock());
@@ -39,7 +46,6 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
     let answer = answer?;
     out.flush()?;
     drop(out);
-    let notes = Notes::new("", progress);
     told::damage(&answer, &notes);
     if is_piped {
         return status(operation, &answer);
@@ -59,16 +65,44 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
     status(operation, &answer)
 }
 
+/// The sessions to ask.
+enum Place {
+    Here(Sessions),
+    #[cfg(feature = "cloud")]
+    Both(crate::cloud::Cloud),
+}
+
+impl Place {
+    fn register(&self, registry: &Registry, notes: &Notes) -> Result<(), Failure> {
+        let registered = match self {
+            Self::Here(sessions) => register_within(registry, sessions, pages::PAGE),
+            #[cfg(feature = "cloud")]
+            Self::Both(cloud) => {
+                cloud.notes.iter().for_each(|note| notes.warn(note));
+                let hybrid = Arc::clone(&cloud.hybrid);
+                trommel_toolbox::sessions::register_hybrid(registry, hybrid, pages::PAGE)
+            }
+        };
+        let _ = notes;
+        Ok(registered.map_err(io::Error::other)?)
+    }
+}
+
 /// The sessions to ask, and among them the one that is meant: as it was given, or by its project and id.
-fn place(operation: &Operation) -> Result<(Sessions, Option<String>), Failure> {
+fn place(operation: &Operation) -> Result<(Place, Option<String>), Failure> {
     let shared = operation.shared();
     let given = operation.session();
     if let Some(path) = given.filter(|given| is_path(given)) {
         let (sessions, session) = Sessions::open(path)?;
-        return Ok((sessions, Some(format!("{}/{}", session.project(), session.id()))));
+        return Ok((Place::Here(sessions), Some(format!("{}/{}", session.project(), session.id()))));
     }
     let sessions = home::sessions(shared.amplifier.as_deref(), shared.claude.as_deref());
-    Ok((sessions, given.map(str::to_owned)))
+    let id = given.map(str::to_owned);
+    #[cfg(feature = "cloud")]
+    if let Some(cloud) = crate::cloud::open(&sessions, home::amplifier(shared.amplifier.as_deref()))? {
+        return Ok((Place::Both(cloud), id));
+    }
+    Ok((Place::Here(sessions), id))
 }
 
 /// Whether a session is given by the path of its folder or file.
@@ -95,6 +129,8 @@ fn laid_out(operation: &Operation, answer: &str) -> serde_json::Result<String> {
         },
         Operation::Rewind(_) => tables::rewound(answer, given),
         Operation::Undo { .. } => tables::undone(answer, &clock),
+        #[cfg(feature = "cloud")]
+        Operation::Sync { exchange, .. } if exchange.apply => tables::exchanged(answer),
         Operation::Sync { .. } => tables::synced(answer, &clock),
         Operation::Diagnose { .. } => tables::diagnosed(answer, given),
         Operation::Repair { .. } => tables::repaired(answer, given),
@@ -106,6 +142,8 @@ fn status(operation: &Operation, answer: &str) -> Result<(), Failure> {
     match operation {
         Operation::Search(args) => matched(told::found_any(answer), args.exit_status),
         Operation::Diagnose { exit_status, .. } => matched(told::is_healthy(answer), *exit_status),
+        #[cfg(feature = "cloud")]
+        Operation::Sync { exchange, .. } if exchange.apply => matched(told::is_synced(answer), true),
         _ => Ok(()),
     }
 }

@@ -43,6 +43,9 @@ pub(crate) enum Failure {
     Route(Box<RouteError>),
     /// A session cannot be had.
     Session(Box<SessionError>),
+    /// Sessions in the cloud cannot be had.
+    #[cfg(feature = "cloud")]
+    Cloud(Box<trommel_blocks::Error>),
     /// There is no folder to keep anything in.
     Homeless,
     /// A tool has no result: what is shown instead, and whether the request was wrong.
@@ -63,6 +66,14 @@ impl Failure {
             Self::Store(error) if store::is_request(error.kind()) => 2,
             Self::Route(error) if error.kind().is_request() => 2,
             Self::Session(error) if error.kind().is_request() => 2,
+            #[cfg(feature = "cloud")]
+            Self::Cloud(error) => {
+                if error.kind().is_request() {
+                    2
+                } else {
+                    1
+                }
+            }
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 141,
             Self::Signal(number) => u8::try_from(128 + number).unwrap_or(1),
             Self::Work(_)
@@ -100,6 +111,11 @@ impl Failure {
             Self::Step(bad) => bad.render(&renderer),
             Self::Route(error) => route::render(error, &renderer),
             Self::Session(error) => session::render(error, &renderer),
+            #[cfg(feature = "cloud")]
+            Self::Cloud(error) => {
+                let message = escape::short(&error.to_string(), 1_600);
+                renderer.render(&[Level::ERROR.primary_title(message).id(error.kind().code()).elements([])])
+            }
             Self::Homeless => {
                 let title = Level::ERROR.primary_title("there is no folder for the user's data").id("home");
                 let help = "set $TROMMEL_HOME to the folder that everything is to be kept in";
@@ -128,6 +144,13 @@ impl From<RouteError> for Failure {
 impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         Self::Session(Box::new(error))
+    }
+}
+
+#[cfg(feature = "cloud")]
+impl From<trommel_blocks::Error> for Failure {
+    fn from(error: trommel_blocks::Error) -> Self {
+        Self::Cloud(Box::new(error))
     }
 }
 

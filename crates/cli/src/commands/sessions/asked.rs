@@ -27,6 +27,13 @@ pub(super) fn asked(operation: &Operation, id: Option<String>) -> Result<Asked, 
             set(&mut arguments, "dry_run", Some(!apply));
             once(arguments)
         }
+        #[cfg(feature = "cloud")]
+        Operation::Sync { exchange, .. } if exchange.apply => {
+            let mut arguments = json!({"operation": "sync"});
+            set(&mut arguments, "session_id", id);
+            set(&mut arguments, "settle", exchange.settle.map(crate::args::Side::name));
+            once(arguments)
+        }
         Operation::Sync { .. } => {
             let mut arguments = json!({"operation": "sync_status"});
             set(&mut arguments, "session_id", id);

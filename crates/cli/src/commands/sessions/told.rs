@@ -143,3 +143,14 @@ pub(super) fn is_healthy(answer: &str) -> bool {
     }
     serde_json::from_str::<Status>(answer).is_ok_and(|told| told.status == "healthy")
 }
+
+/// Whether both sides are the same now.
+#[cfg(feature = "cloud")]
+pub(super) fn is_synced(answer: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Report {
+        conflicts: u64,
+        failed: u64,
+    }
+    serde_json::from_str::<Report>(answer).is_ok_and(|told| told.conflicts == 0 && told.failed == 0)
+}

@@ -10,6 +10,8 @@ mod timeline;
 mod times;
 mod usage;
 
+#[cfg(feature = "cloud")]
+pub(crate) use changes::exchanged;
 pub(crate) use changes::{diagnosed, repaired, rewound, synced, undone};
 pub(crate) use details::details;
 pub(crate) use events::{errors, events};

@@ -226,3 +226,44 @@ pub(crate) fn synced(answer: &str, clock: &Clock) -> serde_json::Result<String> 
     }
     Ok(text)
 }
+
+/// What became of sessions that were to be made the same.
+#[cfg(feature = "cloud")]
+pub(crate) fn exchanged(answer: &str) -> serde_json::Result<String> {
+    #[derive(Deserialize)]
+    struct Report {
+        synced: u64,
+        conflicts: u64,
+        kept: u64,
+        failed: u64,
+        sessions: Vec<Row>,
+    }
+    #[derive(Deserialize)]
+    struct Row {
+        session_id: String,
+        outcome: String,
+        reason: Option<String>,
+    }
+    let report: Report = serde_json::from_str(answer)?;
+    let counts = [
+        (report.synced, "the same on both sides"),
+        (report.conflicts, "in conflict"),
+        (report.kept, "kept here"),
+        (report.failed, "failed"),
+    ];
+    let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    let mut text =
+        if counts.is_empty() { "There are no sessions.\n".to_owned() } else { format!("{counts}.\n") };
+    for Row { session_id, outcome, reason } in &report.sessions {
+        let reason =
+            reason.as_deref().map_or(String::new(), |reason| format!(": {}", escape::short(reason, 600)));
+        // Writing to a string cannot fail.
+        let _ =
+            writeln!(text, "{}: {}{reason}", escape::short(session_id, 200), escape::short(outcome, NAME));
+    }
+    if report.conflicts > 0 {
+        text.push_str("`trommel sessions sync SESSION --show DIR` writes out what the cloud has; `--apply --settle SIDE` says which side counts.\n");
+    }
+    Ok(text)
+}

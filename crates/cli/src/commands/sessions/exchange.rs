@@ -1,0 +1,46 @@
+//! `trommel sessions sync` where it is no question: both sides made the same again and again, compared by hand, or kept apart.
+
+use std::path::Path;
+
+use trommel_session::Watch;
+
+use super::Place;
+use crate::args::SessionOperation as Operation;
+use crate::errors::Failure;
+use crate::output::tables::sessions as tables;
+use crate::output::{self, Notes};
+
+/// Does what is asked for, when it is one of these.
+pub(super) fn done(operation: &Operation, place: &Place, notes: &Notes) -> Option<Result<(), Failure>> {
+    let Operation::Sync { session, exchange, .. } = operation else { return None };
+    let is_asked =
+        exchange.apply || exchange.watch || exchange.show.is_some() || exchange.keep || exchange.send;
+    let Place::Both(cloud) = place else { return is_asked.then(|| Err(nowhere())) };
+    let id = session.as_deref().unwrap_or_default();
+    if let Some(folder) = &exchange.show {
+        let written = cloud.hybrid.write_out(id, Path::new(folder), &Watch::new());
+        return Some(written.map_err(Failure::from));
+    }
+    if exchange.keep || exchange.send {
+        return Some(cloud.hybrid.keep_here(id, exchange.keep).map_err(Failure::from));
+    }
+    exchange.watch.then(|| watch(cloud, notes))
+}
+
+fn nowhere() -> Failure {
+    let message = "no storage is named that sessions could be sent to: `session_storage` in Amplifier's settings.yaml, or COSMOS_ENDPOINT, does";
+    Failure::Usage { command: "sessions sync", message: message.to_owned() }
+}
+
+/// Until a signal ends the process: whatever was being done goes on the next time.
+fn watch(cloud: &crate::cloud::Cloud, notes: &Notes) -> Result<(), Failure> {
+    let kept = cloud.hybrid.keep_synced(cloud.interval, &Watch::new(), &mut |report| match report {
+        Ok(report) => {
+            let told = serde_json::to_string(&report).and_then(|json| tables::exchanged(&json));
+            // What cannot be printed keeps nothing from being sent.
+            let _ = told.map(|text| output::print(&text));
+        }
+        Err(error) => notes.warn(&error.to_string()),
+    });
+    Ok(kept?)
+}
