@@ -72,6 +72,7 @@ impl From<&Row> for Entry {
             Kind::Message => ('m', row.print.bytes),
             Kind::Event => ('e', row.print.bytes),
             Kind::Rewind { target } => ('r', target),
+            Kind::Fork => ('f', 0),
             Kind::Nothing => ('n', 0),
         };
         Self::Row(kind, row.sequence, row.until, bytes, row.print.hex(), row.turn)
@@ -123,6 +124,7 @@ impl Journal {
                     'm' => Kind::Message,
                     'e' => Kind::Event,
                     'r' => Kind::Rewind { target: bytes },
+                    'f' => Kind::Fork,
                     _ => Kind::Nothing,
                 };
                 let print = if matches!(kind, Kind::Rewind { .. }) { Print::default() } else { print };
