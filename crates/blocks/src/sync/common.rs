@@ -61,14 +61,12 @@ pub(super) fn tell_once(
                 Ok(())
             })?;
         }
-        let (mut of_ours, mut of_theirs) = (HashMap::new(), HashMap::new());
-        for (print, count) in counts {
-            let [ours, theirs] = count.left_out();
-            of_ours.insert(print, ours);
-            of_theirs.insert(print, theirs);
-        }
-        ours.leave_out(of_ours, watch)?;
-        theirs.leave_out(of_theirs, watch)?;
+        let left_out = |side: usize| {
+            let of_side = |count: &Count| count.left_out().get(side).copied().unwrap_or_default();
+            counts.iter().map(|(print, count)| (*print, of_side(count))).collect()
+        };
+        ours.leave_out(left_out(0), watch)?;
+        theirs.leave_out(left_out(1), watch)?;
     }
     Ok(())
 }
