@@ -1,10 +1,9 @@
-//! Both sides changed everything, and a device that does two things at once.
+//! Both sides changed everything, one after the other or at once.
 
 use std::thread;
 
 use super::devices::Device;
 use super::memory::Memory;
-use crate::block::BlockType;
 use crate::storage::Key;
 use crate::sync::{Settlement, State};
 
@@ -111,37 +110,7 @@ fn a_long_description_is_brought_over() {
     }
 }
 
-/// Several threads of one device make the same session the same: each line is stored once.
-#[test]
-fn one_device_may_sync_twice_at_once() {
-    let (storage, one) = (Memory::new(), Device::new("one"));
-    let rounds = 30;
-    thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                for _ in 0..rounds {
-                    one.sync(&storage, MANUAL).unwrap();
-                }
-            });
-        }
-        scope.spawn(|| {
-            for round in 0..rounds {
-                one.append("transcript.jsonl", &message(&format!("m{round}")));
-                one.append("events.jsonl", &event(&format!("e{round}")));
-            }
-        });
-    });
-    assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
-    let blocks = storage.blocks(&Key::new("ada", "5d1c").unwrap());
-    let count = |kind| blocks.iter().filter(|block| block.block_type == kind).count();
-    assert_eq!((count(BlockType::Message), count(BlockType::Event)), (rounds, rounds));
-    assert_eq!((count(BlockType::SessionCreated), blocks.len()), (1, 2 * rounds + 1));
-    let two = Device::new("two");
-    two.sync(&storage, MANUAL).unwrap();
-    assert_eq!(two.all(), one.all());
-}
-
-/// Two devices do so at once, and whoever is refused a number goes on behind it.
+/// Two devices sync at once, and whoever is refused a number goes on behind it.
 #[test]
 fn two_devices_may_sync_at_once() {
     let (storage, devices) = (Memory::new(), ["one", "two"].map(Device::new));
