@@ -129,26 +129,38 @@ impl<'de> Deserialize<'de> for Members<'de> {
 }
 
 fn quote(value: &str, text: &mut String) {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
     text.push('"');
-    for character in value.chars() {
-        match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            '\u{8}' => text.push_str("\\b"),
-            '\u{c}' => text.push_str("\\f"),
-            ' '..='~' => text.push(character),
-            _ => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    // Writing to a text cannot fail.
-                    let _ = write!(text, "\\u{unit:04x}");
-                }
+    let mut rest = value;
+    // What stands for itself is copied at once.
+    while let Some((plain, other)) =
+        rest.bytes().position(|byte| !is_plain(byte)).and_then(|at| rest.split_at_checked(at))
+    {
+        text.push_str(plain);
+        let mut characters = other.chars();
+        characters.next().into_iter().for_each(|character| escape(character, text));
+        rest = characters.as_str();
+    }
+    text.push_str(rest);
+    text.push('"');
+}
+
+fn escape(character: char, text: &mut String) {
+    match character {
+        '"' => text.push_str("\\\""),
+        '\\' => text.push_str("\\\\"),
+        '\n' => text.push_str("\\n"),
+        '\r' => text.push_str("\\r"),
+        '\t' => text.push_str("\\t"),
+        '\u{8}' => text.push_str("\\b"),
+        '\u{c}' => text.push_str("\\f"),
+        _ => {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a text cannot fail.
+                let _ = write!(text, "\\u{unit:04x}");
             }
         }
     }
-    text.push('"');
 }
 
 /// A number as Python writes it: an integer stays one, of any length.

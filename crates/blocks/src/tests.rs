@@ -9,5 +9,4 @@ mod identity;
 
 mod machine;
 mod memory;
-mod oracle;
 mod story;

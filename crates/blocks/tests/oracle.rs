@@ -1,5 +1,7 @@
 //! Checksums beside those of another program: Python's.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -8,7 +10,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use crate::checksum;
+use trommel_blocks::checksum;
 
 /// Texts that are compared.
 const CASES: usize = 2_000;
