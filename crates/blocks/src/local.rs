@@ -302,7 +302,12 @@ impl BlockStorage for LocalBlockStorage {
             line.clear();
             (&mut file).take(LONGEST).read_until(b'\n', &mut line).map_err(failed)?;
             if !line.ends_with(b"\n") {
-                return Ok(());
+                let is_more = |last: Option<Block>| last.is_some_and(|last| last.sequence > selection.after);
+                if !std::mem::take(&mut is_first) || !is_more(self.head(key, watch)?) {
+                    return Ok(());
+                }
+                file.rewind().map_err(failed)?;
+                continue;
             }
             let block = parsed(&line, &path)?;
             if std::mem::take(&mut is_first) && block.sequence != selection.after + 1 {

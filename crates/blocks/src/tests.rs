@@ -9,4 +9,5 @@ mod identity;
 
 mod machine;
 mod memory;
+mod numbers;
 mod story;
