@@ -1,7 +1,5 @@
 //! Checksums beside those of another program: Python's.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::Write;
 use std::process::{Command, Stdio};
 
