@@ -88,7 +88,11 @@ impl<'a, 'w> Assembler<'a, 'w> {
                 self.note(block, Kind::Rewind { target });
                 Ok(())
             }
-            BlockType::SessionDeleted | BlockType::Fork | BlockType::EventData => {
+            BlockType::Fork => {
+                self.note(block, Kind::Fork);
+                Ok(())
+            }
+            BlockType::SessionDeleted | BlockType::EventData => {
                 self.note(block, Kind::Nothing);
                 Ok(())
             }
@@ -153,8 +157,9 @@ impl<'a, 'w> Assembler<'a, 'w> {
             turn,
         };
         let is_seen = !self.hidden.hides(block.sequence);
+        let chunks = if body.has_continuation { body.total_chunks } else { 0 };
         if self.depth == Depth::Rows || self.depth == Depth::Outline && kind == Kind::Event {
-            row.until += body.total_chunks;
+            row.until = row.until.saturating_add(chunks);
             if self.depth == Depth::Outline && is_seen {
                 row.print = outline(block, &told, row, lines)?;
             }
@@ -177,7 +182,7 @@ impl<'a, 'w> Assembler<'a, 'w> {
             row,
             id: block.block_id.clone(),
             next: 0,
-            total: if body.has_continuation { body.total_chunks } else { 0 },
+            total: chunks,
             encoding: body.encoding.clone(),
             behind: String::new(),
             printer: Printer::default(),

@@ -129,26 +129,38 @@ impl<'de> Deserialize<'de> for Members<'de> {
 }
 
 fn quote(value: &str, text: &mut String) {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
     text.push('"');
-    for character in value.chars() {
-        match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            '\u{8}' => text.push_str("\\b"),
-            '\u{c}' => text.push_str("\\f"),
-            ' '..='~' => text.push(character),
-            _ => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    // Writing to a text cannot fail.
-                    let _ = write!(text, "\\u{unit:04x}");
-                }
+    let mut rest = value;
+    // What stands for itself is copied at once.
+    while let Some((plain, other)) =
+        rest.bytes().position(|byte| !is_plain(byte)).and_then(|at| rest.split_at_checked(at))
+    {
+        text.push_str(plain);
+        let mut characters = other.chars();
+        characters.next().into_iter().for_each(|character| escape(character, text));
+        rest = characters.as_str();
+    }
+    text.push_str(rest);
+    text.push('"');
+}
+
+fn escape(character: char, text: &mut String) {
+    match character {
+        '"' => text.push_str("\\\""),
+        '\\' => text.push_str("\\\\"),
+        '\n' => text.push_str("\\n"),
+        '\r' => text.push_str("\\r"),
+        '\t' => text.push_str("\\t"),
+        '\u{8}' => text.push_str("\\b"),
+        '\u{c}' => text.push_str("\\f"),
+        _ => {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a text cannot fail.
+                let _ = write!(text, "\\u{unit:04x}");
             }
         }
     }
-    text.push('"');
 }
 
 /// A number as Python writes it: an integer stays one, of any length.
@@ -162,11 +174,13 @@ fn number(lexeme: &str, text: &mut String) {
         text.push_str(if value < 0.0 { "-Infinity" } else { "Infinity" });
         return;
     }
-    let shortest = format!("{value:e}");
+    let shortest = shortest(value);
     let (digits, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if (-4..16).contains(&exponent) {
-        let plain = format!("{value}");
+        let fraction = digits.len().saturating_sub(digits.find('.').unwrap_or(digits.len()) + 1);
+        let places = i32::try_from(fraction).unwrap_or(0) - exponent;
+        let plain = format!("{value:.*}", usize::try_from(places).unwrap_or(0));
         text.push_str(&plain);
         text.push_str(if plain.contains('.') { "" } else { ".0" });
     } else {
@@ -174,6 +188,15 @@ fn number(lexeme: &str, text: &mut String) {
         // Writing to a text cannot fail.
         let _ = write!(text, "{digits}e{sign}{:02}", exponent.abs());
     }
+}
+
+/// The shortest digits that read back the same; of several the nearest, and of two as near the even one.
+fn shortest(value: f64) -> String {
+    let shortest = format!("{value:e}");
+    let digits = shortest.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+    // As many digits, rounded exactly. Beside a power of two that may be another number.
+    let nearest = format!("{value:.*e}", digits.saturating_sub(1));
+    if nearest.parse() == Ok(value) { nearest } else { shortest }
 }
 
 #[cfg(test)]
@@ -199,6 +222,10 @@ mod tests {
             ),
             (r#"{"é":1,"z":2,"Z":3,"":4,"z":5}"#, r#"{"": 4, "Z": 3, "z": 5, "\u00e9": 1}"#),
             (" [ true , false , null ] ", "[true, false, null]"),
+            (
+                "[161216523216167.625,-5e-324,9007199254740993.0]",
+                "[161216523216167.62, -5e-324, 9007199254740992.0]",
+            ),
         ];
         for (json, expected) in cases {
             assert_eq!(canonical(json).unwrap(), expected);

@@ -1,5 +1,6 @@
 //! A session's folder, and what in it no block tells yet.
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -64,9 +65,16 @@ pub(crate) struct Tail {
     pub(crate) text: Text,
     pub(crate) from: u64,
     pub(crate) to: u64,
+    /// Where lines begin that are not given away.
+    left_out: BTreeSet<u64>,
 }
 
 impl Tail {
+    /// Nothing of a file yet.
+    fn none(text: Text) -> Self {
+        Self { from: text.len(), to: text.len(), text, left_out: BTreeSet::new() }
+    }
+
     fn is_empty(&self) -> bool {
         self.from >= self.to
     }
@@ -79,8 +87,24 @@ impl Tail {
             if line.end() > self.to {
                 break;
             }
-            take(line)?;
+            if !self.left_out.contains(&line.start) {
+                take(line)?;
+            }
         }
+        Ok(())
+    }
+
+    /// Gives away so many lines fewer of each text, the first ones.
+    pub(crate) fn leave_out(&mut self, mut counts: HashMap<Print, u64>, watch: &Watch<'_>) -> Result<()> {
+        let mut left_out = BTreeSet::new();
+        self.each(watch, &mut |line| {
+            if let Some(left) = counts.get_mut(&line.print).filter(|left| **left > 0) {
+                *left -= 1;
+                left_out.insert(line.start);
+            }
+            Ok(())
+        })?;
+        self.left_out.extend(left_out);
         Ok(())
     }
 }
@@ -148,8 +172,8 @@ impl Pending {
             rewind: None,
             is_described_anew: false,
             metadata,
-            transcript: Tail { from: transcript.len(), to: transcript.len(), text: transcript },
-            events: Tail { from: events.len(), to: events.len(), text: events },
+            transcript: Tail::none(transcript),
+            events: Tail::none(events),
             turns: Turns::default(),
             mark,
         };

@@ -32,23 +32,28 @@ pub(crate) struct Journal {
     pub(crate) settling: Option<u64>,
 }
 
+/// A file as it was seen: its number, its length, and when it was written.
+pub(crate) type Seen = (u64, u64, i64, i64);
+
+/// A file as it is now; none where there is none.
+pub(crate) fn seen(path: &Path) -> Option<Seen> {
+    let found = fs::metadata(path).ok()?;
+    Some((found.ino(), found.len(), found.mtime(), found.mtime_nsec()))
+}
+
 /// What tells that files were not touched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mark(Vec<Option<(u64, u64, i64, i64)>>);
+pub(crate) struct Mark(Vec<Option<Seen>>);
 
 impl Mark {
     /// Of some files as they are now.
     pub(crate) fn of(paths: &[PathBuf]) -> Self {
-        let stat = |path: &PathBuf| {
-            let found = fs::metadata(path).ok()?;
-            Some((found.ino(), found.len(), found.mtime(), found.mtime_nsec()))
-        };
-        Self(paths.iter().map(stat).collect())
+        Self(paths.iter().map(|path| seen(path)).collect())
     }
 
-    /// Bytes of one of them.
-    pub(crate) fn len(&self, at: usize) -> u64 {
-        self.0.get(at).copied().flatten().map_or(0, |(_, len, _, _)| len)
+    /// One of them.
+    pub(crate) fn seen(&self, at: usize) -> Option<Seen> {
+        self.0.get(at).copied().flatten()
     }
 }
 
@@ -72,6 +77,7 @@ impl From<&Row> for Entry {
             Kind::Message => ('m', row.print.bytes),
             Kind::Event => ('e', row.print.bytes),
             Kind::Rewind { target } => ('r', target),
+            Kind::Fork => ('f', 0),
             Kind::Nothing => ('n', 0),
         };
         Self::Row(kind, row.sequence, row.until, bytes, row.print.hex(), row.turn)
@@ -123,6 +129,7 @@ impl Journal {
                     'm' => Kind::Message,
                     'e' => Kind::Event,
                     'r' => Kind::Rewind { target: bytes },
+                    'f' => Kind::Fork,
                     _ => Kind::Nothing,
                 };
                 let print = if matches!(kind, Kind::Rewind { .. }) { Print::default() } else { print };

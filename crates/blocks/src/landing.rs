@@ -1,5 +1,7 @@
 //! Lines on their way into a session's files: written beside them first, then put in their places, all or none.
 
+mod exchange;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -13,7 +15,7 @@ use crate::assemble::Lines;
 use crate::disk::pass;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Folder, name};
-use crate::journal::{Journal, Mark};
+use crate::journal::{Journal, Mark, Seen, seen};
 use crate::lines::{BLOCK, Print};
 use crate::rows::{FILES, Kind, Row};
 
@@ -56,10 +58,10 @@ struct Plan {
 struct Planned {
     name: String,
     behind: Option<u64>,
-    /// Bytes of the file that is replaced: what was appended behind them meanwhile is kept.
-    #[serde(default)]
-    was: u64,
-    #[serde(default)]
+    /// The file that is replaced: what was put there or appended to it meanwhile is kept.
+    had: Option<Seen>,
+    /// The file that replaces it.
+    ours: Option<Seen>,
     is_gone: bool,
 }
 
@@ -103,8 +105,9 @@ impl<'a> Landing<'a> {
             pass("sync", &coming.path).map_err(failed)?;
             coming.out.flush().map_err(failed)?;
             coming.out.get_ref().sync_all().map_err(failed)?;
-            let (name, was) = (name(kind).to_owned(), was.len(place(kind)));
-            plan.files.push(Planned { name, behind: coming.behind, was, is_gone: coming.is_gone });
+            let (behind, is_gone) = (coming.behind, coming.is_gone);
+            let (had, ours) = (was.seen(place(kind)), seen(&coming.path));
+            plan.files.push(Planned { name: name(kind).to_owned(), behind, had, ours, is_gone });
         }
         journal.write_to(&beside(journal.path(), "new"))?;
         let _lock = lock(self.folder.path())?;
@@ -278,24 +281,30 @@ fn carry_out(journal: &Path, plan: &Plan) -> Result<()> {
     sync_folder(journal)
 }
 
-/// Gives a file its place. Whether nothing else came into the old one meanwhile; what did is appended to the new one.
+/// Gives a file its place. Whether nothing else came into the old one, or into its place, meanwhile; what did stays.
 fn replace(new: &Path, to: &Path, file: &Planned) -> Result<bool> {
     let failed = |cause| Error::io("put in its place", to, cause);
-    let old = File::open(to).ok();
     pass("rename", to).map_err(failed)?;
     if file.is_gone {
         // The empty file that says so goes last, so that whoever goes on knows.
-        let gone = fs::remove_file(to).or_else(|error| match error.kind() {
-            io::ErrorKind::NotFound => Ok(()),
-            _ => Err(error),
-        });
+        let is_there = seen(to).is_some_and(|seen| Some(seen) == file.had);
+        let gone = if is_there { fs::remove_file(to) } else { Ok(()) };
         gone.and_then(|()| fs::remove_file(new)).map_err(failed)?;
         return Ok(true);
     }
-    fs::rename(new, to).map_err(failed)?;
-    let Some(mut old) = old.filter(|_| file.name != name(Kind::Metadata)) else { return Ok(true) };
-    // Somebody may have had it open for appending.
-    old.seek(SeekFrom::Start(file.was)).map_err(failed)?;
+    exchange::exchange(new, to, file.had, file.ours).map_err(failed)?;
+    if file.name == name(Kind::Metadata) {
+        // Another description is told later, as one that was written after this one.
+        return Ok(true);
+    }
+    let number = |seen: Option<Seen>| seen.map(|(number, ..)| number);
+    if number(seen(to)) != number(file.ours) {
+        return Ok(false);
+    }
+    let Some((_, was, ..)) = file.had else { return Ok(true) };
+    // Somebody may have had the old one open for appending.
+    let mut old = File::open(new).map_err(failed)?;
+    old.seek(SeekFrom::Start(was)).map_err(failed)?;
     let mut there = OpenOptions::new().append(true).open(to).map_err(failed)?;
     let late = io::copy(&mut old, &mut there).map_err(failed)?;
     Ok(late == 0)

@@ -13,6 +13,7 @@ use crate::block::{Block, BlockType};
 use crate::data::Description;
 use crate::error::{Error, ErrorKind, Result};
 use crate::landing::lock;
+use crate::lines::BLOCK;
 use crate::storage::{BlockStorage, Created, Key, Selection, Stored};
 
 /// The blocks of a session.
@@ -138,6 +139,27 @@ impl LocalBlockStorage {
         })?;
         Ok(found)
     }
+}
+
+/// Passes over so many lines, unless it is to end. Whether there are so many.
+fn skip(file: &mut impl BufRead, lines: u64, watch: &Watch<'_>) -> io::Result<bool> {
+    let mut left = lines;
+    while left > 0 && watch.check().is_ok() {
+        let held = file.fill_buf()?;
+        if held.is_empty() {
+            return Ok(false);
+        }
+        let mut passed = held.len();
+        for at in memchr::memchr_iter(b'\n', held) {
+            left -= 1;
+            if left == 0 {
+                passed = at + 1;
+                break;
+            }
+        }
+        file.consume(passed);
+    }
+    Ok(true)
 }
 
 /// Blocks at the beginning of some that are there already.
@@ -268,16 +290,30 @@ impl BlockStorage for LocalBlockStorage {
         let Some(folder) = self.folder(key)? else { return Ok(()) };
         let path = folder.join(BLOCKS);
         let failed = |cause| Error::io("read", &path, cause);
-        let mut file = BufReader::new(File::open(&path).map_err(failed)?);
+        let mut file = BufReader::with_capacity(BLOCK, File::open(&path).map_err(failed)?);
+        // A block's number is its line's: those before are not looked at, unless somebody else wrote them in another way.
+        let mut is_first = skip(&mut file, selection.after, watch).map_err(failed)?;
+        if !is_first {
+            file.rewind().map_err(failed)?;
+        }
         let mut line = Vec::new();
         loop {
             watch.check()?;
             line.clear();
             (&mut file).take(LONGEST).read_until(b'\n', &mut line).map_err(failed)?;
             if !line.ends_with(b"\n") {
-                return Ok(());
+                let is_more = |last: Option<Block>| last.is_some_and(|last| last.sequence > selection.after);
+                if !std::mem::take(&mut is_first) || !is_more(self.head(key, watch)?) {
+                    return Ok(());
+                }
+                file.rewind().map_err(failed)?;
+                continue;
             }
             let block = parsed(&line, &path)?;
+            if std::mem::take(&mut is_first) && block.sequence != selection.after + 1 {
+                file.rewind().map_err(failed)?;
+                continue;
+            }
             if selection.until.is_some_and(|until| block.sequence > until) {
                 return Ok(());
             }

@@ -61,7 +61,9 @@ impl<'a, R: Read> Pieces<'a, R> {
             if is_broken {
                 return Ok(Err(NoText));
             }
-            let end = valid.char_indices().nth(PIECE).map(|(end, _)| end);
+            // No text has more characters than bytes.
+            let nth = (valid.len() > PIECE).then(|| valid.char_indices().nth(PIECE)).flatten();
+            let end = nth.map(|(end, _)| end);
             if let Some(end) = end.or_else(|| self.is_over.then_some(valid.len())) {
                 let piece = valid.get(..end).unwrap_or_default().to_owned();
                 self.held.drain(..end);

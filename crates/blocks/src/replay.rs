@@ -9,7 +9,7 @@ use crate::block::{Block, BlockType};
 use crate::data::Fork;
 use crate::error::{Error, ErrorKind, Result};
 use crate::rows::{Hidden, Kind, Row};
-use crate::storage::{BlockStorage, Key, Selection};
+use crate::storage::{BlockStorage, Key, Selection, Want};
 
 /// Forks one behind the other at most.
 const FORKS: u32 = 16;
@@ -22,72 +22,76 @@ pub(crate) fn read_into(
     assembler: &mut Assembler<'_, '_>,
     lines: &mut dyn Lines,
 ) -> Result<()> {
-    let watch = assembler.watch;
-    let mut fork: Option<Block> = None;
-    storage.read(key, selection, watch, &mut |block| {
-        watch.check()?;
-        if selection.want == crate::storage::Want::Whole {
-            block.verify()?;
-        }
-        if block.block_type == BlockType::Fork && !assembler.hidden.hides(block.sequence) {
-            fork = Some(block);
-            return Ok(ControlFlow::Break(()));
-        }
-        assembler.take(&block, lines)?;
-        Ok(ControlFlow::Continue(()))
-    })?;
-    let Some(fork) = fork else { return Ok(()) };
-    follow((storage, key), &fork, assembler, lines, FORKS)?;
-    let rest = Selection { after: fork.sequence, ..selection.clone() };
-    read_into(storage, key, &rest, assembler, lines)
+    Replay { storage, left: FORKS }.read(key, selection.clone(), assembler, lines)
 }
 
-/// What another session was up to where one was forked from it: all of it has the fork's number.
-fn follow(
-    (storage, key): (&dyn BlockStorage, &Key),
-    fork: &Block,
-    assembler: &mut Assembler<'_, '_>,
-    lines: &mut dyn Lines,
+/// A storage on whose blocks forks are followed.
+#[derive(Clone, Copy)]
+struct Replay<'a> {
+    storage: &'a dyn BlockStorage,
+    /// Forks that may stand one behind the other yet.
     left: u32,
-) -> Result<()> {
-    let told: Fork = fork.data()?;
-    if left == 0 {
-        let message = format!(
-            "session {} is a fork of forks, {FORKS} deep or in a circle: bring its source here first",
-            key.session()
-        );
-        return Err(Error::new(ErrorKind::Limit, message));
-    }
-    let source = Key::new(key.user(), &told.source_session_id)?;
-    let watch = assembler.watch;
-    let hidden = hidden_until(storage, &source, told.source_sequence, watch)?;
-    let mut inner = Assembler::new(&hidden, assembler.depth, assembler.payloads, watch);
-    let mut forks = Vec::new();
-    let selection = Selection { until: Some(told.source_sequence), ..Selection::default() };
-    let mut only = WithoutDescription { lines, is_open: false };
-    storage.read(&source, &selection, watch, &mut |block| {
-        block.verify()?;
-        if block.block_type == BlockType::Fork {
-            forks.push(block);
-            return Ok(ControlFlow::Break(()));
+}
+
+impl Replay<'_> {
+    fn read(
+        self,
+        key: &Key,
+        mut selection: Selection,
+        assembler: &mut Assembler<'_, '_>,
+        lines: &mut dyn Lines,
+    ) -> Result<()> {
+        loop {
+            let mut fork: Option<Block> = None;
+            let watch = assembler.watch;
+            self.storage.read(key, &selection, watch, &mut |block| {
+                watch.check()?;
+                if selection.want == Want::Whole {
+                    block.verify()?;
+                }
+                assembler.take(&block, lines)?;
+                if block.block_type == BlockType::Fork && !assembler.hidden.hides(block.sequence) {
+                    fork = Some(block);
+                    return Ok(ControlFlow::Break(()));
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+            let Some(fork) = fork else { return Ok(()) };
+            self.follow(key, &fork, assembler, lines)?;
+            selection.after = fork.sequence;
         }
-        inner.take(&block, &mut only)?;
-        Ok(ControlFlow::Continue(()))
-    })?;
-    if let Some(deeper) = forks.pop() {
-        follow((storage, &source), &deeper, &mut inner, &mut only, left - 1)?;
-        let rest = Selection { after: deeper.sequence, ..selection };
-        storage.read(&source, &rest, watch, &mut |block| {
-            block.verify()?;
-            inner.take(&block, &mut only)?;
-            Ok(ControlFlow::Continue(()))
-        })?;
     }
-    let found = inner.finish(told.source_sequence, &mut only)?;
-    let is_line = |row: &Row| matches!(row.kind, Kind::Message | Kind::Event) && !hidden.hides(row.sequence);
-    let of_source = found.rows.into_iter().filter(is_line);
-    assembler.rows.extend(of_source.map(|row| Row { sequence: fork.sequence, until: fork.sequence, ..row }));
-    Ok(())
+
+    /// What another session was up to where one was forked from it: all of it has the fork's number.
+    fn follow(
+        self,
+        key: &Key,
+        fork: &Block,
+        assembler: &mut Assembler<'_, '_>,
+        lines: &mut dyn Lines,
+    ) -> Result<()> {
+        let told: Fork = fork.data()?;
+        let Some(left) = self.left.checked_sub(1) else {
+            let message = format!(
+                "session {} is a fork of forks, {FORKS} deep or in a circle: bring its source here first",
+                key.session()
+            );
+            return Err(Error::new(ErrorKind::Limit, message));
+        };
+        let (source, watch) = (Key::new(key.user(), &told.source_session_id)?, assembler.watch);
+        let hidden = hidden_until(self.storage, &source, told.source_sequence, watch)?;
+        let mut inner = Assembler::new(&hidden, assembler.depth, assembler.payloads, watch);
+        let selection = Selection { until: Some(told.source_sequence), ..Selection::default() };
+        let mut only = WithoutDescription { lines, is_open: false };
+        Self { left, ..self }.read(&source, selection, &mut inner, &mut only)?;
+        let found = inner.finish(told.source_sequence, &mut only)?;
+        let is_line =
+            |row: &Row| matches!(row.kind, Kind::Message | Kind::Event) && !hidden.hides(row.sequence);
+        let of_source = found.rows.into_iter().filter(is_line);
+        let (sequence, until) = (fork.sequence, fork.sequence);
+        assembler.rows.extend(of_source.map(|row| Row { sequence, until, ..row }));
+        Ok(())
+    }
 }
 
 /// What the rewinds of a session hide, up to a block.

@@ -13,6 +13,8 @@ pub(crate) enum Kind {
     Event,
     /// All between this one and itself is hidden.
     Rewind { target: u64 },
+    /// What another session was up to some block stands here, each record of it with this one's number.
+    Fork,
     /// Nothing: a record whose pieces never came, or the session's end.
     Nothing,
 }
@@ -42,7 +44,7 @@ impl Row {
     /// Whether it is a record, or nothing, rather than something about others; and it is known what it is.
     pub(crate) fn is_plain(&self) -> bool {
         match self.kind {
-            Kind::Rewind { .. } => false,
+            Kind::Rewind { .. } | Kind::Fork => false,
             Kind::Message | Kind::Event => self.print != Print::default(),
             Kind::Metadata | Kind::Nothing => true,
         }
@@ -73,12 +75,12 @@ impl Hidden {
     /// And what became nothing.
     pub(crate) fn and_nothing(mut self, rows: &[Row]) -> Self {
         let nothing = rows.iter().filter(|row| row.kind == Kind::Nothing);
-        self.0.extend(nothing.map(|row| (row.sequence - 1, row.until + 1)));
+        self.0.extend(nothing.map(|row| (row.sequence.saturating_sub(1), row.until.saturating_add(1))));
         self
     }
 
     pub(crate) fn hides(&self, sequence: u64) -> bool {
-        self.0.iter().any(|(target, rewind)| (target + 1..*rewind).contains(&sequence))
+        self.0.iter().any(|(target, rewind)| (*target < sequence) && (sequence < *rewind))
     }
 }
 
@@ -119,5 +121,14 @@ mod tests {
         assert_eq!(seen(&[], 2), [1, 2]);
         // A target behind itself hides nothing.
         assert_eq!(seen(&[(3, 9)], 4), [1, 2, 4]);
+        assert_eq!(seen(&[(3, u64::MAX)], 4), [1, 2, 4]);
+    }
+
+    #[test]
+    fn a_fork_is_something() {
+        let rows = [row(1, Kind::Metadata), row(2, Kind::Fork), Row::nothing(3, 5), row(6, Kind::Event)];
+        let hidden = Hidden::by(&rows).and_nothing(&rows);
+        let seen = (1..=6).filter(|at| !hidden.hides(*at)).collect::<Vec<_>>();
+        assert_eq!(seen, [1, 2, 6]);
     }
 }

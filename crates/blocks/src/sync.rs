@@ -1,5 +1,6 @@
 //! One session compared with what a storage has of it, and made the same.
 
+mod common;
 mod compare;
 mod pull;
 mod push;
@@ -92,13 +93,13 @@ impl Side<'_, '_> {
         for _ in 0..ROUNDS {
             landing::recover(self.journal.path())?;
             self.journal = Journal::open(self.journal.path())?;
-            let compared = self.compare()?;
+            let mut compared = self.compare()?;
             match compared.state() {
                 State::Synced => return Ok(State::Synced),
                 State::Ahead => self.push(&compared)?,
                 State::Behind => self.pull(&compared)?,
                 State::Conflict if settlement == Settlement::Manual => return Ok(State::Conflict),
-                State::Conflict => self.settle(&compared, settlement)?,
+                State::Conflict => self.settle(&mut compared, settlement)?,
             }
         }
         Err(self.restless())

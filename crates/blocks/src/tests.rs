@@ -1,5 +1,7 @@
 //! Several devices and the storage between them.
 
+mod both;
+mod depths;
 mod devices;
 mod faults;
 mod foreign;
@@ -7,4 +9,5 @@ mod identity;
 
 mod machine;
 mod memory;
+mod numbers;
 mod story;

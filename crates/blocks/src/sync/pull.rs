@@ -27,12 +27,16 @@ impl Side<'_, '_> {
         // Up to the first record that is seen now and was not, or was seen and is not, the files stay as they are.
         let is_new = |row: &&Row| before.hides(row.sequence) != hidden.hides(row.sequence);
         let known = self.journal.rows.iter().find(is_new).map_or(self.journal.head, |row| row.sequence - 1);
+        // Nor from where they were changed here.
+        let known = known.min(pending.rewind.unwrap_or(known));
         let keep = [Kind::Message, Kind::Event].map(|kind| {
             let kept = visible(&self.journal.rows, kind).filter(|row| row.sequence <= known);
             kept.map(|row| row.print.bytes).sum::<u64>()
         });
         let mut landing = Landing::new(&self.folder, keep)?;
-        let made = self.land(&mut landing, &hidden, (known, news.found.through), keep);
+        let made = self
+            .describe(&mut landing, &hidden, known, pending.is_described_anew)
+            .and_then(|()| self.land(&mut landing, &hidden, (known, news.found.through), keep));
         match made {
             Ok(journal) => landing.commit(&journal, &pending.mark)?,
             Err(error) => {
@@ -61,7 +65,6 @@ impl Side<'_, '_> {
                 landing.cut(kind)?;
             }
         }
-        self.describe(landing, hidden, known)?;
         let selection = Selection { after: known, until: Some(through), ..Selection::default() };
         read_into(self.storage, self.key, &selection, &mut assembler, landing)?;
         let found = assembler.finish(through, landing)?;
@@ -72,8 +75,15 @@ impl Side<'_, '_> {
         Ok(journal)
     }
 
-    /// Writes the description again that counts, where a later one is hidden now: the last one before what is read anew.
-    fn describe(&self, landing: &mut Landing<'_>, hidden: &Hidden, known: u64) -> Result<()> {
+    /// Writes the description again that counts, where a later one is hidden now or another one is here: the last one before what is
+    /// read anew.
+    fn describe(
+        &self,
+        landing: &mut Landing<'_>,
+        hidden: &Hidden,
+        known: u64,
+        is_another: bool,
+    ) -> Result<()> {
         let rows = &self.journal.rows;
         let last = |until: u64, hidden: &Hidden| {
             let seen = |row: &&Row| {
@@ -82,9 +92,8 @@ impl Side<'_, '_> {
             rows.iter().rev().find(seen).copied()
         };
         let (now, was) = (last(known, hidden), last(u64::MAX, &Hidden::by(rows)));
-        let Some(now) = now.filter(|now| Some(now.sequence) != was.map(|was| was.sequence)) else {
-            return Ok(());
-        };
+        let is_to_be = |now: &Row| is_another || Some(now.sequence) != was.map(|was| was.sequence);
+        let Some(now) = now.filter(is_to_be) else { return Ok(()) };
         let selection = Selection { after: now.sequence - 1, until: Some(now.until), ..Selection::default() };
         let none = Hidden::default();
         let mut assembler = Assembler::new(&none, Depth::Whole, self.payloads, self.watch);

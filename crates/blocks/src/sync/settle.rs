@@ -13,17 +13,18 @@ use crate::replay::read_into;
 use crate::rows::Hidden;
 use crate::send::Sender;
 use crate::storage::Selection;
+use crate::sync::common::tell_once;
 use crate::sync::push::{Told, tell};
 use crate::sync::{Compared, News, Settlement, Side};
 
 impl Side<'_, '_> {
     /// Settles a conflict: whatever either side wrote is in the storage then, and the files are made anew from it.
-    pub(super) fn settle(&mut self, compared: &Compared, settlement: Settlement) -> Result<()> {
+    pub(super) fn settle(&mut self, compared: &mut Compared, settlement: Settlement) -> Result<()> {
         let Some(news) = &compared.news else { return Ok(()) };
-        let (pending, base) = (&compared.pending, self.journal.head);
-        pending.must_be_settled(&self.folder)?;
+        let base = self.journal.head;
+        compared.pending.must_be_settled(&self.folder)?;
         let theirs = self.theirs(news, compared.head)?;
-        let mut maker = self.maker(compared.head + 1, pending.turns);
+        let mut maker = self.maker(compared.head + 1, compared.pending.turns);
         maker.described = None;
         let mut sender = Sender::new(self.storage, self.key, self.watch);
         self.tell_settled(&mut maker, (compared, theirs), settlement, &mut sender)?;
@@ -35,7 +36,7 @@ impl Side<'_, '_> {
         drop(maker);
         let end = sender.through();
         let found = self.rows_behind(base, end)?;
-        self.rebuild(&News { blocks: end - base, found }, pending)
+        self.rebuild(&News { blocks: end - base, found }, &compared.pending)
     }
 
     /// The last block of what the others wrote. When this device had begun to settle before, what is behind it is to be begun anew.
@@ -53,25 +54,25 @@ impl Side<'_, '_> {
     fn tell_settled(
         &self,
         maker: &mut Maker<'_, '_>,
-        (compared, theirs): (&Compared, u64),
+        (compared, theirs): (&mut Compared, u64),
         settlement: Settlement,
         sender: &mut Sender<'_, '_>,
     ) -> Result<()> {
-        let pending = &compared.pending;
+        let rewind = compared.pending.rewind;
         let none: &mut Told<'_> = &mut |_, _, _| Ok(());
-        let target = pending.rewind.unwrap_or(self.journal.head);
+        let target = rewind.unwrap_or(self.journal.head);
         match settlement {
             Settlement::Manual => Ok(()),
             Settlement::Local => {
                 let why = "settled: what this device has counts";
                 maker.rewind(target, why, &mut |block| sender.take(block))?;
-                tell(maker, pending, sender, none)
+                tell(maker, &compared.pending, sender, none)
             }
             Settlement::Remote => {
-                if let Some(target) = pending.rewind {
+                if let Some(target) = rewind {
                     maker.rewind(target, "changed here", &mut |block| sender.take(block))?;
                 }
-                tell(maker, pending, sender, none)?;
+                tell(maker, &compared.pending, sender, none)?;
                 let why = "settled: what was stored counts";
                 maker.rewind(theirs, why, &mut |block| sender.take(block)).map(drop)
             }
@@ -80,11 +81,11 @@ impl Side<'_, '_> {
                 if theirs < compared.head {
                     maker.rewind(theirs, "merged: begun anew", &mut |block| sender.take(block))?;
                 }
-                if let Some(target) = pending.rewind {
+                if let Some(target) = rewind {
                     maker.rewind(target, "merged: changed here", &mut |block| sender.take(block))?;
-                    self.copy(compared, theirs, maker, sender)?;
+                    self.copy((compared, theirs), target, maker, sender)?;
                 }
-                tell(maker, pending, sender, none)
+                tell(maker, &compared.pending, sender, none)
             }
         }
     }
@@ -92,8 +93,8 @@ impl Side<'_, '_> {
     /// Stores again, behind a rewind, what others wrote and it hides.
     fn copy(
         &self,
-        compared: &Compared,
-        theirs: u64,
+        (compared, theirs): (&mut Compared, u64),
+        target: u64,
         maker: &mut Maker<'_, '_>,
         sender: &mut Sender<'_, '_>,
     ) -> Result<()> {
@@ -112,7 +113,8 @@ impl Side<'_, '_> {
         let mut journal = Journal::open(&path)?;
         journal.rows = found.rows;
         landing.commit(&journal, &copy.mark())?;
-        let all = Pending::of(&copy, &Journal::default(), Duration::ZERO, self.watch)?;
+        let mut all = Pending::of(&copy, &Journal::default(), Duration::ZERO, self.watch)?;
+        tell_once(&self.journal.rows, &told, (&mut compared.pending, &mut all), target, self.watch)?;
         tell(maker, &all, sender, &mut |_, _, _| Ok(()))
     }
 }

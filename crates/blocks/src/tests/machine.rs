@@ -40,8 +40,21 @@ struct World {
     written: BTreeSet<String>,
     /// Every line that ever stood in a file.
     lines: BTreeSet<Vec<u8>>,
+    /// Names in blocks, and how many blocks were looked at: none ever changes.
+    stored: (BTreeSet<String>, usize),
     /// What was done, for whoever looks into a failure.
     done: Vec<String>,
+}
+
+/// The names in a text: `name17.`, none of which another is a part of.
+fn names(text: &[u8]) -> BTreeSet<String> {
+    let name = |at: usize| {
+        let rest = &text[at..];
+        let end = rest.iter().position(|byte| *byte == b'.')?;
+        let name = std::str::from_utf8(&rest[..=end]).ok()?;
+        (end > 4 && name[4..end].bytes().all(|byte| byte.is_ascii_digit())).then(|| name.to_owned())
+    };
+    memchr::memmem::find_iter(text, "name").filter_map(name).collect()
 }
 
 const FILES: [&str; 2] = ["transcript.jsonl", "events.jsonl"];
@@ -56,6 +69,7 @@ impl World {
             names: 0,
             written: BTreeSet::new(),
             lines: BTreeSet::new(),
+            stored: (BTreeSet::new(), 0),
             done: vec![format!("seed {seed}")],
         }
     }
@@ -128,7 +142,7 @@ impl World {
 
     /// What was taken away by its writer before it was sent anywhere may be gone.
     fn forget_unsent(&mut self, gone: &[u8]) {
-        let (gone, there) = (String::from_utf8_lossy(gone), self.stored() + &self.files());
+        let (gone, there) = (names(gone), self.there());
         self.written.retain(|name| !gone.contains(name) || there.contains(name));
     }
 
@@ -170,18 +184,18 @@ impl World {
         self.done.push(format!("{at} syncs {settlement:?}, ends at operation {operation}: {ended:?}"));
     }
 
-    fn files(&self) -> String {
-        let all = self.devices.iter().flat_map(Device::all).collect::<Vec<_>>().concat();
-        String::from_utf8_lossy(&all).into_owned()
-    }
-
-    fn stored(&self) -> String {
+    /// Names in blocks and in files.
+    fn there(&mut self) -> BTreeSet<String> {
         let blocks = self.storage.blocks(&Key::new("ada", "5d1c").unwrap());
-        blocks.iter().map(|block| block.data.get()).collect()
+        let (found, looked_at) = &mut self.stored;
+        found.extend(blocks.iter().skip(*looked_at).flat_map(|block| names(block.data.get().as_bytes())));
+        *looked_at = blocks.len();
+        let files = self.devices.iter().flat_map(Device::all);
+        files.flat_map(|text| names(&text)).chain(found.iter().cloned()).collect()
     }
 
     fn check(&mut self) {
-        let there = self.stored() + &self.files();
+        let there = self.there();
         for name in &self.written {
             assert!(there.contains(name), "{name} is lost: {:#?}", self.done);
         }

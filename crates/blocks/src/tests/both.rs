@@ -1,0 +1,139 @@
+//! Both sides changed everything, one after the other or at once.
+
+use std::thread;
+
+use super::devices::Device;
+use super::memory::Memory;
+use crate::storage::Key;
+use crate::sync::{Settlement, State};
+
+const MANUAL: Settlement = Settlement::Manual;
+
+fn message(text: &str) -> String {
+    format!("{{\"role\": \"user\", \"content\": \"{text}\"}}\n")
+}
+
+fn event(text: &str) -> String {
+    format!("{{\"ts\":\"2026-03-01T09:00:00Z\",\"event\":\"{text}\"}}\n")
+}
+
+/// A session on two devices that was cut back, gone on with and described anew on both.
+fn contradiction() -> (Memory, Device, Device) {
+    let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
+    one.write("metadata.json", b"{\"name\": \"base\"}");
+    one.append("transcript.jsonl", &["m0", "m1", "m2", "m3"].map(message).concat());
+    one.append("events.jsonl", &["e0", "e1", "e2"].map(event).concat());
+    one.sync(&storage, MANUAL).unwrap();
+    two.sync(&storage, MANUAL).unwrap();
+    one.write("metadata.json", b"{\"name\": \"of one\"}");
+    one.write("transcript.jsonl", ["m0", "m1", "from one"].map(message).concat().as_bytes());
+    two.write("metadata.json", b"{\"name\": \"of two\"}");
+    two.write("transcript.jsonl", ["m0", "from two"].map(message).concat().as_bytes());
+    two.write("events.jsonl", ["e0", "e3"].map(event).concat().as_bytes());
+    assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
+    let before = two.all();
+    assert_eq!(two.sync(&storage, MANUAL).unwrap(), State::Conflict);
+    assert_eq!(two.all(), before, "nothing is touched before somebody decides");
+    (storage, one, two)
+}
+
+/// Settles it on the second device; what all have then.
+fn settled(settlement: Settlement) -> ([[Vec<u8>; 3]; 2], [Vec<u8>; 3]) {
+    let (storage, one, two) = contradiction();
+    let before = [one.all(), two.all()];
+    assert_eq!(two.sync(&storage, settlement).unwrap(), State::Synced);
+    assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
+    let three = Device::new("three");
+    assert_eq!(three.sync(&storage, MANUAL).unwrap(), State::Synced);
+    assert_eq!([one.all(), two.all()], [three.all(), three.all()]);
+    let stored = storage.blocks(&Key::new("ada", "5d1c").unwrap());
+    let told = stored.iter().map(|block| block.data.get()).collect::<String>();
+    for text in ["m3", "e2", "from one", "from two", "of one", "of two", "e3"] {
+        assert!(told.contains(text), "{text} is stored, seen or hidden");
+    }
+    (before, three.all())
+}
+
+#[test]
+fn changes_of_everything_on_both_sides_are_settled_for_what_is_here() {
+    let ([_, here], after) = settled(Settlement::Local);
+    assert_eq!(after, here);
+}
+
+#[test]
+fn changes_of_everything_on_both_sides_are_settled_for_what_is_stored() {
+    let ([there, _], after) = settled(Settlement::Remote);
+    assert_eq!(after, there);
+}
+
+#[test]
+fn changes_of_everything_on_both_sides_are_merged() {
+    let (_, [metadata, transcript, events]) = settled(Settlement::Merge);
+    assert_eq!(metadata, b"{\"name\": \"of two\"}");
+    let expected = ["m0", "from one", "from two"].map(message).concat();
+    assert_eq!(String::from_utf8(transcript).unwrap(), expected);
+    assert_eq!(String::from_utf8(events).unwrap(), ["e0", "e3"].map(event).concat());
+}
+
+/// What is stored counts, though only the description was changed here, or there is none any more.
+#[test]
+fn a_description_of_the_storage_counts_where_another_is_here() {
+    for is_removed in [true, false] {
+        let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
+        one.write("metadata.json", b"{\"name\": \"base\"}");
+        one.sync(&storage, MANUAL).unwrap();
+        two.sync(&storage, MANUAL).unwrap();
+        one.append("transcript.jsonl", &message("from one"));
+        one.sync(&storage, MANUAL).unwrap();
+        if is_removed {
+            std::fs::remove_file(two.folder().join("metadata.json")).unwrap();
+        } else {
+            two.write("metadata.json", b"{\"name\": \"of two\"}");
+        }
+        assert_eq!(two.sync(&storage, Settlement::Remote).unwrap(), State::Synced);
+        assert_eq!(two.all(), one.all(), "{is_removed}");
+        one.sync(&storage, MANUAL).unwrap();
+        assert_eq!(two.all(), one.all());
+        assert_eq!(one.read("metadata.json"), b"{\"name\": \"base\"}");
+    }
+}
+
+/// A description may be as long as any record.
+#[test]
+fn a_long_description_is_brought_over() {
+    let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
+    for len in [49_990, 50_001, 700_000] {
+        one.write("metadata.json", format!("{{\"name\": \"{}\"}}", "n".repeat(len)).as_bytes());
+        assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
+        assert_eq!(two.sync(&storage, MANUAL).unwrap(), State::Synced);
+        assert_eq!(two.all(), one.all(), "{len}");
+    }
+}
+
+/// Two devices sync at once, and whoever is refused a number goes on behind it.
+#[test]
+fn two_devices_may_sync_at_once() {
+    let (storage, devices) = (Memory::new(), ["one", "two"].map(Device::new));
+    let (storage, rounds) = (&storage, 20);
+    thread::scope(|scope| {
+        for (at, device) in devices.iter().enumerate() {
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    device.append("events.jsonl", &event(&format!("d{at}r{round}.")));
+                    device.sync(storage, Settlement::Merge).unwrap();
+                }
+            });
+        }
+    });
+    for _ in 0..2 {
+        for device in &devices {
+            assert_eq!(device.sync(storage, Settlement::Merge).unwrap(), State::Synced);
+        }
+    }
+    let [one, two] = &devices;
+    assert_eq!(one.all(), two.all());
+    let text = String::from_utf8(one.read("events.jsonl")).unwrap();
+    for (at, round) in (0..2).flat_map(|at| (0..rounds).map(move |round| (at, round))) {
+        assert_eq!(text.matches(&format!("\"d{at}r{round}.\"")).count(), 1, "{at} {round}");
+    }
+}
