@@ -36,7 +36,9 @@ impl HybridBlockStorage {
         small.fields = vec!["event".to_owned()];
         let known = session.get_events(&small, watch)?;
         let numbers = known.events.iter().map(|event| event.record).collect::<Vec<_>>();
-        let fetched = self.fetched(session, &numbers, watch)?;
+        let Some(fetched) = self.fetched(session, &numbers, watch)? else {
+            return Ok(self.copy(session, watch)?.session(session)?.get_events(query, watch)?);
+        };
         let mut query = query.clone();
         let offset = std::mem::take(&mut query.offset);
         let mut page = fetched.session(session)?.get_events(&query, watch)?;
@@ -78,8 +80,8 @@ impl HybridBlockStorage {
         Ok(copy)
     }
 
-    /// Some events of a session, in a folder that is gone afterwards.
-    fn fetched(&self, session: &Session, numbers: &[u64], watch: &Watch<'_>) -> Result<Copy> {
+    /// Some events of a session, in a folder that is gone afterwards; nothing where some are those of another one it was forked from.
+    fn fetched(&self, session: &Session, numbers: &[u64], watch: &Watch<'_>) -> Result<Option<Copy>> {
         let copy = Copy { home: self.places.temporary()? };
         let journal = Journal::open(&self.places.mirror_journal(session.project(), session.id()))?;
         // Lines without anything are no records.
@@ -87,6 +89,11 @@ impl HybridBlockStorage {
         let events = visible(&journal.rows, Kind::Event).filter(|row| row.print != blank).collect::<Vec<_>>();
         let row = |number: &u64| usize::try_from(*number).ok().and_then(|at| events.get(at)).map(|row| **row);
         let rows = numbers.iter().filter_map(row).collect::<Vec<_>>();
+        let forks = journal.rows.iter().filter(|row| row.kind == Kind::Fork).map(|row| row.sequence);
+        let forks = forks.collect::<BTreeSet<_>>();
+        if rows.iter().any(|row| forks.contains(&row.sequence)) {
+            return Ok(None);
+        }
         let to = copy.folder(session);
         make(&to)?;
         let mut lines = Wanted::new(&to.join("events.jsonl"), &rows)?;
@@ -94,7 +101,7 @@ impl HybridBlockStorage {
             self.fetch(&self.key(session.id())?, near, &mut lines, watch)?;
         }
         if lines.finish()? == rows.len() {
-            return Ok(copy);
+            return Ok(Some(copy));
         }
         let message = format!("session {} was changed while it was read: ask again", session.id());
         Err(Error::new(ErrorKind::Busy, message))

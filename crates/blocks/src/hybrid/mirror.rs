@@ -259,20 +259,27 @@ impl<'w> Filling<'_, 'w> {
                 landing.cut(kind)?;
             }
         }
-        let mut prints = BTreeMap::new();
+        let (mut prints, mut sources) = (BTreeMap::new(), Vec::new());
         for (types, want) in [(TOLD.to_vec(), Want::Whole), (vec![BlockType::Event], Want::Outline)] {
             let selection = Selection { after: journal.head, until: Some(found.through), types, want };
             let mut assembler = Assembler::new(&hidden, Depth::Outline, self.options.payloads(), self.watch);
             read_into(&*self.options.storage, self.key, &selection, &mut assembler, &mut landing)?;
             let told = assembler.finish(found.through, &mut landing)?;
-            prints.extend(told.rows.iter().map(|row| (row.sequence, row.print)));
+            let forks = found.rows.iter().filter(|row| row.kind == Kind::Fork);
+            let forks = forks.map(|row| row.sequence).collect::<BTreeSet<_>>();
+            let (of_sources, own) =
+                told.rows.into_iter().partition::<Vec<_>, _>(|row| forks.contains(&row.sequence));
+            prints.extend(own.iter().map(|row| (row.sequence, row.print)));
+            sources
+                .extend(of_sources.into_iter().filter(|row| matches!(row.kind, Kind::Message | Kind::Event)));
         }
         let mut journal = journal.clone();
-        let printed = found
-            .rows
-            .into_iter()
-            .map(|row| Row { print: prints.get(&row.sequence).copied().unwrap_or(row.print), ..row });
-        journal.rows.extend(printed);
+        for row in found.rows {
+            let print = prints.get(&row.sequence).copied().unwrap_or(row.print);
+            journal.rows.push(Row { print, ..row });
+            // What a session was forked from has the fork's number.
+            journal.rows.extend(sources.iter().filter(|source| source.sequence == row.sequence));
+        }
         (journal.head, journal.description) = (found.through, found.description);
         landing.commit(&journal, &was)
     }

@@ -1,5 +1,6 @@
 //! What is listed and found, wherever it lies.
 
+use trommel_blocks::{Block, BlockStorage, Created, Key};
 use trommel_session::{ErrorKind, GetQuery, ListQuery, Scope, SearchQuery, Source, TranscriptQuery};
 
 use crate::support::{Machine, Net, PROJECT, said, watch};
@@ -123,4 +124,36 @@ fn other_users_see_nothing() {
     assert_eq!(other.listed(), []);
     let wrong = Machine::with("two", &net, |_| {});
     assert_eq!(wrong.listed().len(), 1);
+}
+
+#[test]
+fn a_fork_is_mirrored_with_what_it_was_forked_from() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 3);
+    one.sync("s");
+    // As another program forks it: behind the second turn.
+    let key = Key::new("ada", "f").unwrap();
+    let told = [
+        ("session_created", serde_json::json!({"project_slug": PROJECT, "name": "Forked"})),
+        ("fork", serde_json::json!({"source_session_id": "s", "source_sequence": 5})),
+        ("message", serde_json::json!({"role": "user", "content": "another way", "turn": 3})),
+    ];
+    for (sequence, (kind, data)) in (1..).zip(told) {
+        let sum = trommel_blocks::checksum::of(&data.to_string()).unwrap();
+        let block = serde_json::json!({
+            "block_id": format!("f_blk_{sequence:012x}"), "session_id": "f", "user_id": "ada", "sequence": sequence,
+            "timestamp": "2026-03-01T10:00:00Z", "device_id": "elsewhere", "block_type": kind, "data": data,
+            "checksum": sum.hex, "size_bytes": sum.bytes
+        });
+        let block: Block = serde_json::from_str(&block.to_string()).unwrap();
+        assert_eq!(net.create(&key, &block, &watch()).unwrap(), Created::New);
+    }
+    let (_, session) = two.hybrid.find("f", &watch()).unwrap();
+    let page = session.messages(&TranscriptQuery::default(), &watch()).unwrap();
+    assert_eq!((page.turns, page.total_count), (3, 5));
+    // It is known now: only what the last block is, is asked.
+    let before = net.asked();
+    two.hybrid.find("f", &watch()).unwrap();
+    assert_eq!(net.asked() - before, 3);
 }

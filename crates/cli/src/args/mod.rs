@@ -29,6 +29,8 @@ pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use sample::{Plan, SampleArgs};
+#[cfg(feature = "cloud")]
+pub(crate) use sessions::Side;
 pub(crate) use sessions::{
     Among, Analysis, AnalyzeSession, GetSession, ListSessions, RewindSession, Rows, SearchSessions,
     SessionEvents, SessionOperation, SessionsArgs,

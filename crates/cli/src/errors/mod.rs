@@ -114,7 +114,9 @@ impl Failure {
             #[cfg(feature = "cloud")]
             Self::Cloud(error) => {
                 let message = escape::short(&error.to_string(), 1_600);
-                renderer.render(&[Level::ERROR.primary_title(message).id(error.kind().code()).elements([])])
+                let title = Level::ERROR.primary_title(message).id(error.kind().code());
+                let help = "docs/CLOUD.md tells how storages are named, reached and asked";
+                renderer.render(&[title.element(Level::HELP.message(help))])
             }
             Self::Homeless => {
                 let title = Level::ERROR.primary_title("there is no folder for the user's data").id("home");

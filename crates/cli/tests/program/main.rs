@@ -7,6 +7,8 @@ mod calls;
 #[cfg(unix)]
 mod changing;
 mod check;
+#[cfg(all(unix, feature = "cloud"))]
+mod cloud;
 mod common;
 mod count;
 mod errors;

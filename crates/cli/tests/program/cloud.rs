@@ -1,0 +1,156 @@
+//! `trommel sessions` of two machines, with a folder between them that both reach (feature `cloud`).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::common::{Folder, Run, trommel, words};
+use crate::terminal::shown_plainly;
+
+/// Two machines and what is between them.
+struct World(Folder);
+
+impl World {
+    fn new(name: &str) -> Self {
+        let world = Self(Folder::new(&format!("cloud-{name}")));
+        for machine in ["one", "two"] {
+            world.settings(machine, "");
+        }
+        world
+    }
+
+    /// The settings of a machine: where the storage is, and more.
+    fn settings(&self, machine: &str, more: &str) {
+        let storage = self.0.path("storage");
+        let text = format!(
+            "theme: dark\nsession_storage:\n  user_id: ada\n  device_id: {machine}\n  objects:\n    url: file://{}\n{more}",
+            storage.display()
+        );
+        fs::create_dir_all(self.0.path(machine).join("amplifier")).unwrap();
+        fs::write(self.0.path(machine).join("amplifier/settings.yaml"), text).unwrap();
+    }
+
+    fn folder(&self, machine: &str, id: &str) -> PathBuf {
+        self.0.path(machine).join("amplifier/projects/-app/sessions").join(id)
+    }
+
+    fn write(&self, machine: &str, id: &str, said: &[&str]) {
+        fs::create_dir_all(self.folder(machine, id)).unwrap();
+        let line = |text: &&str| format!("{{\"role\": \"user\", \"content\": \"{text}\"}}\n");
+        fs::write(
+            self.folder(machine, id).join("transcript.jsonl"),
+            said.iter().map(line).collect::<String>(),
+        )
+        .unwrap();
+    }
+
+    fn said(&self, machine: &str, id: &str) -> String {
+        fs::read_to_string(self.folder(machine, id).join("transcript.jsonl")).unwrap()
+    }
+
+    fn of(&self, machine: &str, line: &str) -> Command {
+        let mut command = trommel(words(&format!("sessions {line}")));
+        command.env("AMPLIFIER_HOME", self.0.path(machine).join("amplifier"));
+        command.env("CLAUDE_CONFIG_DIR", self.0.path(machine).join("claude"));
+        command.env("TROMMEL_HOME", self.0.path(machine).join("home"));
+        for name in ["COSMOS_ENDPOINT", "AMPLIFIER_COSMOS_ENDPOINT", "TROMMEL_OBJECTS_URL"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn run(&self, machine: &str, line: &str) -> Run {
+        Run::of(self.of(machine, line).output().unwrap())
+    }
+
+    fn json(&self, machine: &str, line: &str) -> Value {
+        self.run(machine, &format!("{line} --json")).json()
+    }
+}
+
+#[test]
+fn sessions_go_from_one_machine_to_the_other() {
+    let world = World::new("go");
+    world.write("one", "5d1c", &["hello", "how are you"]);
+    assert_eq!(world.json("one", "sync 5d1c")["sessions"][0]["status"], "ahead");
+    assert!(!world.0.path("storage").exists(), "nothing is sent unless it is asked for");
+    let shown = shown_plainly(world.of("one", "sync --apply"));
+    assert_eq!(shown.trim(), "1 the same on both sides.");
+    let listed = world.json("two", "list");
+    assert_eq!((&listed["connected"], &listed["sessions"][0]["source"]), (&true.into(), &"cloud".into()));
+    assert_eq!(world.json("two", "search how")["total_count"], 1);
+    assert_eq!(world.json("two", "list --local")["total"], 0);
+    assert_eq!(world.json("two", "rewind 5d1c --to-turn 1")["would_remove"]["messages"], 1);
+    assert_eq!(world.json("two", "rewind 5d1c --to-turn 1 --apply")["backup_created"], true);
+    assert_eq!(world.json("one", "sync --apply")["synced"], 1);
+    assert_eq!(world.said("one", "5d1c").lines().count(), 1);
+}
+
+#[test]
+fn conflicts_are_told_compared_and_settled() {
+    let world = World::new("conflict");
+    world.write("one", "5d1c", &["hello"]);
+    world.json("one", "sync --apply");
+    world.json("two", "sync 5d1c --apply");
+    world.write("one", "5d1c", &["hello", "from one"]);
+    world.write("two", "5d1c", &["hello", "from two"]);
+    world.json("one", "sync --apply");
+    let run = world.run("two", "sync 5d1c --apply");
+    assert_eq!(run.status, Some(1));
+    let told: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((&told["conflicts"], &told["sessions"][0]["outcome"]), (&1.into(), &"conflict".into()));
+    let there = world.0.path("there");
+    world.run("two", &format!("sync 5d1c --show {}", there.display())).ok();
+    assert!(fs::read_to_string(there.join("transcript.jsonl")).unwrap().contains("from one"));
+    assert_eq!(world.json("two", "sync 5d1c --apply --settle merge")["synced"], 1);
+    world.json("one", "sync --apply");
+    assert_eq!(world.said("one", "5d1c"), world.said("two", "5d1c"));
+    assert_eq!(world.said("one", "5d1c").lines().count(), 3);
+}
+
+#[test]
+fn what_is_to_stay_here_stays() {
+    let world = World::new("kept");
+    world.write("one", "5d1c", &["hello"]);
+    world.run("one", "sync 5d1c --keep").ok();
+    assert_eq!(world.json("one", "sync --apply")["kept"], 1);
+    world.run("one", "sync 5d1c --send").ok();
+    world.settings("one", "  sync: {policy: none}\n");
+    assert_eq!(world.json("one", "sync --apply")["kept"], 1);
+    world.settings("one", "  sync: {projects: ['-app']}\n");
+    assert_eq!(world.json("one", "sync --apply")["synced"], 1);
+}
+
+#[test]
+fn r37_out_of_reach_is_said_and_keeps_nothing_back() {
+    let world = World::new("offline");
+    world.write("one", "5d1c", &["hello"]);
+    // A file where the storage should be.
+    fs::write(world.0.path("storage"), "").unwrap();
+    let run = world.run("one", "list --json");
+    assert!(run.err.contains("as it was known last"), "{}", run.err);
+    let listed: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((&listed["connected"], &listed["total"]), (&false.into(), &1.into()));
+    assert!(world.run("one", "sync --apply").failed(1).contains("cannot be reached"));
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused_and_secrets_not_shown() {
+    let world = World::new("settings");
+    let path = world.0.path("one").join("amplifier/settings.yaml");
+    let text =
+        "session_storage:\n  cosmos:\n    endpoint: https://x.documents.azure.com\n    key: opensesame\n";
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let said = world.run("one", "list").failed(1);
+    assert!(said.contains("chmod 600") && !said.contains("opensesame"), "{said}");
+    fs::write(&path, "session_storage: {mode: hybrid}\n").unwrap();
+    let said = world.run("one", "list").failed(2);
+    assert!(said.contains("session_storage.cosmos.endpoint"), "{said}");
+    fs::remove_file(&path).unwrap();
+    let said = world.run("one", "sync --apply").failed(2);
+    assert!(said.contains("no storage is named"), "{said}");
+}
