@@ -17,6 +17,9 @@ pub struct SyncStatus {
     pub pending_uploads: u64,
     /// What is to be fetched.
     pub pending_downloads: u64,
+    /// Why the cloud could not be reached, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
     /// The session that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SessionSync>,

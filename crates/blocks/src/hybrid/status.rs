@@ -38,7 +38,9 @@ impl HybridBlockStorage {
     pub fn sync_status(&self, id: Option<&str>, watch: &Watch<'_>) -> Result<SyncStatus> {
         let mut status = SyncStatus::default();
         status.last_sync = self.last_sync();
-        status.connected = self.options.storage.reach(self.options.connect_timeout).is_ok();
+        let reached = self.options.storage.reach(self.options.connect_timeout);
+        status.connected = reached.is_ok();
+        status.problem = reached.err().map(|error| error.to_string());
         if let Some(id) = id {
             let row = self.row_of(id, watch)?;
             let compared = self.compared(&row.project, &row.session_id, &mut status.connected, watch)?;

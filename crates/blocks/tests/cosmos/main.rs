@@ -6,5 +6,6 @@ mod config;
 mod contract;
 #[cfg(feature = "cosmos-emulator")]
 mod inside;
+mod large;
 mod node;
 mod support;

@@ -15,7 +15,7 @@ use trommel_session::Watch;
 use crate::contract;
 use crate::support::{KEY, numbers, options, read, said};
 
-struct Node {
+pub(crate) struct Node {
     child: Child,
     port: u16,
     identity: u16,
@@ -24,7 +24,7 @@ struct Node {
 impl Node {
     /// None where no folder is named, which is said loudly.
     #[expect(clippy::print_stderr, reason = "what does not run is to be seen")]
-    fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let Some(folder) = std::env::var_os("TROMMEL_EMULATORS") else {
             eprintln!(
                 "NOT RUN: Cosmos DB by the emulator from npm; set TROMMEL_EMULATORS to a folder with @vercel/cosmosdb-server@1.0.1"
@@ -59,7 +59,7 @@ impl Node {
         format!("http://127.0.0.1:{}/", self.port)
     }
 
-    fn prepared(&self, change: impl FnOnce(&mut CosmosOptions)) -> CosmosBlockStorage {
+    pub(crate) fn prepared(&self, change: impl FnOnce(&mut CosmosOptions)) -> CosmosBlockStorage {
         let mut options = options(&self.endpoint());
         change(&mut options);
         let storage = CosmosBlockStorage::new(options).unwrap();

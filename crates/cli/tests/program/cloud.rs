@@ -134,7 +134,9 @@ fn r37_out_of_reach_is_said_and_keeps_nothing_back() {
     assert!(run.err.contains("as it was known last"), "{}", run.err);
     let listed: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!((&listed["connected"], &listed["total"]), (&false.into(), &1.into()));
-    assert!(world.run("one", "sync --apply").failed(1).contains("cannot be reached"));
+    assert!(world.run("one", "sync --apply").failed(1).contains("not a"));
+    let shown = shown_plainly(world.of("one", "sync"));
+    assert!(shown.starts_with("The cloud is out of reach: ") && shown.contains("1 to be sent."), "{shown}");
 }
 
 #[test]

@@ -195,6 +195,7 @@ pub(crate) fn repaired(answer: &str, given: &str) -> serde_json::Result<String> 
 #[derive(Deserialize)]
 struct Synced {
     connected: bool,
+    problem: Option<String>,
     last_sync: Option<String>,
     pending_uploads: u64,
     pending_downloads: u64,
@@ -216,6 +217,9 @@ pub(crate) fn synced(answer: &str, clock: &Clock) -> serde_json::Result<String> 
         let last = synced.last_sync.as_deref();
         let last = last.map_or_else(|| "never".to_owned(), |last| clock.second(Some(last)));
         format!("Last synchronized: {last}; {up} to be sent, {down} to be fetched.\n")
+    } else if let Some(problem) = &synced.problem {
+        let up = synced.pending_uploads;
+        format!("The cloud is out of reach: {}.\n{up} to be sent.\n", escape::short(problem, 600))
     } else {
         "No other machine is connected: sessions lie on this one alone.\n".to_owned()
     };
