@@ -4,6 +4,8 @@
 //! could not be run here, for want of a tool or of a processor's feature, is named with the reason and is not
 //! counted as passed.
 
+mod cloud;
+
 use std::env;
 use std::error::Error;
 use std::fs;
@@ -59,6 +61,8 @@ enum Step {
     Features,
     /// All tests in release mode, with `TROMMEL_DEEP=1`, at their full numbers
     Tests,
+    /// Storages in the cloud, with every feature, against emulators
+    Cloud,
     /// The README's first command, built as its reader builds it
     Readme,
     /// The tests of the engine under each backend
@@ -115,6 +119,7 @@ impl Step {
         match self {
             Self::Features => features(workspace),
             Self::Tests => tests(workspace),
+            Self::Cloud => cloud::run(workspace),
             Self::Readme => readme(workspace),
             Self::Backends => backends(workspace),
             Self::Asan => asan(workspace),
