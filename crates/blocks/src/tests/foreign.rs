@@ -1,5 +1,6 @@
 //! Blocks that other programs wrote, who keep no text.
 
+use proptest::prelude::*;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -200,5 +201,77 @@ fn what_is_damaged_or_newer_is_refused() {
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains('2'), "{error}");
         assert!(device.all().iter().all(Vec::is_empty));
+    }
+}
+
+/// Data of any block, as nobody would write them.
+fn any_data() -> impl Strategy<Value = Value> {
+    let number = prop_oneof![0..9_u64, Just(u64::MAX), Just(u64::MAX - 1), Just(1 << 40)];
+    let text = prop_oneof![Just(String::new()), "[a-z{}\"\\\\\u{e9}]{0,12}", Just("x".repeat(300))];
+    let value = prop_oneof![
+        number.prop_map(Value::from),
+        text.prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        Just(Value::Null),
+        Just(json!(["a", "b"])),
+        Just(json!({"a": {"b": [1.5, -0.0]}})),
+    ];
+    let name = prop::sample::select(vec![
+        "role",
+        "content",
+        "turn",
+        "event_id",
+        "event_type",
+        "summary",
+        "inline_data",
+        "has_continuation",
+        "total_chunks",
+        "chunk_data",
+        "target_sequence",
+        "source_session_id",
+        "source_sequence",
+        "name",
+        "project_slug",
+        "line",
+        "encoding",
+        "payload",
+        "bytes",
+        "blake3",
+        "outline",
+        "total_size_bytes",
+    ]);
+    prop::collection::vec((name, value), 0..6).prop_map(|members| {
+        Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// R13: whatever stands in a storage is read or refused, and half of it is never in the files.
+    #[test]
+    fn r13_any_blocks_are_read_or_refused(
+        blocks in prop::collection::vec((0..8_usize, any_data(), any::<bool>(), any::<Option<u64>>(), 0..2_u32), 1..9),
+    ) {
+        const TYPES: [BlockType; 8] = [
+            BlockType::SessionCreated, BlockType::SessionUpdated, BlockType::SessionDeleted, BlockType::Message,
+            BlockType::Event, BlockType::EventData, BlockType::Rewind, BlockType::Fork,
+        ];
+        let storage = Memory::new();
+        let mut foreign = Foreign::new("5d1c");
+        let mut parent = None;
+        for (kind, data, is_piece, index, version) in blocks {
+            let block = foreign.put(TYPES[kind], &data);
+            (block.version, block.chunk_index) = (version, index);
+            block.parent_block_id = parent.clone().filter(|_| is_piece);
+            parent = Some(block.block_id.clone());
+        }
+        foreign.store(&storage);
+        let device = Device::new("one");
+        let first = device.sync(&storage, Settlement::Manual).is_ok();
+        let all = device.all();
+        // And the same once more.
+        prop_assert_eq!(device.sync(&storage, Settlement::Manual).is_ok(), first);
+        prop_assert_eq!(device.all(), all);
     }
 }

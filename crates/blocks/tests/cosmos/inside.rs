@@ -14,9 +14,10 @@ use azure_data_cosmos_driver::in_memory_emulator::{
 };
 use trommel_blocks::cosmos::CosmosBlockStorage;
 use trommel_blocks::{Block, BlockStorage, Created, ErrorKind, Key, Selection};
-use trommel_session::Watch;
+use trommel_session::{EventQuery, ListQuery, SearchQuery, Source, Watch};
 
 use crate::contract;
+use crate::machines::{Inside, Machine};
 use crate::support::{KEY, numbers, options, read, said, sessions};
 
 const ENDPOINT: &str = "https://eastus.emulator.local/";
@@ -263,4 +264,54 @@ fn seed(emulator: &Arc<InMemoryEmulatorHttpClient>) {
             container.create_item(partition, id, &document, None).await.unwrap();
         }
     });
+}
+
+/// R35, R36: sessions go from one machine to another through faults, and are questioned on a third one that has none of them.
+#[test]
+fn r36_sessions_travel_through_faults() {
+    let emulator = emulator();
+    let long = "\u{e9}\"".repeat(400_000);
+    let events = format!(
+        "{{\"ts\":\"2026-03-01T09:00:00Z\",\"event\":\"llm:request\",\"data\":{{\"model\":\"m\",\"messages\":{}}}}}\n{{\"event\":\"tool:pre\",\"data\":{{\"tool_name\":\"grep\",\"tool_input\":{{\"pattern\":\"x\"}}}}}}\n",
+        serde_json::Value::from(long.as_str())
+    );
+    for error in PASSING {
+        let rules = [On::CreateItem, On::BatchItem, On::QueryItem].map(|on| rule(on, error, Some(3)));
+        let session = format!("s-{error:?}");
+        let shared: Arc<dyn BlockStorage> = Arc::new(Inside(storage(&emulator, rules.to_vec())));
+        let (one, two) = (Machine::new("one", Arc::clone(&shared)), Machine::new("two", Arc::clone(&shared)));
+        one.write(&session, "metadata.json", "{\"name\": \"travels\"}");
+        one.write(&session, "events.jsonl", &events);
+        let said = (0..40).map(|n| format!("{{\"role\":\"user\",\"content\":\"question {n}\"}}\n"));
+        one.write(&session, "transcript.jsonl", &said.collect::<Vec<_>>().concat());
+        for rule in &rules {
+            rule.enable();
+        }
+        one.sync(&session);
+        two.sync(&session);
+        for rule in &rules {
+            rule.disable();
+        }
+        assert_eq!(two.files(&session), one.files(&session), "{error:?}");
+        let blocks = read(&*shared, &Key::new("ada", &session).unwrap(), &Selection::default());
+        assert_eq!(numbers(&blocks), (1..=blocks.len() as u64).collect::<Vec<_>>(), "{error:?}");
+    }
+    let third = Machine::new("three", Arc::new(Inside(storage(&emulator, Vec::new()))));
+    let view = third.hybrid.view(&Watch::new()).unwrap();
+    let listed = view.sessions.list(&ListQuery::default(), &Watch::new()).unwrap();
+    assert_eq!((listed.total, listed.connected), (PASSING.len() as u64, true), "{:?}", view.problems);
+    assert!(
+        listed
+            .sessions
+            .iter()
+            .all(|row| row.source == Source::Cloud && row.name.as_deref() == Some("travels"))
+    );
+    let query = SearchQuery::new("question 39");
+    let view = third.hybrid.searchable(&query, &Watch::new()).unwrap();
+    assert_eq!(view.sessions.search(&query, &Watch::new()).unwrap().total_count, PASSING.len() as u64);
+    let (_, session) = third.hybrid.find("s-Timeout", &Watch::new()).unwrap();
+    let mut query = EventQuery::default();
+    query.fields = vec!["data.tool_input.pattern".to_owned()];
+    let page = third.hybrid.get_events(&session, &query, &Watch::new()).unwrap();
+    assert_eq!(page.events[1].fields.get(&["data", "tool_input", "pattern"]), Some("\"x\""));
 }

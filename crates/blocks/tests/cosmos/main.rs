@@ -7,5 +7,6 @@ mod contract;
 #[cfg(feature = "cosmos-emulator")]
 mod inside;
 mod large;
+mod machines;
 mod node;
 mod support;
