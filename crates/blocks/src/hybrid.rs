@@ -221,6 +221,17 @@ impl HybridBlockStorage {
         Ok(view)
     }
 
+    /// The same for a question about a session and all that it spawned.
+    pub fn family(&self, session: &Session, watch: &Watch<'_>) -> Result<View> {
+        let link = self.refresh(watch)?;
+        let mut view = View { sessions: self.both(&link), problems: link.said() };
+        if link.is_connected() {
+            let problems = self.mirror().fill_family(&view.sessions, session, watch)?;
+            view.problems.extend(problems);
+        }
+        Ok(view)
+    }
+
     /// One session of either side, by its id or how it begins, and those that it lies among. One that lies here by just this id is found
     /// without asking the storage; the mirror of one that does not is brought up to date.
     pub fn find(&self, id: &str, watch: &Watch<'_>) -> Result<(View, Session)> {

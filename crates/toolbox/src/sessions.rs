@@ -206,11 +206,6 @@ impl Work<'_, '_> {
     }
 
     fn session(&self) -> Result<Session, Failure> {
-        self.found().map(|(_, session)| session)
-    }
-
-    /// The session that is meant, and those that it lies among.
-    fn found(&self) -> Result<(Sessions, Session), Failure> {
         self.place.find(self.arguments.session_id()?, self.watch, &self.problems)
     }
 
@@ -314,13 +309,14 @@ impl Work<'_, '_> {
     }
 
     fn analyze(&self) -> Result<String, Failure> {
-        let (analysis, (sessions, session)) = (self.arguments.analysis()?, self.found()?);
+        let (analysis, session) = (self.arguments.analysis()?, self.session()?);
         let page = Page::new(self.arguments.offset(), self.arguments.limit.unwrap_or(Page::default().limit));
         match analysis {
             Analysis::Summary => self.whole(&session.summary(self.watch).map_err(failed)?),
             Analysis::Errors => self.paged(&session.errors(page, self.watch).map_err(failed)?, "errors"),
             Analysis::Timeline => self.paged(&session.timeline(page, self.watch).map_err(failed)?, "turns"),
             Analysis::Usage => {
+                let sessions = self.place.family(&session, self.watch, &self.problems)?;
                 let usage = sessions.usage(&session, self.watch).map_err(failed)?;
                 self.paged_from_all(&usage, "by_session")
             }

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
-use trommel_session::{ListQuery, SearchQuery, Session, Sessions, Source, Watch};
+use trommel_session::{ListQuery, SearchQuery, Session, SessionRow, Sessions, Source, Watch};
 
 use crate::assemble::{Assembler, Depth, Found};
 use crate::block::{Block, BlockType};
@@ -105,8 +105,33 @@ impl Mirror<'_> {
         let mut which = ListQuery::default();
         (which.project, which.date_range) = (query.project.clone(), query.date_range.clone());
         (which.top_level_only, which.limit) = (false, trommel_session::MOST_ROWS);
-        let listed = sessions.list(&which, watch)?.sessions;
-        let ids = listed.into_iter().filter(|row| row.source == Source::Cloud);
+        self.fill_rows(sessions.list(&which, watch)?.sessions, watch)
+    }
+
+    /// Brings the mirrors of all sessions up to date that were spawned by one, or by one of those. What kept some from it.
+    pub(super) fn fill_family(
+        &self,
+        sessions: &Sessions,
+        session: &Session,
+        watch: &Watch<'_>,
+    ) -> Result<Vec<String>> {
+        let mut which = ListQuery::default();
+        (which.project, which.top_level_only) = (Some(session.project().to_owned()), false);
+        which.limit = trommel_session::MOST_ROWS;
+        let mut others = sessions.list(&which, watch)?.sessions;
+        let (mut family, mut parents) = (Vec::new(), vec![session.id().to_owned()]);
+        while let Some(parent) = parents.pop() {
+            let is_child = |row: &mut SessionRow| row.parent_id.as_deref() == Some(&parent);
+            let children = others.extract_if(.., is_child).collect::<Vec<_>>();
+            parents.extend(children.iter().map(|child| child.session_id.clone()));
+            family.extend(children);
+        }
+        self.fill_rows(family, watch)
+    }
+
+    /// Brings the mirrors of those of some sessions up to date that lie in the storage only.
+    fn fill_rows(&self, rows: Vec<SessionRow>, watch: &Watch<'_>) -> Result<Vec<String>> {
+        let ids = rows.into_iter().filter(|row| row.source == Source::Cloud);
         let waiting = Mutex::new(ids.map(|row| (row.project, row.session_id)).collect::<Vec<_>>());
         let problems = Mutex::new(Vec::new());
         let work = || {
@@ -115,7 +140,7 @@ impl Mirror<'_> {
                 let Some((project, session)) = next else { return };
                 if let Err(error) = self.fill_one(&project, &session, watch) {
                     let mut problems = problems.lock().unwrap_or_else(PoisonError::into_inner);
-                    problems.push(format!("session {session} is searched as it was known last: {error}"));
+                    problems.push(format!("session {session} is taken as it was known last: {error}"));
                 }
             }
         };

@@ -137,3 +137,23 @@ fn bodies_are_those_of_now() {
     assert_eq!(pattern(&one)["total_count"], 5);
     same(&pattern(&one), &pattern(&two), "");
 }
+
+#[test]
+fn usage_counts_what_was_spawned_elsewhere() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 2);
+    for (id, parent, first) in [("s_a", "s", 11), ("s_b", "s_a", 21), ("other", "nobody", 31)] {
+        one.write(id, "events.jsonl", (first..first + 3).map(happened).collect::<String>());
+        one.write(id, "metadata.json", format!("{{\"session_id\": \"{id}\", \"parent_id\": \"{parent}\"}}"));
+    }
+    assert!(one.hybrid.sync(None, None, &watch()).unwrap().is_synced());
+    two.sync("s");
+    let usage = |machine: &Machine| {
+        let session = session(machine);
+        let view = machine.hybrid.family(&session, &watch()).unwrap();
+        assert!(view.problems.is_empty(), "{:?}", view.problems);
+        view.sessions.usage(&session, &watch()).unwrap().llm_requests
+    };
+    assert_eq!((usage(&one), usage(&two)), (8, 8));
+}

@@ -84,21 +84,32 @@ impl Place {
         }
     }
 
-    /// One session, and those that it lies among.
+    /// One session.
     #[cfg_attr(not(feature = "cloud"), expect(unused_variables, reason = "a storage needs them"))]
-    pub(super) fn find(
-        &self,
-        id: &str,
-        watch: &Watch<'_>,
-        problems: &Problems,
-    ) -> Result<(Sessions, Session), Failure> {
+    pub(super) fn find(&self, id: &str, watch: &Watch<'_>, problems: &Problems) -> Result<Session, Failure> {
         match self {
-            Self::Here(sessions) => Ok((sessions.clone(), sessions.find(id).map_err(failed)?)),
+            Self::Here(sessions) => sessions.find(id).map_err(failed),
             #[cfg(feature = "cloud")]
             Self::Hybrid(hybrid) => {
                 let (view, session) = hybrid.find(id, watch).map_err(stored)?;
-                Ok((problems.of(view), session))
+                problems.add(view.problems);
+                Ok(session)
             }
+        }
+    }
+
+    /// Those that a session lies among, with all that it spawned.
+    #[cfg_attr(not(feature = "cloud"), expect(unused_variables, reason = "a storage needs them"))]
+    pub(super) fn family(
+        &self,
+        session: &Session,
+        watch: &Watch<'_>,
+        problems: &Problems,
+    ) -> Result<Sessions, Failure> {
+        match self {
+            Self::Here(sessions) => Ok(sessions.clone()),
+            #[cfg(feature = "cloud")]
+            Self::Hybrid(hybrid) => Ok(problems.of(hybrid.family(session, watch).map_err(stored)?)),
         }
     }
 
