@@ -89,16 +89,11 @@ fn register_sessions(registry: &Registry) -> Result<(), Failure> {
     let places = crate::home::usual_places();
     let [amplifier, claude] = places.each_ref().map(Option::as_deref);
     let known = crate::home::sessions(amplifier, claude);
+    // Settings that cannot be are no reason to keep the other tools back; `trommel sessions` tells what is wrong with them.
     #[cfg(feature = "cloud")]
-    match crate::cloud::open(&known, crate::home::amplifier(amplifier)) {
-        Ok(Some(cloud)) => {
-            let bounds = sessions::Bounds::default();
-            let registered = sessions::register_hybrid(registry, cloud.hybrid, bounds);
-            return registered.map_err(|error| std::io::Error::other(error).into());
-        }
-        Ok(None) => {}
-        // Settings of sessions are no reason to keep the other tools back; `trommel sessions` tells what is wrong with them.
-        Err(_) => {}
+    if let Ok(Some(cloud)) = crate::cloud::open(&known, crate::home::amplifier(amplifier)) {
+        let registered = sessions::register_hybrid(registry, cloud.hybrid, sessions::Bounds::default());
+        return registered.map_err(|error| std::io::Error::other(error).into());
     }
     Ok(sessions::register(registry, &known).map_err(std::io::Error::other)?)
 }
