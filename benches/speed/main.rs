@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "measurements: a panic is how they say that something is wrong")]
 
+mod blocks;
 mod ceilings;
 mod documents;
 #[path = "../peers/mod.rs"]
@@ -35,6 +36,7 @@ fn main() {
     documents::bench(&mut criterion);
     sampler::bench(&mut criterion);
     sessions::bench(&mut criterion);
+    blocks::bench(&mut criterion);
     criterion.final_summary();
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("projects/-p/sessions/s");
     fs::create_dir_all(&folder).unwrap();
-    let log = log();
+    let log = log(EVENTS / 3);
     let path = folder.join("events.jsonl");
     fs::write(&path, &log).unwrap();
     let session = Sessions::new().amplifier(home.path()).find("s").unwrap();
@@ -52,12 +52,13 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn log() -> String {
+/// A log of so many turns, three events each.
+pub(crate) fn log(turns: u64) -> String {
     let mut log = String::new();
     let message = r#"{"role":"assistant","content":"so it says: \"no\"\nand more of it, again and again"},"#;
-    for turn in 0..EVENTS / 3 {
+    for turn in 0..turns {
         let ts = format!("2026-03-01T{:02}:{:02}:{:02}.000+00:00", turn / 3600, turn / 60 % 60, turn % 60);
-        let bytes = if turn == 100 { LONGEST } else { 150_000 };
+        let bytes = if turn == 50 { LONGEST } else { 150_000 };
         let history = message.repeat(bytes / message.len());
         writeln!(log, r#"{{"ts":"{ts}","lvl":"INFO","event":"prompt:submit","data":{{}}}}"#).unwrap();
         writeln!(log, r#"{{"ts":"{ts}","lvl":"DEBUG","event":"llm:request","data":{{"model":"m","messages":[{history}0]}}}}"#).unwrap();

@@ -31,6 +31,11 @@ impl Folder {
         self.0.join(name(kind))
     }
 
+    /// Whether no file of a session is here.
+    pub(crate) fn is_empty(&self) -> bool {
+        crate::rows::FILES.iter().all(|kind| !self.file(*kind).exists())
+    }
+
     pub(crate) fn mark(&self) -> Mark {
         Mark::of(&crate::rows::FILES.map(|kind| self.file(kind)))
     }

@@ -3,22 +3,25 @@
 mod bodies;
 mod change;
 mod exchange;
+mod link;
 mod mirror;
 mod places;
 mod policy;
 mod status;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
-use trommel_session::{Scope, SearchQuery, Session, Sessions, Source, Watch};
+use trommel_session::{ListQuery, Listing, Scope, SearchQuery, Session, Sessions, Source, Watch};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Folder;
 use crate::journal::Journal;
 use crate::storage::{BlockStorage, Key, PayloadStorage};
 use crate::sync::{Settlement, Side};
+use link::{Asked, Link};
 use mirror::Mirror;
 use places::Places;
 
@@ -52,7 +55,9 @@ pub struct HybridOptions {
     pub auto_sync: bool,
     /// How long it is tried to reach the storage before an answer does without it.
     pub connect_timeout: Duration,
-    /// How long the list of what is stored counts as new.
+    /// How long it is waited for the list of what is stored, from a storage that was reached.
+    pub answer_timeout: Duration,
+    /// How long that list counts as new.
     pub freshness: Duration,
     /// How long a last line without an end is left alone: it may still be being written.
     pub rest: Duration,
@@ -78,6 +83,7 @@ impl HybridOptions {
             settlement: Settlement::Manual,
             auto_sync: false,
             connect_timeout: Duration::from_millis(150),
+            answer_timeout: Duration::from_secs(5),
             freshness: Duration::from_secs(10),
             rest: Duration::from_secs(10),
         }
@@ -137,38 +143,7 @@ impl HybridOptions {
 pub struct HybridBlockStorage {
     options: HybridOptions,
     places: Places,
-    /// What was found when the storage was asked last, and when that was.
-    link: Mutex<Option<(Instant, Link)>>,
-}
-
-/// Whether the storage could be reached, and if not, why.
-#[derive(Clone, Debug)]
-struct Link {
-    problem: Option<Arc<Error>>,
-}
-
-impl Link {
-    fn is_connected(&self) -> bool {
-        self.problem.is_none()
-    }
-
-    /// No such session is another thing where half of the sessions are out of reach.
-    fn not_found(&self, error: trommel_session::Error) -> Error {
-        match &self.problem {
-            Some(problem) if error.kind() == trommel_session::ErrorKind::NotFound => Error::new(
-                ErrorKind::NotFound,
-                format!("{error}. In the cloud it could not be looked for: {problem}"),
-            ),
-            _ => error.into(),
-        }
-    }
-
-    fn said(&self) -> Vec<String> {
-        self.problem
-            .iter()
-            .map(|problem| format!("what lies in the cloud is as it was known last: {problem}"))
-            .collect()
-    }
+    asked: Asked,
 }
 
 /// Sessions to ask, and what should be told beside the answer.
@@ -188,7 +163,7 @@ impl HybridBlockStorage {
     pub fn new(options: HybridOptions) -> Result<Self> {
         Key::new(&options.user, "any")?;
         let places = Places::new(&options);
-        Ok(Self { options, places, link: Mutex::new(None) })
+        Ok(Self { options, places, asked: Asked::default() })
     }
 
     /// What the storage is called: its kind and its place.
@@ -205,6 +180,26 @@ impl HybridBlockStorage {
     pub fn view(&self, watch: &Watch<'_>) -> Result<View> {
         let link = self.refresh(watch)?;
         Ok(View { sessions: self.both(&link), problems: link.said() })
+    }
+
+    /// The list of sessions of both sides, and what should be told beside it. While the storage is asked, what is known is listed, so that
+    /// out of its reach the answer is there when it is given up.
+    pub fn list(&self, query: &ListQuery, watch: &Watch<'_>) -> Result<(Listing, Vec<String>)> {
+        if !query.include_cloud {
+            return Ok((self.known().list(query, watch)?, Vec::new()));
+        }
+        let (known, link) = thread::scope(|scope| {
+            let known = self.is_to_be_asked().then(|| scope.spawn(|| self.known().list(query, watch)));
+            let link = self.refresh(watch);
+            (known.and_then(|known| known.join().ok()), link)
+        });
+        let link = link?;
+        let mut listing = match known {
+            Some(known) if !link.is_connected() => known?,
+            _ => self.both(&link).list(query, watch)?,
+        };
+        listing.connected = link.is_connected();
+        Ok((listing, link.said()))
     }
 
     /// Sessions of both sides for a search: the mirrors of those that are searched are brought up to date.
@@ -265,41 +260,6 @@ impl HybridBlockStorage {
 
     fn mirror(&self) -> Mirror<'_> {
         Mirror { options: &self.options, places: &self.places }
-    }
-
-    /// What was found last; when nothing was asked yet, that the storage is out of reach.
-    fn known_link(&self) -> Link {
-        let known = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        let unasked = || {
-            let problem = Error::new(ErrorKind::Offline, "it was not asked");
-            Link { problem: Some(Arc::new(problem)) }
-        };
-        known.as_ref().map_or_else(unasked, |(_, link)| link.clone())
-    }
-
-    /// Brings the list of what is stored up to date, unless that was done a moment ago.
-    fn refresh(&self, watch: &Watch<'_>) -> Result<Link> {
-        // Whoever asks meanwhile waits for the same answer.
-        let mut known = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((when, link)) = &*known
-            && when.elapsed() < self.options.freshness
-        {
-            return Ok(link.clone());
-        }
-        let asked =
-            self.options.storage.reach(self.options.connect_timeout).and_then(|()| self.mirror().list(watch));
-        let problem = match asked {
-            Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
-            asked => asked.err().map(Arc::new),
-        };
-        let link = Link { problem };
-        *known = Some((Instant::now(), link.clone()));
-        Ok(link)
-    }
-
-    /// The list of what is stored is not what it was.
-    fn forget_list(&self) {
-        *self.link.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn key(&self, session: &str) -> Result<Key> {

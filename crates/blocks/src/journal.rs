@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::data::Description;
 use crate::disk::pass;
 use crate::error::{Error, ErrorKind, Result};
+use crate::folder::Folder;
 use crate::lines::Print;
-use crate::rows::{Kind, Row};
+use crate::rows::{FILES, Kind, Row, visible};
 
 /// The version of journals.
 const VERSION: u32 = 1;
@@ -20,6 +21,8 @@ const VERSION: u32 = 1;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal {
     path: PathBuf,
+    /// Whether nothing is written down: somebody else may be writing.
+    is_only_read: bool,
     /// Records in order.
     pub(crate) rows: Vec<Row>,
     /// The last block that is known.
@@ -85,11 +88,39 @@ impl From<&Row> for Entry {
 }
 
 impl Journal {
-    /// The journal at a path; an empty one where there is none. A last line that was cut off is as if it had not been begun.
+    /// The journal at a path; an empty one where there is none. A last line that was cut off is as if it had not been begun. Nobody else
+    /// writes meanwhile.
     pub(crate) fn open(path: &Path) -> Result<Self> {
+        let (journal, cut) = Self::read(path)?;
+        if let Some(whole) = cut {
+            let cut = OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(whole));
+            cut.map_err(|cause| Error::io("mend", path, cause))?;
+        }
+        Ok(journal)
+    }
+
+    /// The journal at a path as it is, in which nothing is written down.
+    pub(crate) fn look(path: &Path) -> Result<Self> {
+        let (journal, _) = Self::read(path)?;
+        Ok(Self { is_only_read: true, ..journal })
+    }
+
+    /// Whether it tells of files where there are none: somebody removed the session from this machine.
+    pub(crate) fn is_of_removed(&self, folder: &Folder) -> bool {
+        let tells = |kind| visible(&self.rows, kind).last().is_some_and(|row| row.print != Print::default());
+        folder.is_empty() && FILES.into_iter().any(tells)
+    }
+
+    /// No journal yet, in which nothing is written down.
+    pub(crate) fn none(path: &Path) -> Self {
+        Self { path: path.to_owned(), is_only_read: true, ..Self::default() }
+    }
+
+    /// The journal at a path, and where its last line begins when that was cut off.
+    fn read(path: &Path) -> Result<(Self, Option<u64>)> {
         let mut journal = Self { path: path.to_owned(), ..Self::default() };
         let text = match fs::read(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((journal, None)),
             text => text.map_err(|cause| Error::io("read", path, cause))?,
         };
         let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -97,11 +128,7 @@ impl Journal {
             let entry = serde_json::from_slice(line).map_err(|error| journal.damaged(&error.to_string()))?;
             journal.take(entry)?;
         }
-        if whole < text.len() {
-            let cut = OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(whole as u64));
-            cut.map_err(|cause| Error::io("mend", path, cause))?;
-        }
-        Ok(journal)
+        Ok((journal, (whole < text.len()).then_some(whole as u64)))
     }
 
     fn damaged(&self, why: &str) -> Error {
@@ -181,6 +208,9 @@ impl Journal {
     }
 
     fn write(&self, entries: &[Entry]) -> Result<()> {
+        if self.is_only_read {
+            return Ok(());
+        }
         let failed = |cause| Error::io("write", &self.path, cause);
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder).map_err(failed)?;

@@ -6,10 +6,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use trommel_session::Watch;
 
 use crate::assemble::Lines;
 use crate::disk::pass;
@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Folder, name};
 use crate::journal::{Journal, Mark, Seen, seen};
 use crate::lines::{BLOCK, Print};
+use crate::retry::sleep;
 use crate::rows::{FILES, Kind, Row};
 
 /// What begins the names of files that are on their way.
@@ -97,7 +98,7 @@ impl<'a> Landing<'a> {
     }
 
     /// Puts everything in its place, with the journal that belongs to it. The folder must be what it was by this mark.
-    pub(crate) fn commit(mut self, journal: &Journal, was: &Mark) -> Result<()> {
+    pub(crate) fn commit(mut self, journal: &Journal, was: &Mark, watch: &Watch<'_>) -> Result<()> {
         let mut plan = Plan { version: 1, folder: self.folder.path().to_owned(), files: Vec::new() };
         for (kind, coming) in FILES.into_iter().zip(&mut self.files) {
             let Some(coming) = coming else { continue };
@@ -110,7 +111,7 @@ impl<'a> Landing<'a> {
             plan.files.push(Planned { name: name(kind).to_owned(), behind, had, ours, is_gone });
         }
         journal.write_to(&beside(journal.path(), "new"))?;
-        let _lock = lock(self.folder.path())?;
+        let _lock = lock(self.folder.path(), watch)?;
         if self.folder.mark() != *was {
             self.forget();
             let message = format!(
@@ -231,7 +232,7 @@ fn decide(journal: &Path, plan: &Plan) -> Result<()> {
 }
 
 /// Brings to its end what was decided and cut off.
-pub(crate) fn recover(journal: &Path) -> Result<()> {
+pub(crate) fn recover(journal: &Path, watch: &Watch<'_>) -> Result<()> {
     let path = beside(journal, "plan");
     let text = match fs::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -246,7 +247,7 @@ pub(crate) fn recover(journal: &Path) -> Result<()> {
         let message = format!("{} is of a later version: update trommel", path.display());
         return Err(Error::new(ErrorKind::Unsupported, message));
     }
-    let _lock = plan.folder.is_dir().then(|| lock(&plan.folder)).transpose()?;
+    let _lock = plan.folder.is_dir().then(|| lock(&plan.folder, watch)).transpose()?;
     carry_out(journal, &plan)
 }
 
@@ -351,7 +352,7 @@ fn sync_folder(file: &Path) -> Result<()> {
 }
 
 /// Waits for the lock of a file or a folder, which is held until it is closed. A session is rewound under the same lock.
-pub(crate) fn lock(path: &Path) -> Result<File> {
+pub(crate) fn lock(path: &Path, watch: &Watch<'_>) -> Result<File> {
     let failed = |cause| Error::io("lock", path, cause);
     let file = File::open(path).map_err(failed)?;
     let since = Instant::now();
@@ -367,7 +368,7 @@ pub(crate) fn lock(path: &Path) -> Result<File> {
                 );
                 return Err(Error::new(ErrorKind::Busy, message));
             }
-            Err(fs::TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(5)),
+            Err(fs::TryLockError::WouldBlock) => sleep(Duration::from_millis(5), watch)?,
         }
     }
 }

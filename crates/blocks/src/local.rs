@@ -57,13 +57,14 @@ impl LocalBlockStorage {
     }
 
     /// Appends blocks under the folder's lock. How many are there now.
-    fn append(&self, key: &Key, blocks: &[Block]) -> Result<(usize, Option<Created>)> {
+    fn append(&self, key: &Key, blocks: &[Block], watch: &Watch<'_>) -> Result<(usize, Option<Created>)> {
+        watch.check()?;
         let Some(first) = blocks.first() else { return Ok((0, None)) };
         let folder = match self.folder(key)? {
             Some(folder) => folder,
             None => self.begun(key, first)?,
         };
-        let _lock = lock(&folder)?;
+        let _lock = lock(&folder, watch)?;
         let path = folder.join(BLOCKS);
         let failed = |cause| Error::io("write", &path, cause);
         let mut file = OpenOptions::new()
@@ -270,14 +271,12 @@ impl BlockStorage for LocalBlockStorage {
     }
 
     fn create(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created> {
-        watch.check()?;
-        let (_, answer) = self.append(key, std::slice::from_ref(block))?;
+        let (_, answer) = self.append(key, std::slice::from_ref(block), watch)?;
         Ok(answer.unwrap_or(Created::Taken))
     }
 
     fn create_all(&self, key: &Key, blocks: &[Block], watch: &Watch<'_>) -> Result<usize> {
-        watch.check()?;
-        self.append(key, blocks).map(|(count, _)| count)
+        self.append(key, blocks, watch).map(|(count, _)| count)
     }
 
     fn read(

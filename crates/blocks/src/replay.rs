@@ -41,11 +41,16 @@ impl Replay<'_> {
         assembler: &mut Assembler<'_, '_>,
         lines: &mut dyn Lines,
     ) -> Result<()> {
+        let is_all = selection.want == Want::Whole && selection.types.is_empty();
         loop {
             let mut fork: Option<Block> = None;
-            let watch = assembler.watch;
+            let (watch, mut last) = (assembler.watch, selection.after);
             self.storage.read(key, &selection, watch, &mut |block| {
                 watch.check()?;
+                if is_all && block.sequence != last + 1 {
+                    return Err(late(self.storage, key));
+                }
+                last = block.sequence;
                 if selection.want == Want::Whole {
                     block.verify()?;
                 }
@@ -56,7 +61,10 @@ impl Replay<'_> {
                 }
                 Ok(ControlFlow::Continue(()))
             })?;
-            let Some(fork) = fork else { return Ok(()) };
+            let Some(fork) = fork else {
+                let is_late = is_all && selection.until.is_some_and(|until| last < until);
+                return if is_late { Err(late(self.storage, key)) } else { Ok(()) };
+            };
             self.follow(key, &fork, assembler, lines)?;
             selection.after = fork.sequence;
         }
@@ -79,12 +87,18 @@ impl Replay<'_> {
             return Err(Error::new(ErrorKind::Limit, message));
         };
         let (source, watch) = (Key::new(key.user(), &told.source_session_id)?, assembler.watch);
-        let hidden = hidden_until(self.storage, &source, told.source_sequence, watch)?;
+        // Other programs may name a block that never was.
+        let head = self.storage.head(&source, watch)?.map_or(0, |block| block.sequence);
+        let until = told.source_sequence.min(head);
+        let hidden = hidden_until(self.storage, &source, until, watch)?;
         let mut inner = Assembler::new(&hidden, assembler.depth, assembler.payloads, watch);
-        let selection = Selection { until: Some(told.source_sequence), ..Selection::default() };
+        let selection = Selection { until: Some(until), ..Selection::default() };
         let mut only = WithoutDescription { lines, is_open: false };
         Self { left, ..self }.read(&source, selection, &mut inner, &mut only)?;
-        let found = inner.finish(told.source_sequence, &mut only)?;
+        let found = inner.finish(until, &mut only)?;
+        if Hidden::by(&found.rows) != hidden {
+            return Err(late(self.storage, &source));
+        }
         let is_line =
             |row: &Row| matches!(row.kind, Kind::Message | Kind::Event) && !hidden.hides(row.sequence);
         let of_source = found.rows.into_iter().filter(is_line);
@@ -92,6 +106,16 @@ impl Replay<'_> {
         assembler.rows.extend(of_source.map(|row| Row { sequence, until, ..row }));
         Ok(())
     }
+}
+
+/// A storage shows a block and not yet all before it.
+pub(crate) fn late(storage: &dyn BlockStorage, key: &Key) -> Error {
+    let message = format!(
+        "{} does not show all blocks of session {} yet, though it has later ones: try again in a moment",
+        storage.name(),
+        key.session()
+    );
+    Error::new(ErrorKind::Busy, message)
 }
 
 /// What the rewinds of a session hide, up to a block.

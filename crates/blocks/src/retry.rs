@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 pub struct Retry {
     /// Tries at most, the first one included.
     pub tries: u32,
-    /// No try begins later than this after the first.
+    /// No try takes longer than until this after the first began.
     pub within: Duration,
     /// The wait before the second try; each later one is twice as long.
     pub first: Duration,
@@ -47,23 +47,24 @@ pub enum Failed {
 const NAP: Duration = Duration::from_millis(20);
 
 impl Retry {
-    /// Tries until it succeeds, fails finally, or the tries or the time are used up; the last failure then.
+    /// Tries until it succeeds, fails finally, or the tries or the time are used up; the last failure then. Each try is told how much
+    /// time is left, which it is to keep to.
     pub fn run<T>(
         &self,
         watch: &Watch<'_>,
-        mut attempt: impl FnMut(u32) -> std::result::Result<T, Failed>,
+        mut attempt: impl FnMut(Duration) -> std::result::Result<T, Failed>,
     ) -> Result<T> {
         let since = Instant::now();
         let mut wait = self.first;
         for count in 1.. {
             watch.check()?;
-            let (error, at_least) = match attempt(count) {
+            let (error, at_least) = match attempt(self.within.saturating_sub(since.elapsed())) {
                 Ok(done) => return Ok(done),
                 Err(Failed::Finally(error)) => return Err(error),
                 Err(Failed::ForNow(error, at_least)) => (error, at_least),
             };
             let pause = spread(wait.min(self.longest), count).max(at_least.unwrap_or_default());
-            if count >= self.tries || since.elapsed() + pause > self.within {
+            if count >= self.tries || since.elapsed() + pause >= self.within {
                 return Err(error);
             }
             sleep(pause, watch)?;
@@ -83,7 +84,8 @@ fn spread(wait: Duration, count: u32) -> Duration {
     wait / 2 + wait * part / (2 * 255)
 }
 
-fn sleep(pause: Duration, watch: &Watch<'_>) -> Result<()> {
+/// Waits, unless it is to end.
+pub(crate) fn sleep(pause: Duration, watch: &Watch<'_>) -> Result<()> {
     let end = Instant::now() + pause;
     loop {
         watch.check()?;

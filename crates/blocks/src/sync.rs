@@ -91,8 +91,8 @@ impl Side<'_, '_> {
     pub(crate) fn sync(&mut self, settlement: Settlement) -> Result<State> {
         let _lock = self.lock()?;
         for _ in 0..ROUNDS {
-            landing::recover(self.journal.path())?;
-            self.journal = Journal::open(self.journal.path())?;
+            landing::recover(self.journal.path(), self.watch)?;
+            self.journal = self.known()?;
             let mut compared = self.compare()?;
             match compared.state() {
                 State::Synced => return Ok(State::Synced),
@@ -105,6 +105,21 @@ impl Side<'_, '_> {
         Err(self.restless())
     }
 
+    /// What is known of this session's blocks. Whoever removes a session from a machine takes nothing away from the others: what was known
+    /// of it is forgotten, so that it comes back when it is asked for.
+    fn known(&self) -> Result<Journal> {
+        let path = self.journal.path();
+        if Journal::look(path)?.is_of_removed(&self.folder) {
+            match std::fs::remove_file(path) {
+                Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("remove", path, cause));
+                }
+                _ => {}
+            }
+        }
+        Journal::open(path)
+    }
+
     /// Waits for whoever else makes this session the same. Held until it is let go.
     fn lock(&self) -> Result<File> {
         let path = self.journal.path().with_extension("lock");
@@ -113,7 +128,7 @@ impl Side<'_, '_> {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
         File::options().create(true).append(true).open(&path).map_err(failed)?;
-        landing::lock(&path)
+        landing::lock(&path, self.watch)
     }
 
     fn restless(&self) -> Error {

@@ -256,8 +256,7 @@ impl Work<'_, '_> {
         query.include_cloud = given.include_cloud.unwrap_or(true);
         query.limit = given.limit.unwrap_or(query.limit);
         query.offset = usize::try_from(given.offset()).unwrap_or(usize::MAX);
-        let sessions = self.place.listed(query.include_cloud, self.watch, &self.problems)?;
-        self.paged(&sessions.list(&query, self.watch).map_err(failed)?, "sessions")
+        self.paged(&self.place.list(&query, self.watch, &self.problems)?, "sessions")
     }
 
     fn get(&self) -> Result<String, Failure> {

@@ -81,29 +81,29 @@ impl Link {
         Fut: Future<Output = std::result::Result<T, Fault>> + Send,
     {
         let mut tried = 0;
-        self.seed.options.retry.run(watch, |_| {
+        self.seed.options.retry.run(watch, |left| {
             let (seed, ask) = (Arc::clone(&self.seed), ask.clone());
-            self.once(watch, &mut tried, async move {
+            self.once(watch, (&mut tried, left), async move {
                 let open = seed.open().await?;
                 ask(open).await
             })
         })
     }
 
-    /// One try, on the worker, after so many requests. Nobody but the caller's thread waits for it, so that this may be any thread.
+    /// One try, on the worker, after so many requests, within the time that is left. Nobody but the caller's thread waits for it, so that this may be any thread.
     pub(super) fn once<T: Send + 'static>(
         &self,
         watch: &Watch<'_>,
-        tried: &mut usize,
+        (tried, left): (&mut usize, Duration),
         asked: impl Future<Output = std::result::Result<T, Fault>> + Send + 'static,
     ) -> std::result::Result<T, Failed> {
         let ended = || Error::new(ErrorKind::Storage, format!("{}: the worker ended by itself", self.name));
-        let patience = self.seed.options.patience;
+        let patience = left.min(self.seed.options.patience + GRACE);
         let (send, receive) = mpsc::sync_channel(1);
         let runtime = self.runtime.as_ref().ok_or_else(|| Failed::Finally(ended()))?;
         let task = runtime.spawn(async move {
             // Nobody listens any more when it was cancelled.
-            let _ = send.send(tokio::time::timeout(patience + GRACE, asked).await);
+            let _ = send.send(tokio::time::timeout(patience, asked).await);
         });
         loop {
             match receive.recv_timeout(NAP) {

@@ -45,10 +45,10 @@ impl Link {
         let (mut rest, mut token, mut is_first) = (None, None, true);
         loop {
             let mut tried = 0;
-            let page = self.seed.options.retry.run(watch, |_| {
+            let page = self.seed.options.retry.run(watch, |left| {
                 let seed = Arc::clone(&self.seed);
                 let (asked, from, token) = (asked.clone(), rest.take(), token.clone());
-                self.once(watch, &mut tried, async move {
+                self.once(watch, (&mut tried, left), async move {
                     let pages = match from {
                         Some(pages) => pages,
                         None if token.is_none() && !is_first => return Err(lost()),

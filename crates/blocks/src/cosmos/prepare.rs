@@ -18,9 +18,9 @@ impl CosmosBlockStorage {
     /// each write, and is never sought.
     pub fn prepare(&self, watch: &Watch<'_>) -> Result<()> {
         let mut tried = 0;
-        self.link.seed.options.retry.run(watch, |_| {
+        self.link.seed.options.retry.run(watch, |left| {
             let seed = Arc::clone(&self.link.seed);
-            self.link.once(watch, &mut tried, async move {
+            self.link.once(watch, (&mut tried, left), async move {
                 let client = seed.client().await?;
                 unless_there(client.create_database(&seed.options.database, None).await)?;
                 let database = client.database_client(seed.options.database.clone());

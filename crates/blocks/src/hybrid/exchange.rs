@@ -245,7 +245,7 @@ impl HybridBlockStorage {
         synced
     }
 
-    /// Both sides of a session.
+    /// Both sides of a session, to be looked at. Whoever changes anything locks it, and looks again.
     pub(super) fn side<'s, 'w>(
         &'s self,
         project: &'s str,
@@ -255,7 +255,11 @@ impl HybridBlockStorage {
         let path = self.places.journal(project, key.session());
         make_above(&path)?;
         let folder = Folder::new(self.places.local(project, key.session()));
-        Ok(self.options.side((project, key), folder, Journal::open(&path)?, watch))
+        let mut journal = Journal::look(&path)?;
+        if journal.is_of_removed(&folder) {
+            journal = Journal::none(&path);
+        }
+        Ok(self.options.side((project, key), folder, journal, watch))
     }
 
     fn note_synced(&self) -> Result<()> {

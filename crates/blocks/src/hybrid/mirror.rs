@@ -23,7 +23,7 @@ use crate::hybrid::places::{Places, make, make_above};
 use crate::journal::Journal;
 use crate::landing::{self, Landing};
 use crate::local::is_name;
-use crate::replay::read_into;
+use crate::replay::{late, read_into};
 use crate::rows::{FILES, Hidden, Kind, Row, visible};
 use crate::storage::{Key, Selection, Stored, Want};
 use crate::sync::Side;
@@ -76,7 +76,7 @@ impl Mirror<'_> {
 
     /// Writes what is stored about a session, unless more is known already. The session's folder.
     fn describe(&self, listed: &Listed<'_>) -> Result<PathBuf> {
-        let (project, session) = (&listed.project, listed.last.session_id.as_str());
+        let (project, session) = (&listed.project, listed.session);
         let folder = self.places.mirrored(project, session);
         let path = folder.join("metadata.json");
         let journal = self.places.mirror_journal(project, session);
@@ -186,6 +186,8 @@ impl Mirror<'_> {
 
 /// A session as it is listed.
 struct Listed<'a> {
+    /// As the storage names it; what a block says may be anything.
+    session: &'a str,
     project: String,
     told: Description,
     /// The last block that says something of it.
@@ -202,7 +204,8 @@ impl<'a> Listed<'a> {
         told.created.get_or_insert_with(|| first.timestamp.clone());
         told.updated.get_or_insert_with(|| last.timestamp.clone());
         let project = told.project_slug.clone().filter(|slug| is_name(slug));
-        Some(Self { project: project.unwrap_or_else(|| "default".to_owned()), told, last })
+        let session = stored.key.session();
+        Some(Self { session, project: project.unwrap_or_else(|| "default".to_owned()), told, last })
     }
 }
 
@@ -227,7 +230,7 @@ const TOLD: [BlockType; 6] = [
 
 impl<'w> Filling<'_, 'w> {
     fn run(&self, path: &Path) -> Result<()> {
-        let _lock = lock(path)?;
+        let _lock = lock(path, self.watch)?;
         let Some(head) = self.options.storage.head(self.key, self.watch)? else { return Ok(()) };
         if !self.options.storage.is_writable() {
             // Kept in another layout, in which numbers shift when something is added.
@@ -253,7 +256,7 @@ impl<'w> Filling<'_, 'w> {
 
     /// What is known of the mirror; nothing where its files are not what it says.
     fn known(&self, path: &Path) -> Result<Journal> {
-        landing::recover(path)?;
+        landing::recover(path, self.watch)?;
         let known = Journal::open(path)?;
         let is_whole = [Kind::Message, Kind::Event].into_iter().all(|kind| {
             let told = visible(&known.rows, kind).map(|row| row.print.bytes).sum::<u64>();
@@ -299,6 +302,11 @@ impl<'w> Filling<'_, 'w> {
                 .extend(of_sources.into_iter().filter(|row| matches!(row.kind, Kind::Message | Kind::Event)));
         }
         let mut journal = journal.clone();
+        let is_told = |row: &&Row| matches!(row.kind, Kind::Message | Kind::Event) && !hidden.hides(row.sequence);
+        if found.rows.iter().filter(is_told).any(|row| !prints.contains_key(&row.sequence)) {
+            landing.forget();
+            return Err(late(&*self.options.storage, self.key));
+        }
         for row in found.rows {
             let print = prints.get(&row.sequence).copied().unwrap_or(row.print);
             journal.rows.push(Row { print, ..row });
@@ -306,16 +314,16 @@ impl<'w> Filling<'_, 'w> {
             journal.rows.extend(sources.iter().filter(|source| source.sequence == row.sequence));
         }
         (journal.head, journal.description) = (found.through, found.description);
-        landing.commit(&journal, &was)
+        landing.commit(&journal, &was, self.watch)
     }
 }
 
 /// Waits for whoever else fills this mirror.
-fn lock(path: &Path) -> Result<File> {
+fn lock(path: &Path, watch: &Watch<'_>) -> Result<File> {
     let path = path.with_extension("lock");
     let made = File::options().create(true).append(true).open(&path);
     made.map_err(|cause| Error::io("open", &path, cause))?;
-    landing::lock(&path)
+    landing::lock(&path, watch)
 }
 
 /// Files say when a session was changed where its description does not.

@@ -9,13 +9,19 @@ use crate::hybrid::HybridOptions;
 pub(super) struct Places {
     root: PathBuf,
     local: PathBuf,
+    /// What is the same in a folder of this machine says nothing of another one.
+    journals: PathBuf,
+    /// What stays on this machine stays, whatever storage is named.
+    kept: PathBuf,
 }
 
 impl Places {
     pub(super) fn new(options: &HybridOptions) -> Self {
         let whose = format!("{}\0{}", options.storage.name(), options.user);
-        let name = blake3::hash(whose.as_bytes()).to_hex();
-        Self { root: options.state.join(name.get(..16).unwrap_or_default()), local: options.local.clone() }
+        let root = options.state.join(named(whose.as_bytes()));
+        let local = std::path::absolute(&options.local).unwrap_or_else(|_| options.local.clone());
+        let journals = root.join("journals").join(named(local.as_os_str().as_encoded_bytes()));
+        Self { root, local: options.local.clone(), journals, kept: options.state.join("local-only") }
     }
 
     /// The mirror's folder, laid out as Amplifier's.
@@ -40,17 +46,17 @@ impl Places {
 
     /// What is known of the blocks of a session that lies here.
     pub(super) fn journal(&self, project: &str, session: &str) -> PathBuf {
-        self.root.join("journals").join(project).join(format!("{session}.journal"))
+        self.journals.join(project).join(format!("{session}.journal"))
     }
 
     /// That a session is to stay on this machine.
     pub(super) fn local_mark(&self, project: &str, session: &str) -> PathBuf {
-        self.root.join("local-only").join(project).join(session)
+        self.kept.join(project).join(session)
     }
 
     /// When all was the same last.
     pub(super) fn last_sync(&self) -> PathBuf {
-        self.root.join("last_sync")
+        self.journals.join("last_sync")
     }
 
     /// A folder for a while, on the disk of all the others.
@@ -58,6 +64,11 @@ impl Places {
         make(&self.root)?;
         tempfile::tempdir_in(&self.root).map_err(|cause| Error::io("make a folder in", &self.root, cause))
     }
+}
+
+/// A name for what is too long, or too secret, for one.
+fn named(what: &[u8]) -> String {
+    blake3::hash(what).to_hex().chars().take(16).collect()
 }
 
 pub(super) fn folder(root: &Path, project: &str, session: &str) -> PathBuf {

@@ -52,7 +52,9 @@ impl Engine {
         T: Send + 'static,
         F: Future<Output = Tried<T>> + Send + 'static,
     {
-        self.retry.run(watch, |_| self.wait(watch, limited(self.each, make())).unwrap_or_else(finally))
+        self.retry.run(watch, |left| {
+            self.wait(watch, limited(self.each.min(left), make())).unwrap_or_else(finally)
+        })
     }
 
     /// Makes one request once.
@@ -72,8 +74,9 @@ impl Engine {
         T: Send + 'static,
         F: Future<Output = Tried<T>> + Send + 'static,
     {
-        self.retry
-            .run(watch, |_| self.wait(watch, limited(self.each * LISTING, make())).unwrap_or_else(finally))
+        self.retry.run(watch, |left| {
+            self.wait(watch, limited((self.each * LISTING).min(left), make())).unwrap_or_else(finally)
+        })
     }
 
     /// Makes a request for each of a few things, all at once, and those that failed again. The answers are in the order of the
@@ -89,11 +92,11 @@ impl Engine {
         F: Future<Output = Tried<T>> + Send + 'static,
     {
         let mut answers = things.iter().map(|_| None).collect::<Vec<_>>();
-        self.retry.run(watch, |_| {
+        self.retry.run(watch, |left| {
             let open = answers.iter().enumerate().filter(|(_, answer)| answer.is_none());
             let open = open.map(|(at, _)| at).collect::<Vec<_>>();
             let requests = open.iter().filter_map(|at| things.get(*at));
-            let requests = requests.map(|thing| limited(self.each, make(thing))).collect::<Vec<_>>();
+            let requests = requests.map(|thing| limited(self.each.min(left), make(thing))).collect::<Vec<_>>();
             let tried = self.wait(watch, join_all(requests)).map_err(Failed::Finally)?;
             let mut failed = None;
             for (at, tried) in open.into_iter().zip(tried) {

@@ -1,13 +1,14 @@
 //! What a session has here that a storage has not, and the other way round.
 
 use std::ops::ControlFlow;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::assemble::{Assembler, Depth, Found, NoLines};
 use crate::block::{Block, BlockType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Pending;
+use crate::replay::late;
+use crate::retry::sleep;
 use crate::rows::{Hidden, Kind, Row};
 use crate::storage::{Selection, Want};
 use crate::sync::{ROUNDS, Side, State};
@@ -50,8 +51,11 @@ impl Compared {
     }
 }
 
-/// How often it is looked whether a record at the end goes on.
+/// How often it is looked whether a record at the end goes on, and whether blocks are shown that are there.
 const TICK: Duration = Duration::from_millis(200);
+
+/// Times that blocks are looked for that a storage does not show yet.
+const LOOKS: u32 = 5;
 
 impl Side<'_, '_> {
     /// What both sides have, once what lies there alike on both is known to be.
@@ -100,8 +104,7 @@ impl Side<'_, '_> {
     pub(super) fn is_abandoned(&self, tail: &Tail) -> Result<bool> {
         let since = Instant::now();
         while !tail.is_ours && since.elapsed() < self.rest {
-            self.watch.check()?;
-            thread::sleep(TICK.min(self.rest));
+            sleep(TICK.min(self.rest), self.watch)?;
             let head = self.storage.head(self.key, self.watch)?;
             if head.is_some_and(|block| block.sequence != tail.row.until) {
                 return Ok(false);
@@ -110,8 +113,21 @@ impl Side<'_, '_> {
         Ok(true)
     }
 
-    /// The records behind a block, without their bodies.
+    /// The records behind a block, without their bodies. A storage may show its head before it shows all that stands behind it: then it
+    /// is looked at again, some times.
     pub(crate) fn rows_behind(&self, after: u64, head: u64) -> Result<Found> {
+        for _ in 0..LOOKS {
+            let found = self.rows_shown(after, head)?;
+            if self.shows_all(after, &found)? {
+                return Ok(found);
+            }
+            sleep(TICK.min(self.rest), self.watch)?;
+        }
+        Err(late(self.storage, self.key))
+    }
+
+    /// The records behind a block that are shown.
+    fn rows_shown(&self, after: u64, head: u64) -> Result<Found> {
         let hidden = Hidden::default();
         let mut rows = Assembler::new(&hidden, Depth::Rows, None, self.watch);
         let (mut from, mut others) = (after, 0);
@@ -127,6 +143,30 @@ impl Side<'_, '_> {
             from = until;
         }
         Ok(Found { others, ..rows.finish(head, &mut NoLines)? })
+    }
+
+    /// Whether each block behind this one belongs to a record that was found, or is there at least: a piece that belongs to none.
+    fn shows_all(&self, after: u64, found: &Found) -> Result<bool> {
+        let mut known = after;
+        let ends = found.rows.iter().map(|row| (row.sequence, row.until));
+        for (sequence, until) in ends.chain([(found.through + 1, found.through)]) {
+            if sequence > known + 1 && !self.is_there(known, sequence - 1)? {
+                return Ok(false);
+            }
+            known = known.max(until);
+        }
+        Ok(true)
+    }
+
+    /// Whether every block is there behind one, up to another.
+    fn is_there(&self, after: u64, until: u64) -> Result<bool> {
+        let selection = Selection { after, until: Some(until), ..Selection::default() };
+        let mut count = 0;
+        self.storage.read(self.key, &selection, self.watch, &mut |_| {
+            count += 1;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(count == until - after)
     }
 
     /// Blocks that begin records, in order, without bodies.
@@ -159,14 +199,24 @@ impl Side<'_, '_> {
             }
             rows = rest;
         }
+        let rows = if self.journal.rows.is_empty() { seen(rows) } else { rows.to_vec() };
         let is_same = rows.iter().all(Row::is_plain)
-            && pending.is_described_by(rows)?
-            && pending.begins_with(rows, self.watch)?;
+            && pending.is_described_by(&rows)?
+            && pending.begins_with(&rows, self.watch)?;
         if is_same {
             self.journal.append(&found.rows, found.through, found.description.as_ref())?;
         }
         Ok(is_same)
     }
+}
+
+/// The records that count. Where nothing was known before, only these can be in the files.
+fn seen(rows: &[Row]) -> Vec<Row> {
+    let hidden = Hidden::by(rows);
+    let counts = |row: &&Row| {
+        !hidden.hides(row.sequence) && !matches!(row.kind, Kind::Rewind { .. } | Kind::Nothing)
+    };
+    rows.iter().filter(counts).copied().collect()
 }
 
 /// Blocks whose outlines are held at once at most.

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::folder::Pending;
 use crate::journal::Journal;
 use crate::landing::Landing;
-use crate::replay::read_into;
+use crate::replay::{late, read_into};
 use crate::rows::{Hidden, Kind, Row, visible};
 use crate::storage::Selection;
 use crate::sync::{Compared, News, Side};
@@ -38,7 +38,7 @@ impl Side<'_, '_> {
             .describe(&mut landing, &hidden, known, pending.is_described_anew)
             .and_then(|()| self.land(&mut landing, &hidden, (known, news.found.through), keep));
         match made {
-            Ok(journal) => landing.commit(&journal, &pending.mark)?,
+            Ok(journal) => landing.commit(&journal, &pending.mark, self.watch)?,
             Err(error) => {
                 landing.forget();
                 return Err(error);
@@ -72,6 +72,9 @@ impl Side<'_, '_> {
         journal.rows.retain(|row| row.sequence <= known);
         journal.rows.extend_from_slice(&found.rows);
         (journal.head, journal.description) = (found.through, found.description);
+        if Hidden::by(&journal.rows) != *hidden {
+            return Err(late(self.storage, self.key));
+        }
         Ok(journal)
     }
 

@@ -112,7 +112,7 @@ impl Side<'_, '_> {
         let path = folder.path().join("journal");
         let mut journal = Journal::open(&path)?;
         journal.rows = found.rows;
-        landing.commit(&journal, &copy.mark())?;
+        landing.commit(&journal, &copy.mark(), self.watch)?;
         let mut all = Pending::of(&copy, &Journal::default(), Duration::ZERO, self.watch)?;
         tell_once(&self.journal.rows, &told, (&mut compared.pending, &mut all), target, self.watch)?;
         tell(maker, &all, sender, &mut |_, _, _| Ok(()))

@@ -12,7 +12,7 @@ use crate::error::ErrorKind;
 use crate::storage::Key;
 use crate::sync::{Settlement, State};
 
-const FAULTS: [Fault; 3] = [Fault::Before, Fault::Midway, Fault::After];
+const FAULTS: [Fault; 4] = [Fault::Before, Fault::Midway, Fault::After, Fault::Hidden];
 
 /// What "input/output error" is called by systems.
 const EIO: i32 = 5;

@@ -12,6 +12,8 @@ use crate::sync::{Settlement, State};
 /// Cases without and with `TROMMEL_DEEP`.
 const CASES: [u64; 2] = [60, 3_000];
 
+const FAULTS: [Fault; 5] = [Fault::Before, Fault::Midway, Fault::After, Fault::Behind, Fault::Hidden];
+
 /// Numbers that look random (splitmix64).
 struct Random(u64);
 
@@ -165,8 +167,7 @@ impl World {
 
     fn sync_with_faults(&mut self, at: usize) {
         let (first, settlement) = (self.random.below(12), self.settlement());
-        let fault =
-            [Fault::Before, Fault::Midway, Fault::After][usize::try_from(self.random.below(3)).unwrap()];
+        let fault = FAULTS[usize::try_from(self.random.below(FAULTS.len() as u64)).unwrap()];
         let is_for_good = self.random.below(2) == 0;
         self.storage.fail(move |call| (call == first || is_for_good && call > first).then_some(fault));
         let ended = self.devices[at].sync(&self.storage, settlement);

@@ -20,6 +20,10 @@ pub(crate) enum Fault {
     Midway,
     /// All of it is done, and the answer is lost.
     After,
+    /// An answer without the blocks that were stored last, as of a server that does not have them yet.
+    Behind,
+    /// The same where blocks are asked for, and not where only the last one is.
+    Hidden,
 }
 
 /// Which calls fail, from 0.
@@ -61,6 +65,14 @@ impl Memory {
         plan.0 += 1;
         (plan.1)(call)
     }
+}
+
+/// Blocks that an answer may be behind.
+const LATE: usize = 2;
+
+/// Whether a call is told that it failed.
+fn is_failure(fault: Option<Fault>) -> bool {
+    matches!(fault, Some(Fault::Before | Fault::Midway | Fault::After))
 }
 
 fn failed() -> Error {
@@ -105,7 +117,7 @@ impl BlockStorage for Memory {
             }
             count += 1;
         }
-        if fault.is_some() { Err(failed()) } else { Ok(count) }
+        if is_failure(fault) { Err(failed()) } else { Ok(count) }
     }
 
     fn read(
@@ -121,8 +133,11 @@ impl BlockStorage for Memory {
             return Err(failed());
         }
         let mut blocks = self.blocks(key);
+        if matches!(fault, Some(Fault::Behind | Fault::Hidden)) {
+            blocks.truncate(blocks.len().saturating_sub(LATE));
+        }
         blocks.retain(|block| selection.takes(block));
-        if fault.is_some() {
+        if is_failure(fault) {
             blocks.truncate(blocks.len() / 2);
         }
         for mut block in blocks {
@@ -136,15 +151,20 @@ impl BlockStorage for Memory {
                 return Ok(());
             }
         }
-        if fault.is_some() { Err(failed()) } else { Ok(()) }
+        if is_failure(fault) { Err(failed()) } else { Ok(()) }
     }
 
     fn head(&self, key: &Key, watch: &Watch<'_>) -> Result<Option<Block>> {
         watch.check()?;
-        if self.fault().is_some() {
+        let fault = self.fault();
+        if is_failure(fault) {
             return Err(failed());
         }
-        Ok(self.blocks(key).pop())
+        let mut blocks = self.blocks(key);
+        if fault == Some(Fault::Behind) {
+            blocks.truncate(blocks.len().saturating_sub(LATE));
+        }
+        Ok(blocks.pop())
     }
 
     fn sessions(

@@ -17,7 +17,9 @@ use trommel_blocks::{Block, BlockStorage, Created, ErrorKind, Key, Selection};
 use trommel_session::{EventQuery, ListQuery, SearchQuery, Source, Watch};
 
 use crate::contract;
-use crate::machines::{Inside, Machine};
+use crate::common::machine::Machine;
+use crate::common::net::Net;
+use crate::common::world;
 use crate::support::{KEY, numbers, options, read, said, sessions};
 
 const ENDPOINT: &str = "https://eastus.emulator.local/";
@@ -266,7 +268,17 @@ fn seed(emulator: &Arc<InMemoryEmulatorHttpClient>) {
     });
 }
 
-/// R35, R36: sessions go from one machine to another through faults, and are questioned on a third one that has none of them.
+/// Cases without and with `TROMMEL_DEEP`.
+const CASES: [u64; 2] = [2, 60];
+
+/// R35: three machines, two sessions, random operations also at the same time, partitions, faults, answers that are late.
+#[test]
+fn r35_machines_do_anything_at_once() {
+    let is_deep = std::env::var_os("TROMMEL_DEEP").is_some();
+    world::run(CASES[usize::from(is_deep)], 40, &|| Arc::new(storage(&emulator(), Vec::new())));
+}
+
+/// R36: sessions go from one machine to another through faults, and are questioned on a third one that has none of them.
 #[test]
 fn r36_sessions_travel_through_faults() {
     let emulator = emulator();
@@ -278,8 +290,9 @@ fn r36_sessions_travel_through_faults() {
     for error in PASSING {
         let rules = [On::CreateItem, On::BatchItem, On::QueryItem].map(|on| rule(on, error, Some(3)));
         let session = format!("s-{error:?}");
-        let shared: Arc<dyn BlockStorage> = Arc::new(Inside(storage(&emulator, rules.to_vec())));
-        let (one, two) = (Machine::new("one", Arc::clone(&shared)), Machine::new("two", Arc::clone(&shared)));
+        // There is no port to knock at.
+        let shared = Net::over(Arc::new(storage(&emulator, rules.to_vec())));
+        let (one, two) = (Machine::new("one", &shared), Machine::new("two", &shared));
         one.write(&session, "metadata.json", "{\"name\": \"travels\"}");
         one.write(&session, "events.jsonl", &events);
         let said = (0..40).map(|n| format!("{{\"role\":\"user\",\"content\":\"question {n}\"}}\n"));
@@ -296,7 +309,7 @@ fn r36_sessions_travel_through_faults() {
         let blocks = read(&*shared, &Key::new("ada", &session).unwrap(), &Selection::default());
         assert_eq!(numbers(&blocks), (1..=blocks.len() as u64).collect::<Vec<_>>(), "{error:?}");
     }
-    let third = Machine::new("three", Arc::new(Inside(storage(&emulator, Vec::new()))));
+    let third = Machine::new("three", &Net::over(Arc::new(storage(&emulator, Vec::new()))));
     let view = third.hybrid.view(&Watch::new()).unwrap();
     let listed = view.sessions.list(&ListQuery::default(), &Watch::new()).unwrap();
     assert_eq!((listed.total, listed.connected), (PASSING.len() as u64, true), "{:?}", view.problems);

@@ -2,6 +2,8 @@
 //! one from npm, spoken to over HTTP, whose folder `TROMMEL_EMULATORS` names (the one with `node_modules`).
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod config;
 mod contract;
 #[cfg(feature = "cosmos-emulator")]

@@ -2,7 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod changes;
+#[path = "../common/mod.rs"]
+mod common;
 mod exchange;
+mod machines;
 mod offline;
 mod questions;
 mod support;

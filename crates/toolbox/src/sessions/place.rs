@@ -8,7 +8,7 @@ use serde_json::Value;
 #[cfg(feature = "cloud")]
 use trommel_blocks::{HybridBlockStorage, Settlement, View};
 use trommel_session::{
-    Aggregate, AggregateQuery, EventPage, EventQuery, SearchQuery, Session, Sessions, SyncStatus, Watch,
+    Aggregate, AggregateQuery, EventPage, EventQuery, ListQuery, Listing, SearchQuery, Session, Sessions, SyncStatus, Watch,
 };
 use trommel_tool::Failure;
 
@@ -52,20 +52,22 @@ impl Place {
         !matches!(self, Self::Here(_))
     }
 
-    /// Sessions to list.
+    /// The list of sessions.
     #[cfg_attr(not(feature = "cloud"), expect(unused_variables, reason = "a storage needs them"))]
-    pub(super) fn listed(
+    pub(super) fn list(
         &self,
-        include_cloud: bool,
+        query: &ListQuery,
         watch: &Watch<'_>,
         problems: &Problems,
-    ) -> Result<Sessions, Failure> {
+    ) -> Result<Listing, Failure> {
         match self {
-            Self::Here(sessions) => Ok(sessions.clone()),
+            Self::Here(sessions) => sessions.list(query, watch).map_err(failed),
             #[cfg(feature = "cloud")]
-            Self::Hybrid(hybrid) if !include_cloud => Ok(hybrid.known()),
-            #[cfg(feature = "cloud")]
-            Self::Hybrid(hybrid) => Ok(problems.of(hybrid.view(watch).map_err(stored)?)),
+            Self::Hybrid(hybrid) => {
+                let (listing, told) = hybrid.list(query, watch).map_err(stored)?;
+                problems.add(told);
+                Ok(listing)
+            }
         }
     }
 

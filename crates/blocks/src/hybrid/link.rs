@@ -1,0 +1,141 @@
+//! Whether the storage can be reached, and the list of what it has: asked for within a time, and not again for a while.
+
+use std::sync::{Arc, Mutex, PoisonError, TryLockError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use trommel_session::{Cancel, Watch};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::hybrid::HybridBlockStorage;
+use crate::retry::sleep;
+
+/// How often it is looked whether to end.
+const NAP: Duration = Duration::from_millis(10);
+
+/// What was found when the storage was asked last, and when that was.
+#[derive(Default)]
+pub(super) struct Asked {
+    last: Mutex<Option<(Instant, Link)>>,
+    /// Held by whoever asks, so that what is known is there meanwhile.
+    asking: Mutex<()>,
+}
+
+/// Whether the storage could be reached, and if not, why.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    pub(super) problem: Option<Arc<Error>>,
+}
+
+impl Link {
+    pub(super) fn is_connected(&self) -> bool {
+        self.problem.is_none()
+    }
+
+    /// No such session is another thing where half of the sessions are out of reach.
+    pub(super) fn not_found(&self, error: trommel_session::Error) -> Error {
+        match &self.problem {
+            Some(problem) if error.kind() == trommel_session::ErrorKind::NotFound => Error::new(
+                ErrorKind::NotFound,
+                format!("{error}. In the cloud it could not be looked for: {problem}"),
+            ),
+            _ => error.into(),
+        }
+    }
+
+    pub(super) fn said(&self) -> Vec<String> {
+        self.problem
+            .iter()
+            .map(|problem| format!("what lies in the cloud is as it was known last: {problem}"))
+            .collect()
+    }
+}
+
+impl HybridBlockStorage {
+    /// What was found last; when nothing was asked yet, that the storage is out of reach.
+    pub(super) fn known_link(&self) -> Link {
+        let unasked = || {
+            let problem = Error::new(ErrorKind::Offline, "it was not asked");
+            Link { problem: Some(Arc::new(problem)) }
+        };
+        self.last().map_or_else(unasked, |(_, link)| link)
+    }
+
+    fn last(&self) -> Option<(Instant, Link)> {
+        self.asked.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn fresh(&self) -> Option<Link> {
+        self.last().filter(|(when, _)| when.elapsed() < self.options.freshness).map(|(_, link)| link)
+    }
+
+    /// Whether an answer waits for the storage.
+    pub(super) fn is_to_be_asked(&self) -> bool {
+        self.fresh().is_none()
+    }
+
+    /// Brings the list of what is stored up to date, unless that was done a moment ago. Whoever asks meanwhile waits for the same answer.
+    pub(super) fn refresh(&self, watch: &Watch<'_>) -> Result<Link> {
+        let _asking = loop {
+            match self.asked.asking.try_lock() {
+                Ok(asking) => break asking,
+                Err(TryLockError::Poisoned(asking)) => break asking.into_inner(),
+                Err(TryLockError::WouldBlock) => sleep(NAP, watch)?,
+            }
+        };
+        if let Some(link) = self.fresh() {
+            return Ok(link);
+        }
+        let asked = self.options.storage.reach(self.options.connect_timeout).and_then(|()| self.ask(watch));
+        let problem = match asked {
+            Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
+            asked => asked.err().map(Arc::new),
+        };
+        let link = Link { problem };
+        *self.asked.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), link.clone()));
+        Ok(link)
+    }
+
+    /// Asks for the list. What accepts whoever comes and says nothing is out of reach all the same, after a while.
+    fn ask(&self, watch: &Watch<'_>) -> Result<()> {
+        let (cancel, since) = (Cancel::new(), Instant::now());
+        let inner = Watch::new().cancel_with(&cancel);
+        let listed = thread::scope(|scope| {
+            let (send, receive) = mpsc::channel();
+            let mirror = self.mirror();
+            let inner = &inner;
+            // Nobody listens any more when this ends by a panic.
+            scope.spawn(move || drop(send.send(mirror.list(inner))));
+            loop {
+                match receive.recv_timeout(NAP) {
+                    Ok(listed) => break Some(listed),
+                    Err(mpsc::RecvTimeoutError::Disconnected) => break None,
+                    Err(mpsc::RecvTimeoutError::Timeout) => {
+                        if watch.check().is_err() || since.elapsed() > self.options.answer_timeout {
+                            cancel.cancel();
+                        }
+                    }
+                }
+            }
+        });
+        watch.check()?;
+        match listed {
+            Some(listed) if !cancel.is_cancelled() || listed.is_ok() => listed,
+            _ => Err(self.silent()),
+        }
+    }
+
+    fn silent(&self) -> Error {
+        let message = format!(
+            "{} said nothing within {} s; look at the network, or wait until it answers again",
+            self.name(),
+            self.options.answer_timeout.as_secs_f32()
+        );
+        Error::new(ErrorKind::Offline, message)
+    }
+
+    /// The list of what is stored is not what it was.
+    pub(super) fn forget_list(&self) {
+        *self.asked.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}

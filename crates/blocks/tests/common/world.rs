@@ -1,0 +1,333 @@
+//! Three machines with sessions that do anything, also at once, with a storage that fails and is late.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::thread;
+
+use trommel_blocks::{BlockStorage, ErrorKind, Key, Selection, Settlement};
+use trommel_session::{EventQuery, ListQuery, RewindQuery, SearchQuery, Session, Watch};
+
+use super::machine::{FILES, Machine};
+use super::net::{Fault, Net};
+
+const SESSIONS: [&str; 2] = ["5d1c", "7e2a"];
+
+const FAULTS: [Fault; 3] = [Fault::Before, Fault::After, Fault::Behind];
+
+/// Numbers that look random (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end as u64).unwrap()
+    }
+}
+
+/// The machines, the storage between them, and what was written.
+pub(crate) struct World {
+    random: Random,
+    storage: Arc<dyn BlockStorage>,
+    machines: [Machine; 3],
+    nets: [Arc<Net>; 3],
+    is_cut: [bool; 3],
+    names: u64,
+    /// What was written and not taken back by whoever wrote it before it was sent.
+    written: BTreeSet<String>,
+    /// Every line that ever stood in a file.
+    lines: BTreeSet<Vec<u8>>,
+    /// Names in blocks, and how many blocks of each session were looked at: none ever changes.
+    stored: BTreeSet<String>,
+    looked_at: BTreeMap<&'static str, u64>,
+    /// What was done, for whoever looks into a failure.
+    done: Vec<String>,
+}
+
+/// The names in a text: `name17.`, none of which another is a part of.
+fn names(text: &[u8]) -> BTreeSet<String> {
+    let text = String::from_utf8_lossy(text);
+    let name = |part: &str| {
+        let digits = part.split_once('.')?.0;
+        let is_name = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_name.then(|| format!("name{digits}."))
+    };
+    text.split("name").skip(1).filter_map(name).collect()
+}
+
+/// Runs so many cases of so many steps, each on a storage of its own; all ends well in each.
+pub(crate) fn run(cases: u64, steps: usize, storage: &dyn Fn() -> Arc<dyn BlockStorage>) {
+    let only = std::env::var("TROMMEL_SEED").ok().and_then(|seed| seed.parse().ok());
+    for seed in only.map_or(0..cases, |seed: u64| seed..seed + 1) {
+        let mut world = World::new(seed, storage());
+        for _ in 0..steps {
+            world.step();
+        }
+        world.heal();
+    }
+}
+
+impl World {
+    fn new(seed: u64, storage: Arc<dyn BlockStorage>) -> Self {
+        let nets = [(); 3].map(|()| Net::over(Arc::clone(&storage)));
+        let [one, two, three] = &nets;
+        let machines = [("one", one), ("two", two), ("three", three)];
+        Self {
+            random: Random(seed),
+            machines: machines.map(|(name, net)| Machine::new(name, net)),
+            storage,
+            nets,
+            is_cut: [false; 3],
+            names: 0,
+            written: BTreeSet::new(),
+            lines: BTreeSet::new(),
+            stored: BTreeSet::new(),
+            looked_at: BTreeMap::new(),
+            done: vec![format!("seed {seed}")],
+        }
+    }
+
+    fn step(&mut self) {
+        let (at, session) = (self.random.below(3), SESSIONS[self.random.below(2)]);
+        match self.random.below(20) {
+            0..=6 => self.append(at, session),
+            7 => self.describe(at, session),
+            8 => self.remove(at, session),
+            9 => self.rewind(at, session),
+            10 => self.is_cut[at] = !self.is_cut[at],
+            11 | 12 => self.sync_with_faults(at),
+            13 | 14 => self.sync_at_once(),
+            15 => self.ask(at),
+            16 => self.sync(at, Some(session)),
+            _ => self.sync(at, None),
+        }
+        self.check();
+    }
+
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("name{}.", self.names)
+    }
+
+    /// A line at the end of a file, now and then one that takes several blocks.
+    fn append(&mut self, at: usize, session: &str) {
+        let (name, file) = (self.name(), FILES[1 + self.random.below(2)]);
+        let filler = if self.random.below(30) == 0 { "z".repeat(60_000) } else { String::new() };
+        let line = if file == "events.jsonl" {
+            format!("{{\"event\":\"tool:pre\",\"data\":{{\"n\":\"{name}\",\"f\":\"{filler}\"}}}}\n")
+        } else {
+            format!("{{\"role\":\"user\",\"content\":\"{name}{filler}\"}}\n")
+        };
+        self.done.push(format!("{at} appends {name} to {file} of {session}"));
+        self.machines[at].append(session, file, &line);
+        self.written.insert(name);
+        self.lines.insert(line.into_bytes());
+    }
+
+    fn describe(&mut self, at: usize, session: &str) {
+        let name = self.name();
+        self.done.push(format!("{at} describes {session} as {name}"));
+        let gone = self.files(at);
+        self.machines[at].write(session, "metadata.json", format!("{{\"name\": \"{name}\"}}"));
+        self.written.insert(name);
+        self.forget_unsent(&gone);
+    }
+
+    /// Whoever uses the machine takes lines off the end of a file, or out of the middle.
+    fn remove(&mut self, at: usize, session: &str) {
+        let file = 1 + self.random.below(2);
+        let Some(text) = self.machines[at].files(session)[file].take() else { return };
+        let lines = text.split_inclusive(|byte| *byte == b'\n').collect::<Vec<_>>();
+        if lines.is_empty() {
+            return;
+        }
+        let from = self.random.below(lines.len());
+        let to = if self.random.below(2) == 0 { from + 1 } else { lines.len() };
+        let rest = [&lines[..from], &lines[to..]].concat().concat();
+        self.done.push(format!("{at} removes lines {from} to {to} of {} of {session}", FILES[file]));
+        self.machines[at].write(session, FILES[file], rest);
+        self.forget_unsent(&names(&text));
+    }
+
+    /// A session is cut back as programs do it, wherever it lies.
+    fn rewind(&mut self, at: usize, session: &str) {
+        let before = self.files(at);
+        let (turn, machine, watch) = (self.random.below(4) as u64, &self.machines[at], Watch::new());
+        let is_cut = self.is_cut[at];
+        self.nets[at].fail(move |_| is_cut.then_some(Fault::Before));
+        let mut query = RewindQuery::default();
+        (query.to_turn, query.dry_run) = (Some(turn), false);
+        let told = machine.hybrid.changeable(session, false, &watch).map(|changeable| {
+            let rewound = changeable.sessions.rewind(&changeable.session, &query, &watch);
+            (rewound.is_ok(), machine.hybrid.changed(&changeable, &watch))
+        });
+        self.done.push(format!("{at} cuts {session} to turn {turn}: {told:?}"));
+        self.forget_unsent(&before);
+    }
+
+    /// Names in a machine's files.
+    fn files(&self, at: usize) -> BTreeSet<String> {
+        let files = SESSIONS.iter().flat_map(|session| self.machines[at].files(session));
+        files.flatten().flat_map(|text| names(&text)).collect()
+    }
+
+    /// What was taken away by its writer before it was sent anywhere may be gone.
+    fn forget_unsent(&mut self, gone: &BTreeSet<String>) {
+        let there = self.there();
+        self.written.retain(|name| !gone.contains(name) || there.contains(name));
+    }
+
+    fn settlement(&mut self) -> Settlement {
+        let all = [Settlement::Local, Settlement::Remote, Settlement::Merge];
+        all.get(self.random.below(8)).copied().unwrap_or_default()
+    }
+
+    fn sync(&mut self, at: usize, session: Option<&str>) {
+        let (settlement, is_cut) = (self.settlement(), self.is_cut[at]);
+        let machine = &self.machines[at];
+        self.nets[at].fail(move |_| is_cut.then_some(Fault::Before));
+        let ended = machine.hybrid.sync(session, Some(settlement), &Watch::new());
+        self.done.push(format!("{at} syncs {session:?} {settlement:?}, cut {is_cut}: {ended:?}"));
+        if is_cut || session.is_none() {
+            let is_failed = ended.as_ref().is_ok_and(|report| report.failed > 0);
+            assert_eq!((ended.is_err(), is_failed), (is_cut, false), "{:#?}", self.done);
+        }
+    }
+
+    fn sync_with_faults(&mut self, at: usize) {
+        let (first, settlement) = (self.random.below(24) as u64, self.settlement());
+        let (fault, is_for_good) = (FAULTS[self.random.below(FAULTS.len())], self.random.below(2) == 0);
+        let machine = &self.machines[at];
+        self.nets[at].fail(move |call| (call == first || is_for_good && call > first).then_some(fault));
+        let ended = machine.hybrid.sync(None, Some(settlement), &Watch::new());
+        self.done.push(format!("{at} syncs {settlement:?}, {fault:?} at {first}: {ended:?}"));
+    }
+
+    /// All machines at the same time, and some of them twice.
+    fn sync_at_once(&mut self) {
+        let settlements = [(); 4].map(|()| self.settlement());
+        let twice = self.random.below(3);
+        for (net, is_cut) in self.nets.iter().zip(self.is_cut) {
+            net.fail(move |_| is_cut.then_some(Fault::Before));
+        }
+        let machines = self.machines.iter().chain([&self.machines[twice]]);
+        let ended = thread::scope(|scope| {
+            let started = machines.zip(settlements).map(|(machine, settlement)| {
+                scope.spawn(move || machine.hybrid.sync(None, Some(settlement), &Watch::new()))
+            });
+            let started = started.collect::<Vec<_>>();
+            started.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
+        });
+        self.done.push(format!("all sync {settlements:?}: {ended:?}"));
+    }
+
+    /// Questions never fail, whatever is out of reach.
+    fn ask(&mut self, at: usize) {
+        let (name, is_cut) = (format!("name{}.", self.names), self.is_cut[at]);
+        let (machine, watch) = (&self.machines[at], Watch::new());
+        self.nets[at].fail(move |_| is_cut.then_some(Fault::Before));
+        let query = SearchQuery::new(&name);
+        let view = machine.hybrid.searchable(&query, &watch).unwrap();
+        view.sessions.search(&query, &watch).unwrap();
+        let listed = view.sessions.list(&ListQuery::default(), &watch).unwrap();
+        assert_eq!(listed.connected, !is_cut, "{:#?}", self.done);
+    }
+
+    /// Names in blocks and in files.
+    fn there(&mut self) -> BTreeSet<String> {
+        for session in SESSIONS {
+            let (key, last) = (Key::new("ada", session).unwrap(), self.looked_at.entry(session).or_default());
+            let mut selection = Selection::default();
+            selection.after = *last;
+            let stored = &mut self.stored;
+            let mut take = |block: trommel_blocks::Block| {
+                assert_eq!(block.sequence, *last + 1);
+                block.verify()?;
+                stored.extend(names(block.data.get().as_bytes()));
+                *last = block.sequence;
+                Ok(ControlFlow::Continue(()))
+            };
+            self.storage.read(&key, &selection, &Watch::new(), &mut take).unwrap();
+        }
+        let here = (0..3).flat_map(|at| self.files(at)).collect::<Vec<_>>();
+        here.into_iter().chain(self.stored.iter().cloned()).collect()
+    }
+
+    fn check(&mut self) {
+        let there = self.there();
+        for name in &self.written {
+            assert!(there.contains(name), "{name} is lost: {:#?}", self.done);
+        }
+        for (machine, session) in self.machines.iter().flat_map(|machine| SESSIONS.map(|id| (machine, id))) {
+            let [_, transcript, events] = machine.files(session);
+            for text in [transcript, events].into_iter().flatten() {
+                for line in text.split_inclusive(|byte| *byte == b'\n') {
+                    let shown = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+                    assert!(self.lines.contains(line), "half a line {shown:?}: {:#?}", self.done);
+                }
+            }
+        }
+    }
+
+    /// Everything is in reach again: after some rounds all machines are the same, and one without any session of its own knows as much.
+    fn heal(&mut self) {
+        let watch = Watch::new();
+        let any = |session: &&str| self.machines.iter().any(|machine| machine.folder(session).is_dir());
+        let sessions = SESSIONS.into_iter().filter(any).collect::<Vec<_>>();
+        for round in 0..6 {
+            for (at, session) in (0..3).flat_map(|at| sessions.iter().map(move |session| (at, *session))) {
+                let machine = &self.machines[at];
+                self.nets[at].fail(|_| None);
+                // One that nobody sent yet is not to be found everywhere.
+                if round > 0 || machine.folder(session).is_dir() {
+                    let ended = machine.hybrid.sync(Some(session), Some(Settlement::Merge), &watch);
+                    self.done.push(format!("round {round}, {at}, {session}: {ended:?}"));
+                }
+            }
+            self.check();
+        }
+        for session in sessions {
+            // A file without anything in it is none.
+            let files = |machine: &Machine| machine.files(session).map(Option::unwrap_or_default);
+            let all = self.machines.each_ref().map(files);
+            assert!(all[0] == all[1] && all[1] == all[2], "{session} differs, {all:?}: {:#?}", self.done);
+            for machine in &self.machines {
+                let status = machine.hybrid.sync_status(Some(session), &watch).unwrap();
+                assert_eq!(status.sessions[0].status, Some("synced"), "{:#?}", self.done);
+            }
+            self.same_from_afar(session);
+        }
+    }
+
+    /// What is found and what events carry is the same where the session lies and where it does not.
+    fn same_from_afar(&self, session: &str) {
+        let (here, watch) = (&self.machines[0], Watch::new());
+        let afar = Machine::new("afar", &Net::over(Arc::clone(&self.storage)));
+        let [_, transcript, _] = here.files(session);
+        if let Some(name) = names(&transcript.unwrap_or_default()).pop_last() {
+            let query = SearchQuery::new(&name);
+            let view = afar.hybrid.searchable(&query, &watch).unwrap();
+            let found = view.sessions.search(&query, &watch).unwrap();
+            assert!(found.matches.iter().any(|one| one.session_id == session), "{name}: {:#?}", self.done);
+        }
+        let mut query = EventQuery::default();
+        query.fields = vec!["data.n".to_owned()];
+        let events = |machine: &Machine| {
+            let (_, session): (_, Session) = machine.hybrid.find(session, &watch).unwrap();
+            match machine.hybrid.get_events(&session, &query, &watch) {
+                // A file without anything in it is on one of them alone.
+                Err(error) if error.kind() == ErrorKind::NotFound => (0, Vec::new()),
+                page => page.map(|page| (page.total_count, page.events)).unwrap(),
+            }
+        };
+        let (one, other) = (events(here), events(&afar));
+        assert_eq!(format!("{one:?}"), format!("{other:?}"), "{:#?}", self.done);
+    }
+}
