@@ -111,7 +111,12 @@ impl<'a, 'w> Assembler<'a, 'w> {
             through = last.sequence - 1;
             self.rows.pop();
         }
-        Ok(Found { rows: self.rows, description: self.description, through, others: 0 })
+        Ok(Found { rows: self.rows, description: self.description, through, others: 0, own: Vec::new() })
+    }
+
+    /// Up to where all blocks belong to records, behind a number.
+    pub(crate) fn known_until(&self, after: u64) -> u64 {
+        self.rows.last().map_or(after, |row| row.until)
     }
 
     fn note(&mut self, block: &Block, kind: Kind) {
@@ -305,6 +310,8 @@ pub(crate) struct Found {
     pub(crate) through: u64,
     /// The last block of another device, where that was looked at.
     pub(crate) others: u64,
+    /// The records of this device, where that was looked at.
+    pub(crate) own: Vec<u64>,
 }
 
 /// For whom only rows matter.

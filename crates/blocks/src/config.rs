@@ -12,6 +12,10 @@
 //! **Names that are not known** are told as notes, with the nearest known name: other programs write this file, too. Values of a
 //! wrong type, and words that are none of those allowed, are errors.
 //!
+//! **Modes:** `local` opens no storage, even where one is named; `hybrid` brings sessions of this machine and of the storage together,
+//! and is the mode where none is set and a storage is named. `cloud`, which other programs know, is an error that says so: what is
+//! changed has to lie on this machine, and a list that left out what lies here would hide it.
+//!
 //! What comes out is plain data. Nothing here connects to anything; [`CloudSettings::open`] makes the storages that are named.
 
 mod access;
@@ -32,6 +36,7 @@ use crate::hybrid::Policy;
 use crate::secret::Secret;
 use crate::sync::Settlement;
 use layers::{Layers, Setting};
+use parse::Sent;
 
 pub use objects::ObjectSettings;
 pub use open::Storages;
@@ -46,7 +51,7 @@ pub const CONTAINER: &str = "items";
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CloudSettings {
-    /// Here, elsewhere, or both.
+    /// Here, or here and elsewhere.
     pub mode: Mode,
     /// The folder of sessions on this machine.
     pub local_path: Option<PathBuf>,
@@ -73,8 +78,6 @@ pub enum Mode {
     /// On this machine.
     #[default]
     Local,
-    /// In a storage that others reach as well.
-    Cloud,
     /// On this machine first, and brought together with a storage.
     Hybrid,
 }
@@ -106,7 +109,9 @@ pub enum Auth {
         /// Which of its identities, where it has several.
         client_id: Option<String>,
     },
-    /// As whoever the machine has credentials of: an application, its own identity, or who is logged in.
+    /// As whoever the machine has credentials of: its own identity (Azure), the credentials of its instance or container (S3), or for
+    /// Cosmos DB, where it has none, who is logged in. Where tenant, client and secret of an application are set, it is that one
+    /// instead: a [`ServicePrincipal`](Self::ServicePrincipal).
     DefaultCredentials,
     /// As an application.
     ServicePrincipal {
@@ -208,7 +213,7 @@ impl CloudSettings {
         let section = file.map(file::read).transpose()?.unwrap_or_default();
         let mut layers = Layers::new(parameters, environment, section);
         layers.look_for_strangers();
-        let named = layers.word(Setting::MODE, parse::MODES)?;
+        let named = mode_of(&mut layers)?;
         let has_place = layers.has(Setting::ENDPOINT)
             || layers.has(Setting::OBJECTS_URL)
             || layers.has(Setting::CONNECTION_STRING);
@@ -237,6 +242,14 @@ impl CloudSettings {
     }
 }
 
+fn mode_of(layers: &mut Layers<'_>) -> Result<Option<Mode>> {
+    if layers.text(Setting::MODE)?.is_some_and(|word| word.eq_ignore_ascii_case("cloud")) {
+        let advice = "set it to `hybrid`, which lists and asks those of this machine and of the storage";
+        return Err(Setting::MODE.wrong("is `cloud`, and sessions are not kept in a storage alone", advice));
+    }
+    layers.word(Setting::MODE, parse::MODES)
+}
+
 fn nowhere() -> Error {
     Error::new(
         ErrorKind::Request,
@@ -249,7 +262,7 @@ fn cosmos_of(layers: &mut Layers<'_>) -> Result<Option<CosmosSettings>> {
     if endpoint.is_none() && !layers.has(Setting::CONNECTION_STRING) {
         return Ok(None);
     }
-    let auth = access::of_cosmos(layers)?;
+    let auth = access::COSMOS.find(layers)?;
     let endpoint = match (endpoint, &auth) {
         (Some(endpoint), _) => endpoint,
         (None, Auth::ConnectionString(text)) => access::endpoint_in(text)?,
@@ -267,12 +280,19 @@ fn cosmos_of(layers: &mut Layers<'_>) -> Result<Option<CosmosSettings>> {
 }
 
 fn sync_of(layers: &mut Layers<'_>) -> Result<SyncSettings> {
+    let projects = layers.texts(Setting::PROJECTS)?;
+    let sent = layers.word(Setting::POLICY, parse::POLICIES)?.unwrap_or(Sent::All);
+    if sent == Sent::OfProjects && projects.is_empty() {
+        let advice =
+            "the policy `sync_filter` sends those of the projects that are named there; name some, or set `sync_all`";
+        return Err(Setting::PROJECTS.wrong("names none", advice));
+    }
     Ok(SyncSettings {
         enabled: layers.truth(Setting::SYNC_ENABLED)?.unwrap_or(true),
         auto_sync: layers.truth(Setting::AUTO_SYNC)?.unwrap_or(false),
         interval: Duration::from_secs(layers.seconds(Setting::INTERVAL, 1..=86_400)?.unwrap_or(60)),
         conflict_resolution: layers.word(Setting::CONFLICTS, parse::CONFLICTS)?.unwrap_or_default(),
-        projects: layers.texts(Setting::PROJECTS)?,
-        is_any_sent: layers.word(Setting::POLICY, parse::POLICIES)?.unwrap_or(true),
+        projects,
+        is_any_sent: sent != Sent::None,
     })
 }

@@ -1,6 +1,7 @@
 //! A session's blocks read in their order, forks included, and made into lines.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use trommel_session::Watch;
 
@@ -8,6 +9,7 @@ use crate::assemble::{Assembler, Lines};
 use crate::block::{Block, BlockType};
 use crate::data::Fork;
 use crate::error::{Error, ErrorKind, Result};
+use crate::retry::sleep;
 use crate::rows::{Hidden, Kind, Row};
 use crate::storage::{BlockStorage, Key, Selection, Want};
 
@@ -44,13 +46,14 @@ impl Replay<'_> {
         let is_all = selection.want == Want::Whole && selection.types.is_empty();
         loop {
             let mut fork: Option<Block> = None;
-            let (watch, mut last) = (assembler.watch, selection.after);
+            // Other programs may leave numbers out; their blocks have no version.
+            let (watch, mut last, mut is_ours) = (assembler.watch, selection.after, true);
             self.storage.read(key, &selection, watch, &mut |block| {
                 watch.check()?;
-                if is_all && block.sequence != last + 1 {
+                if is_all && is_ours && block.version > 0 && block.sequence != last + 1 {
                     return Err(late(self.storage, key));
                 }
-                last = block.sequence;
+                (last, is_ours) = (block.sequence, block.version > 0);
                 if selection.want == Want::Whole {
                     block.verify()?;
                 }
@@ -62,7 +65,7 @@ impl Replay<'_> {
                 Ok(ControlFlow::Continue(()))
             })?;
             let Some(fork) = fork else {
-                let is_late = is_all && selection.until.is_some_and(|until| last < until);
+                let is_late = is_all && is_ours && selection.until.is_some_and(|until| last < until);
                 return if is_late { Err(late(self.storage, key)) } else { Ok(()) };
             };
             self.follow(key, &fork, assembler, lines)?;
@@ -87,9 +90,7 @@ impl Replay<'_> {
             return Err(Error::new(ErrorKind::Limit, message));
         };
         let (source, watch) = (Key::new(key.user(), &told.source_session_id)?, assembler.watch);
-        // Other programs may name a block that never was.
-        let head = self.storage.head(&source, watch)?.map_or(0, |block| block.sequence);
-        let until = told.source_sequence.min(head);
+        let until = self.shown(&source, told.source_sequence, watch)?;
         let hidden = hidden_until(self.storage, &source, until, watch)?;
         let mut inner = Assembler::new(&hidden, assembler.depth, assembler.payloads, watch);
         let selection = Selection { until: Some(until), ..Selection::default() };
@@ -107,6 +108,24 @@ impl Replay<'_> {
         Ok(())
     }
 }
+
+impl Replay<'_> {
+    /// Up to where a session's blocks are there. Other programs may name a block that never was; a storage may not show it yet.
+    fn shown(self, key: &Key, until: u64, watch: &Watch<'_>) -> Result<u64> {
+        let mut head = 0;
+        for pause in [0, 1, 2, 4] {
+            sleep(pause * TICK, watch)?;
+            head = self.storage.head(key, watch)?.map_or(0, |block| block.sequence);
+            if head >= until {
+                return Ok(until);
+            }
+        }
+        Ok(head)
+    }
+}
+
+/// How long it is waited first for a block that a storage does not show.
+const TICK: Duration = Duration::from_millis(100);
 
 /// A storage shows a block and not yet all before it.
 pub(crate) fn late(storage: &dyn BlockStorage, key: &Key) -> Error {

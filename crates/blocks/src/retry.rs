@@ -75,7 +75,7 @@ impl Retry {
 }
 
 /// Between half of a wait and all of it, so that writers who failed together do not try again together.
-fn spread(wait: Duration, count: u32) -> Duration {
+pub(crate) fn spread(wait: Duration, count: u32) -> Duration {
     let mut hash = blake3::Hasher::new();
     hash.update(&std::process::id().to_le_bytes());
     hash.update(&count.to_le_bytes());

@@ -51,7 +51,7 @@ impl Row {
     }
 }
 
-/// The ranges of numbers that are hidden.
+/// The ranges of numbers that are hidden, what is between two numbers each. They stand in order, and none reaches into the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hidden(Vec<(u64, u64)>);
 
@@ -61,26 +61,38 @@ impl Hidden {
     /// A rewind at *r* to *t* hides what is between, other rewinds too; one that is hidden hides nothing. So rewinds are looked at from
     /// the last one on, and what stands behind the last one stays.
     pub(crate) fn by(rows: &[Row]) -> Self {
-        let mut hidden = Self::default();
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
         for row in rows.iter().rev() {
+            // Only the range that was found last can reach down to here.
             if let Kind::Rewind { target } = row.kind
-                && !hidden.hides(row.sequence)
+                && target < row.sequence
+                && ranges.last().is_none_or(|(target, _)| row.sequence <= *target)
             {
-                hidden.0.push((target, row.sequence));
+                ranges.push((target, row.sequence));
             }
         }
-        hidden
+        ranges.reverse();
+        Self(ranges)
     }
 
     /// And what became nothing.
     pub(crate) fn and_nothing(mut self, rows: &[Row]) -> Self {
         let nothing = rows.iter().filter(|row| row.kind == Kind::Nothing);
         self.0.extend(nothing.map(|row| (row.sequence.saturating_sub(1), row.until.saturating_add(1))));
+        self.0.sort_unstable();
+        self.0.dedup_by(|next, before| {
+            let is_joined = next.0.saturating_add(1) < before.1;
+            if is_joined {
+                before.1 = before.1.max(next.1);
+            }
+            is_joined
+        });
         self
     }
 
     pub(crate) fn hides(&self, sequence: u64) -> bool {
-        self.0.iter().any(|(target, rewind)| (*target < sequence) && (sequence < *rewind))
+        let at = self.0.partition_point(|(_, end)| *end <= sequence);
+        self.0.get(at).is_some_and(|(target, _)| *target < sequence)
     }
 }
 
@@ -122,6 +134,41 @@ mod tests {
         // A target behind itself hides nothing.
         assert_eq!(seen(&[(3, 9)], 4), [1, 2, 4]);
         assert_eq!(seen(&[(3, u64::MAX)], 4), [1, 2, 4]);
+    }
+
+    /// The rule as it is told, range by range.
+    fn is_hidden(rows: &[Row], sequence: u64) -> bool {
+        rows.iter().any(|row| match row.kind {
+            Kind::Rewind { target } => {
+                target < sequence && sequence < row.sequence && !is_hidden(rows, row.sequence)
+            }
+            Kind::Nothing => (row.sequence..=row.until).contains(&sequence),
+            _ => false,
+        })
+    }
+
+    #[test]
+    fn ranges_hide_what_their_rewinds_do() {
+        let mut seed = 7_u64;
+        let mut below = |end: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % end
+        };
+        for _ in 0..500 {
+            let kinds = (1..=20).map(|at| match below(4) {
+                0 => Kind::Rewind { target: below(22) },
+                1 if at < 20 => Kind::Nothing,
+                _ => Kind::Event,
+            });
+            let rows = kinds.zip(1..).map(|(kind, at)| row(at, kind)).collect::<Vec<_>>();
+            let rewinds = rows.iter().filter(|row| row.kind != Kind::Nothing).copied().collect::<Vec<_>>();
+            let (plain, all) = (Hidden::by(&rows), Hidden::by(&rows).and_nothing(&rows));
+            for at in 1..=21 {
+                assert_eq!(plain.hides(at), is_hidden(&rewinds, at), "{at} of {rows:?}");
+                let is_nothing = rows.iter().any(|row| row.kind == Kind::Nothing && row.sequence == at);
+                assert_eq!(all.hides(at), is_hidden(&rewinds, at) || is_nothing, "{at} of {rows:?}");
+            }
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod compare;
 mod pull;
 mod push;
 mod settle;
+mod told;
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Folder, Pending};
 use crate::journal::Journal;
 use crate::landing;
+use crate::retry::{sleep, spread};
 use crate::storage::{BlockStorage, Key, PayloadStorage};
 
 pub(crate) use compare::{Compared, News};
@@ -86,11 +88,16 @@ pub(crate) struct Side<'a, 'w> {
 /// Times that both sides are compared again because somebody wrote in between.
 const ROUNDS: u32 = 16;
 
+/// How much longer is waited before each of the later times.
+const PAUSE: Duration = Duration::from_millis(20);
+
 impl Side<'_, '_> {
     /// Makes both sides the same, unless they contradict each other and nobody says who is right. How they are then.
     pub(crate) fn sync(&mut self, settlement: Settlement) -> Result<State> {
         let _lock = self.lock()?;
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
+            // Whoever was refused again and again lets the others go first.
+            sleep(spread(PAUSE * round.saturating_sub(2), round), self.watch)?;
             landing::recover(self.journal.path(), self.watch)?;
             self.journal = self.known()?;
             let mut compared = self.compare()?;

@@ -1,4 +1,4 @@
-//! As whom a storage is asked, out of words and secrets.
+//! As whom something of Azure is asked, out of words and secrets.
 
 use super::Auth;
 use super::layers::{Layers, Setting};
@@ -18,69 +18,120 @@ pub(super) enum Method {
     Anonymous,
 }
 
-const COSMOS: &[(&str, Method)] = &[
+const WORDS: &[(&str, Method)] = &[
     ("default_credentials", Method::Default),
     ("default_credential", Method::Default),
     ("managed_identity", Method::Managed),
     ("service_principal", Method::Application),
     ("key", Method::Key),
     ("connection_string", Method::ConnectionString),
+    ("sas_token", Method::Signature),
+    ("anonymous", Method::Anonymous),
 ];
 
-/// The settings that an application's identity stands in.
-pub(super) struct Application {
+/// The settings that say as whom something of Azure is asked.
+pub(super) struct Identity {
+    pub(super) word: Setting,
+    /// Where nothing is said, the first that is there counts.
+    pub(super) secrets: &'static [Enough],
+    /// Whether it may be asked as nobody.
+    pub(super) is_open: bool,
     pub(super) tenant: Setting,
     pub(super) client: Setting,
-    pub(super) secret: Setting,
-    pub(super) secret_file: Setting,
+    pub(super) client_secret: Place,
 }
 
-const APPLICATION: Application = Application {
+/// A setting, and that of a file which holds the same.
+pub(super) type Place = (Setting, Setting);
+
+/// A secret that says enough by itself.
+pub(super) struct Enough {
+    pub(super) method: Method,
+    pub(super) auth: fn(Secret) -> Auth,
+    pub(super) place: Place,
+}
+
+/// As whom Cosmos DB is asked.
+pub(super) const COSMOS: Identity = Identity {
+    word: Setting::AUTH,
+    secrets: &[
+        Enough {
+            method: Method::ConnectionString,
+            auth: Auth::ConnectionString,
+            place: (Setting::CONNECTION_STRING, Setting::CONNECTION_STRING_FILE),
+        },
+        Enough { method: Method::Key, auth: Auth::Key, place: (Setting::KEY, Setting::KEY_FILE) },
+    ],
+    is_open: false,
     tenant: Setting::TENANT,
     client: Setting::CLIENT,
-    secret: Setting::CLIENT_SECRET,
-    secret_file: Setting::CLIENT_SECRET_FILE,
+    client_secret: (Setting::CLIENT_SECRET, Setting::CLIENT_SECRET_FILE),
 };
 
-/// By the word, or else by the secret that is there.
-pub(super) fn of_cosmos(layers: &mut Layers<'_>) -> Result<Auth> {
-    let connection = (Setting::CONNECTION_STRING, Setting::CONNECTION_STRING_FILE);
-    let key = (Setting::KEY, Setting::KEY_FILE);
-    match layers.word(Setting::AUTH, COSMOS)? {
-        Some(Method::Key) => needed(layers, key).map(Auth::Key),
-        Some(Method::ConnectionString) => needed(layers, connection).map(Auth::ConnectionString),
-        Some(Method::Managed) => Ok(Auth::ManagedIdentity { client_id: layers.text(Setting::CLIENT)? }),
-        Some(Method::Application) => application(layers, &APPLICATION),
-        Some(_) => Ok(Auth::DefaultCredentials),
-        None => {
-            if let Some(text) = layers.secret(connection.0, connection.1)? {
-                return Ok(Auth::ConnectionString(text));
+impl Identity {
+    /// By the word; without one by the secret that is there; without any by the usual credentials.
+    pub(super) fn find(&self, layers: &mut Layers<'_>) -> Result<Auth> {
+        let word = layers.word(self.word, &self.words())?;
+        match word {
+            Some(Method::Managed) => {
+                return Ok(Auth::ManagedIdentity { client_id: layers.text(self.client)? });
             }
-            Ok(layers.secret(key.0, key.1)?.map_or(Auth::DefaultCredentials, Auth::Key))
+            Some(Method::Application) => return self.application(layers),
+            Some(Method::Anonymous) => return Ok(Auth::Anonymous),
+            _ => {}
         }
+        for secret in self.secrets {
+            if word == Some(secret.method) {
+                return needed(layers, secret.place).map(secret.auth);
+            }
+            if word.is_none()
+                && let Some(found) = layers.secret(secret.place)?
+            {
+                return Ok((secret.auth)(found));
+            }
+        }
+        if self.is_application(layers) { self.application(layers) } else { Ok(Auth::DefaultCredentials) }
+    }
+
+    /// The words that may be said here.
+    fn words(&self) -> Vec<(&'static str, Method)> {
+        let is_secret = |method| self.secrets.iter().any(|secret| secret.method == method);
+        let is_said = |method| match method {
+            Method::Default | Method::Managed | Method::Application => true,
+            Method::Anonymous => self.is_open,
+            method => is_secret(method),
+        };
+        WORDS.iter().copied().filter(|(_, method)| is_said(*method)).collect()
+    }
+
+    /// Whether all three parts of an application's identity are set.
+    fn is_application(&self, layers: &Layers<'_>) -> bool {
+        let (secret, in_file) = self.client_secret;
+        layers.has(self.tenant) && layers.has(self.client) && (layers.has(secret) || layers.has(in_file))
+    }
+
+    fn application(&self, layers: &mut Layers<'_>) -> Result<Auth> {
+        let missing = |setting: Setting| {
+            setting.wrong("is missing", "a service principal needs tenant, client and secret")
+        };
+        Ok(Auth::ServicePrincipal {
+            tenant_id: layers.text(self.tenant)?.ok_or_else(|| missing(self.tenant))?,
+            client_id: layers.text(self.client)?.ok_or_else(|| missing(self.client))?,
+            client_secret: needed(layers, self.client_secret)?,
+        })
     }
 }
 
 /// A secret that has to be there.
-pub(super) fn needed(layers: &mut Layers<'_>, (setting, in_file): (Setting, Setting)) -> Result<Secret> {
-    layers.secret(setting, in_file)?.ok_or_else(|| {
+pub(super) fn needed(layers: &mut Layers<'_>, place: Place) -> Result<Secret> {
+    let (setting, in_file) = place;
+    layers.secret(place)?.ok_or_else(|| {
         let variable = setting.variables.last().copied().unwrap_or_default();
         let path = in_file.paths.first().copied().unwrap_or_default();
         let advice = format!(
             "put it into the environment as {variable}, or into a file that only you may read, and name that in `session_storage.{path}`"
         );
         setting.wrong("is missing", &advice)
-    })
-}
-
-/// An application's identity, all three parts of it.
-pub(super) fn application(layers: &mut Layers<'_>, of: &Application) -> Result<Auth> {
-    let missing =
-        |setting: Setting| setting.wrong("is missing", "a service principal needs tenant, client and secret");
-    Ok(Auth::ServicePrincipal {
-        tenant_id: layers.text(of.tenant)?.ok_or_else(|| missing(of.tenant))?,
-        client_id: layers.text(of.client)?.ok_or_else(|| missing(of.client))?,
-        client_secret: needed(layers, (of.secret, of.secret_file))?,
     })
 }
 

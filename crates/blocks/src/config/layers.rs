@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::access::Place;
 use super::file::{self, Section};
 use super::{Parameters, names, parse};
 use crate::error::{Error, ErrorKind, Result};
@@ -212,7 +213,7 @@ impl<'a> Layers<'a> {
     }
 
     /// A secret: from the environment, from a file that is named, or from the settings file, which then must be closed.
-    pub(super) fn secret(&mut self, setting: Setting, in_file: Setting) -> Result<Option<Secret>> {
+    pub(super) fn secret(&mut self, (setting, in_file): Place) -> Result<Option<Secret>> {
         if let Some(found) = self.in_environment(setting)? {
             if !self.section.find(setting).is_empty() && self.section.is_open() {
                 let advice = self.section.closing();

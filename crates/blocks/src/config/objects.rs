@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Auth;
-use super::access::{self, Application, Method, needed};
+use super::access::{Enough, Identity, Method, needed};
 use super::layers::{Layers, Setting};
 use crate::error::Result;
 
@@ -33,16 +33,31 @@ impl ObjectSettings {
     }
 }
 
-const AZURE: &[(&str, Method)] = &[
-    ("default_credentials", Method::Default),
-    ("default_credential", Method::Default),
-    ("managed_identity", Method::Managed),
-    ("service_principal", Method::Application),
-    ("key", Method::Key),
-    ("connection_string", Method::ConnectionString),
-    ("sas_token", Method::Signature),
-    ("anonymous", Method::Anonymous),
-];
+/// As whom Azure Blob is asked.
+const AZURE: Identity = Identity {
+    word: Setting::OBJECTS_AUTH,
+    secrets: &[
+        Enough {
+            method: Method::ConnectionString,
+            auth: Auth::ConnectionString,
+            place: (Setting::OBJECTS_CONNECTION_STRING, Setting::OBJECTS_CONNECTION_STRING_FILE),
+        },
+        Enough {
+            method: Method::Key,
+            auth: Auth::Key,
+            place: (Setting::OBJECTS_KEY, Setting::OBJECTS_KEY_FILE),
+        },
+        Enough {
+            method: Method::Signature,
+            auth: Auth::Signature,
+            place: (Setting::OBJECTS_SIGNATURE, Setting::OBJECTS_SIGNATURE_FILE),
+        },
+    ],
+    is_open: true,
+    tenant: Setting::OBJECTS_TENANT,
+    client: Setting::OBJECTS_CLIENT,
+    client_secret: (Setting::OBJECTS_CLIENT_SECRET, Setting::OBJECTS_CLIENT_SECRET_FILE),
+};
 
 const S3: &[(&str, Method)] = &[
     ("default_credentials", Method::Default),
@@ -53,19 +68,12 @@ const S3: &[(&str, Method)] = &[
     ("anonymous", Method::Anonymous),
 ];
 
-const APPLICATION: Application = Application {
-    tenant: Setting::OBJECTS_TENANT,
-    client: Setting::OBJECTS_CLIENT,
-    secret: Setting::OBJECTS_CLIENT_SECRET,
-    secret_file: Setting::OBJECTS_CLIENT_SECRET_FILE,
-};
-
 /// The place that is named, if one is.
 pub(super) fn of(layers: &mut Layers<'_>) -> Result<Option<ObjectSettings>> {
     let Some(url) = layers.text(Setting::OBJECTS_URL)? else { return Ok(None) };
     let mut endpoint = layers.text(Setting::OBJECTS_ENDPOINT)?;
     let auth = match url.split_once("://") {
-        Some(("az" | "azure", _)) => of_azure(layers)?,
+        Some(("az" | "azure", _)) => AZURE.find(layers)?,
         Some(("s3", _)) => {
             endpoint = match endpoint {
                 None => layers.text(Setting::S3_ENDPOINT)?,
@@ -94,42 +102,6 @@ pub(super) fn of(layers: &mut Layers<'_>) -> Result<Option<ObjectSettings>> {
     }))
 }
 
-fn of_azure(layers: &mut Layers<'_>) -> Result<Auth> {
-    let connection = (Setting::OBJECTS_CONNECTION_STRING, Setting::OBJECTS_CONNECTION_STRING_FILE);
-    let key = (Setting::OBJECTS_KEY, Setting::OBJECTS_KEY_FILE);
-    let signature = (Setting::OBJECTS_SIGNATURE, Setting::OBJECTS_SIGNATURE_FILE);
-    match layers.word(Setting::OBJECTS_AUTH, AZURE)? {
-        Some(Method::Key) => needed(layers, key).map(Auth::Key),
-        Some(Method::ConnectionString) => needed(layers, connection).map(Auth::ConnectionString),
-        Some(Method::Signature) => needed(layers, signature).map(Auth::Signature),
-        Some(Method::Managed) => {
-            Ok(Auth::ManagedIdentity { client_id: layers.text(Setting::OBJECTS_CLIENT)? })
-        }
-        Some(Method::Application) => access::application(layers, &APPLICATION),
-        Some(Method::Anonymous) => Ok(Auth::Anonymous),
-        Some(_) => default_azure(layers),
-        None => {
-            if let Some(text) = layers.secret(connection.0, connection.1)? {
-                return Ok(Auth::ConnectionString(text));
-            }
-            if let Some(key) = layers.secret(key.0, key.1)? {
-                return Ok(Auth::Key(key));
-            }
-            match layers.secret(signature.0, signature.1)? {
-                Some(signature) => Ok(Auth::Signature(signature)),
-                None => default_azure(layers),
-            }
-        }
-    }
-}
-
-/// An application where one is set, else the machine.
-fn default_azure(layers: &mut Layers<'_>) -> Result<Auth> {
-    let is_set = [APPLICATION.tenant, APPLICATION.client].iter().all(|setting| layers.has(*setting))
-        && (layers.has(APPLICATION.secret) || layers.has(APPLICATION.secret_file));
-    if is_set { access::application(layers, &APPLICATION) } else { Ok(Auth::DefaultCredentials) }
-}
-
 fn of_s3(layers: &mut Layers<'_>) -> Result<Auth> {
     let method = layers.word(Setting::OBJECTS_AUTH, S3)?;
     if method == Some(Method::Anonymous) {
@@ -145,6 +117,6 @@ fn of_s3(layers: &mut Layers<'_>) -> Result<Auth> {
     Ok(Auth::AccessKey {
         id: layers.text(Setting::ACCESS_KEY_ID)?.ok_or_else(missing)?,
         secret: needed(layers, (Setting::SECRET_ACCESS_KEY, Setting::SECRET_ACCESS_KEY_FILE))?,
-        token: layers.secret(Setting::SESSION_TOKEN, Setting::SESSION_TOKEN_FILE)?,
+        token: layers.secret((Setting::SESSION_TOKEN, Setting::SESSION_TOKEN_FILE))?,
     })
 }

@@ -1,12 +1,13 @@
 //! Words and numbers of settings.
 
+use std::net::Ipv4Addr;
+
 use super::Mode;
 use super::layers::Setting;
 use crate::error::Result;
 use crate::sync::Settlement;
 
-pub(super) const MODES: &[(&str, Mode)] =
-    &[("local", Mode::Local), ("cloud", Mode::Cloud), ("hybrid", Mode::Hybrid)];
+pub(super) const MODES: &[(&str, Mode)] = &[("local", Mode::Local), ("hybrid", Mode::Hybrid)];
 
 pub(super) const CONFLICTS: &[(&str, Settlement)] = &[
     ("ask", Settlement::Manual),
@@ -20,14 +21,22 @@ pub(super) const CONFLICTS: &[(&str, Settlement)] = &[
     ("merge", Settlement::Merge),
 ];
 
-/// Whether sessions are sent: all, none, or those of the projects that are named.
-pub(super) const POLICIES: &[(&str, bool)] = &[
-    ("sync_all", true),
-    ("all", true),
-    ("sync_filter", true),
-    ("filter", true),
-    ("sync_none", false),
-    ("none", false),
+/// Which sessions are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    All,
+    /// Those of the projects that are named.
+    OfProjects,
+    None,
+}
+
+pub(super) const POLICIES: &[(&str, Sent)] = &[
+    ("sync_all", Sent::All),
+    ("all", Sent::All),
+    ("sync_filter", Sent::OfProjects),
+    ("filter", Sent::OfProjects),
+    ("sync_none", Sent::None),
+    ("none", Sent::None),
 ];
 
 pub(super) fn count(text: &str) -> Option<u64> {
@@ -47,16 +56,21 @@ pub(super) fn seconds(text: &str) -> Option<u64> {
 
 /// An address over which a secret may go: encrypted, or on this machine. It is not repeated: it may be something else.
 pub(super) fn check_address(address: &str, setting: Setting) -> Result<()> {
-    let here = ["http://localhost", "http://127.", "http://[::1]"];
-    let is_here = here.iter().any(|begin| {
-        // Nothing but a number, a port or the end may follow, lest `http://localhost.example.com` be taken for this machine.
-        let rest = address.strip_prefix(begin).map(|rest| rest.split(['/', ':']).next().unwrap_or_default());
-        rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
-    });
+    let is_here = address.strip_prefix("http://").is_some_and(is_here);
     let host = address.strip_prefix("https://").map(|rest| rest.split(['/', '?']).next().unwrap_or_default());
     let is_named = host.is_some_and(|host| !host.is_empty() && !host.contains(['@', ';', ' ']));
     if is_here || is_named {
         return Ok(());
     }
     Err(setting.wrong("is no address", "write it like `https://ACCOUNT.documents.azure.com:443/`"))
+}
+
+/// Whether what follows `http://` is this machine and nothing that only begins like it: `localhost.example.com`, or
+/// `localhost:word@example.com`, whose host is the last.
+fn is_here(rest: &str) -> bool {
+    let place = rest.split(['/', '?']).next().unwrap_or_default();
+    let is_number = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let (host, _) = place.rsplit_once(':').filter(|(_, port)| is_number(port)).unwrap_or((place, ""));
+    let is_loopback = host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback());
+    host == "localhost" || host == "[::1]" || is_loopback
 }

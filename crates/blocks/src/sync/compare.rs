@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use crate::assemble::{Assembler, Depth, Found, NoLines};
-use crate::block::{Block, BlockType};
+use crate::block::{BlockType, VERSION};
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Pending;
 use crate::replay::late;
@@ -54,6 +54,9 @@ impl Compared {
 /// How often it is looked whether a record at the end goes on, and whether blocks are shown that are there.
 const TICK: Duration = Duration::from_millis(200);
 
+/// No session has more blocks: what is counted from a number stays one.
+const MOST: u64 = 1 << 62;
+
 /// Times that blocks are looked for that a storage does not show yet.
 const LOOKS: u32 = 5;
 
@@ -64,12 +67,15 @@ impl Side<'_, '_> {
             let pending = Pending::of(&self.folder, &self.journal, self.rest, self.watch)?;
             let last = self.storage.head(self.key, self.watch)?;
             let head = last.as_ref().map_or(0, |block| block.sequence);
+            if head > MOST {
+                return Err(self.numberless(head));
+            }
             let known = self.journal.head;
             if head < known {
                 return Err(self.lost(head));
             }
             if head == known {
-                if pending.is_empty() {
+                if pending.is_empty() && pending.is_settled() {
                     self.journal.settle(pending.mark.clone())?;
                 }
                 return Ok(Compared { pending, news: None, head, tail: None });
@@ -100,6 +106,15 @@ impl Side<'_, '_> {
         Error::new(ErrorKind::Busy, message)
     }
 
+    fn numberless(&self, head: u64) -> Error {
+        let message = format!(
+            "session {} has a block with the number {head}, which no session reaches: another program wrote it into {}",
+            self.key.session(),
+            self.storage.name()
+        );
+        Error::new(ErrorKind::Corrupt, message)
+    }
+
     /// Whether a record at the end is still so after it was left alone for a while.
     pub(super) fn is_abandoned(&self, tail: &Tail) -> Result<bool> {
         let since = Instant::now();
@@ -117,8 +132,8 @@ impl Side<'_, '_> {
     /// is looked at again, some times.
     pub(crate) fn rows_behind(&self, after: u64, head: u64) -> Result<Found> {
         for _ in 0..LOOKS {
-            let found = self.rows_shown(after, head)?;
-            if self.shows_all(after, &found)? {
+            let (found, gaps) = self.rows_shown(after, head)?;
+            if self.are_pieces(&gaps)? {
                 return Ok(found);
             }
             sleep(TICK.min(self.rest), self.watch)?;
@@ -126,64 +141,50 @@ impl Side<'_, '_> {
         Err(late(self.storage, self.key))
     }
 
-    /// The records behind a block that are shown.
-    fn rows_shown(&self, after: u64, head: u64) -> Result<Found> {
+    /// The records behind a block that are shown, and what between them is not.
+    fn rows_shown(&self, after: u64, head: u64) -> Result<(Found, Vec<Gap>)> {
         let hidden = Hidden::default();
         let mut rows = Assembler::new(&hidden, Depth::Rows, None, self.watch);
-        let (mut from, mut others) = (after, 0);
-        // By parts, so that no more than one is held.
-        while from < head {
-            let until = head.min(from + PART);
-            for block in self.outlines(from, until)? {
-                rows.take(&block, &mut NoLines)?;
-                if block.device_id != self.device {
-                    others = block.sequence;
-                }
+        let (mut gaps, mut own, mut others) = (Gaps { found: Vec::new(), is_ours: true }, Vec::new(), 0);
+        let selection =
+            Selection { after, until: Some(head), types: HEADS.to_vec(), want: Want::Outline };
+        self.storage.read(self.key, &selection, self.watch, &mut |mut block| {
+            self.watch.check()?;
+            // Pieces of messages are messages.
+            if block.parent_block_id.is_some() {
+                return Ok(ControlFlow::Continue(()));
             }
-            from = until;
-        }
-        Ok(Found { others, ..rows.finish(head, &mut NoLines)? })
-    }
-
-    /// Whether each block behind this one belongs to a record that was found, or is there at least: a piece that belongs to none.
-    fn shows_all(&self, after: u64, found: &Found) -> Result<bool> {
-        let mut known = after;
-        let ends = found.rows.iter().map(|row| (row.sequence, row.until));
-        for (sequence, until) in ends.chain([(found.through + 1, found.through)]) {
-            if sequence > known + 1 && !self.is_there(known, sequence - 1)? {
-                return Ok(false);
+            crate::send::strip(&mut block)?;
+            gaps.pass(rows.known_until(after), block.sequence, block.version);
+            rows.take(&block, &mut NoLines)?;
+            if block.device_id == self.device {
+                own.push(block.sequence);
+            } else {
+                others = block.sequence;
             }
-            known = known.max(until);
-        }
-        Ok(true)
-    }
-
-    /// Whether every block is there behind one, up to another.
-    fn is_there(&self, after: u64, until: u64) -> Result<bool> {
-        let selection = Selection { after, until: Some(until), ..Selection::default() };
-        let mut count = 0;
-        self.storage.read(self.key, &selection, self.watch, &mut |_| {
-            count += 1;
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(count == until - after)
+        gaps.pass(rows.known_until(after), head.saturating_add(1), VERSION);
+        let found = rows.finish(head, &mut NoLines)?;
+        Ok((Found { own, others, ..found }, gaps.found))
     }
 
-    /// Blocks that begin records, in order, without bodies.
-    fn outlines(&self, after: u64, until: u64) -> Result<Vec<Block>> {
-        let mut blocks: Vec<Block> = Vec::new();
-        for (types, want) in [(SMALL.to_vec(), Want::Whole), (RECORDS.to_vec(), Want::Outline)] {
-            let selection = Selection { after, until: Some(until), types, want };
-            self.storage.read(self.key, &selection, self.watch, &mut |mut block| {
-                if block.parent_block_id.is_none() {
-                    crate::send::strip(&mut block)?;
-                    blocks.push(block);
-                }
+    /// Whether what seems to be missing is nothing but pieces, which belong to no record.
+    fn are_pieces(&self, gaps: &[Gap]) -> Result<bool> {
+        for (after, until) in gaps {
+            let selection = Selection { after: *after, until: Some(*until), ..Selection::default() };
+            let mut count = 0;
+            self.storage.read(self.key, &selection, self.watch, &mut |block| {
+                // One that begins a record was not shown before.
+                let is_piece = block.parent_block_id.is_some() || block.block_type == BlockType::EventData;
+                count += u64::from(is_piece);
                 Ok(ControlFlow::Continue(()))
             })?;
+            if count < until - after {
+                return Ok(false);
+            }
         }
-        blocks.sort_by_key(|block| block.sequence);
-        Ok(blocks)
+        Ok(true)
     }
 
     /// Takes what is new in the storage for known where this side has the same: an answer was lost, or the same files came here on
@@ -219,17 +220,33 @@ fn seen(rows: &[Row]) -> Vec<Row> {
     rows.iter().filter(counts).copied().collect()
 }
 
-/// Blocks whose outlines are held at once at most.
-const PART: u64 = 4_096;
+/// Behind one number up to another.
+type Gap = (u64, u64);
 
-/// Blocks that say something of a session, whose data are small but for descriptions.
-const SMALL: [BlockType; 5] = [
+/// What is missing between records. Other programs may leave numbers out; their blocks have no version.
+struct Gaps {
+    found: Vec<Gap>,
+    is_ours: bool,
+}
+
+impl Gaps {
+    /// The next record, where all up to a number is known.
+    fn pass(&mut self, known: u64, next: u64, version: u32) {
+        let is_ours = version > 0;
+        if next > known.saturating_add(1) && is_ours && self.is_ours {
+            self.found.push((known, next - 1));
+        }
+        self.is_ours = is_ours;
+    }
+}
+
+/// Blocks that begin records, or say something of a session.
+const HEADS: [BlockType; 7] = [
     BlockType::SessionCreated,
     BlockType::SessionUpdated,
     BlockType::SessionDeleted,
+    BlockType::Message,
+    BlockType::Event,
     BlockType::Rewind,
     BlockType::Fork,
 ];
-
-/// Blocks of records.
-const RECORDS: [BlockType; 2] = [BlockType::Message, BlockType::Event];

@@ -36,7 +36,7 @@ impl Side<'_, '_> {
         let mut landing = Landing::new(&self.folder, keep)?;
         let made = self
             .describe(&mut landing, &hidden, known, pending.is_described_anew)
-            .and_then(|()| self.land(&mut landing, &hidden, (known, news.found.through), keep));
+            .and_then(|()| self.land(&mut landing, (&hidden, &rows), (known, news.found.through), keep));
         match made {
             Ok(journal) => landing.commit(&journal, &pending.mark, self.watch)?,
             Err(error) => {
@@ -53,11 +53,13 @@ impl Side<'_, '_> {
     fn land(
         &self,
         landing: &mut Landing<'_>,
-        hidden: &Hidden,
+        (hidden, rows): (&Hidden, &[Row]),
         (known, through): (u64, u64),
         keep: [u64; 2],
     ) -> Result<Journal> {
-        let mut assembler = Assembler::new(hidden, Depth::Whole, self.payloads, self.watch);
+        // A record whose pieces never came is not begun: a description would have emptied the one before it.
+        let written = hidden.clone().and_nothing(rows);
+        let mut assembler = Assembler::new(&written, Depth::Whole, self.payloads, self.watch);
         assembler.description.clone_from(&self.journal.description);
         for (kind, keep) in [Kind::Message, Kind::Event].into_iter().zip(keep) {
             let len = std::fs::metadata(self.folder.file(kind)).map_or(0, |found| found.len());

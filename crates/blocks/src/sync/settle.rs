@@ -81,6 +81,7 @@ impl Side<'_, '_> {
                 if theirs < compared.head {
                     maker.rewind(theirs, "merged: begun anew", &mut |block| sender.take(block))?;
                 }
+                compared.leave_out_told(theirs, self.watch)?;
                 if let Some(target) = rewind {
                     maker.rewind(target, "merged: changed here", &mut |block| sender.take(block))?;
                     self.copy((compared, theirs), target, maker, sender)?;
@@ -104,7 +105,7 @@ impl Side<'_, '_> {
         let copy = Folder::new(folder.path());
         let mut landing = Landing::new(&copy, [0, 0])?;
         let told = news.found.rows.iter().filter(|row| row.sequence <= theirs).copied().collect::<Vec<_>>();
-        let (hidden, through) = (Hidden::by(&told), theirs.min(news.found.through));
+        let (hidden, through) = (Hidden::by(&told).and_nothing(&told), theirs.min(news.found.through));
         let mut assembler = Assembler::new(&hidden, Depth::Whole, self.payloads, self.watch);
         let selection = Selection { after: self.journal.head, until: Some(through), ..Selection::default() };
         read_into(self.storage, self.key, &selection, &mut assembler, &mut landing)?;
