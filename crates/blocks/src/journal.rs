@@ -73,6 +73,13 @@ enum Entry {
     Settling(u64),
 }
 
+/// Records on their way, which count when the number of the last block follows.
+#[derive(Default)]
+struct Coming {
+    rows: Vec<Row>,
+    description: Option<Description>,
+}
+
 impl From<&Row> for Entry {
     fn from(row: &Row) -> Self {
         let (kind, bytes) = match row.kind {
@@ -88,8 +95,8 @@ impl From<&Row> for Entry {
 }
 
 impl Journal {
-    /// The journal at a path; an empty one where there is none. A last line that was cut off is as if it had not been begun. Nobody else
-    /// writes meanwhile.
+    /// The journal at a path; an empty one where there is none. What was cut off while it was written down is as if it had not been
+    /// begun: records count together with the number that ends them. Nobody else writes meanwhile.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let (journal, cut) = Self::read(path)?;
         if let Some(whole) = cut {
@@ -116,17 +123,20 @@ impl Journal {
         Self { path: path.to_owned(), is_only_read: true, ..Self::default() }
     }
 
-    /// The journal at a path, and where its last line begins when that was cut off.
+    /// The journal at a path, and where what was cut off begins, if anything was.
     fn read(path: &Path) -> Result<(Self, Option<u64>)> {
         let mut journal = Self { path: path.to_owned(), ..Self::default() };
         let text = match fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((journal, None)),
             text => text.map_err(|cause| Error::io("read", path, cause))?,
         };
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        for line in text.get(..whole).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
+        let (mut coming, mut at, mut whole) = (Coming::default(), 0, 0);
+        for line in text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
             let entry = serde_json::from_slice(line).map_err(|error| journal.damaged(&error.to_string()))?;
-            journal.take(entry)?;
+            at += line.len();
+            if journal.take(entry, &mut coming)? {
+                whole = at;
+            }
         }
         Ok((journal, (whole < text.len()).then_some(whole as u64)))
     }
@@ -139,7 +149,8 @@ impl Journal {
         Error::new(ErrorKind::Corrupt, message)
     }
 
-    fn take(&mut self, entry: Entry) -> Result<()> {
+    /// Takes a line. Whether all that was written down until then is whole.
+    fn take(&mut self, entry: Entry, coming: &mut Coming) -> Result<bool> {
         match entry {
             Entry::Version(VERSION) => {}
             Entry::Version(other) => {
@@ -160,15 +171,22 @@ impl Journal {
                     _ => Kind::Nothing,
                 };
                 let print = if matches!(kind, Kind::Rewind { .. }) { Print::default() } else { print };
-                self.rows.push(Row { sequence, until, kind, print, turn });
-                self.mark = None;
+                coming.rows.push(Row { sequence, until, kind, print, turn });
+                return Ok(false);
             }
-            Entry::Head(head) => self.head = head,
-            Entry::Description(description) => self.description = Some(*description),
+            Entry::Description(description) => {
+                coming.description = Some(*description);
+                return Ok(false);
+            }
+            Entry::Head(head) => {
+                self.rows.append(&mut coming.rows);
+                self.description = coming.description.take().or(self.description.take());
+                (self.head, self.mark) = (head, None);
+            }
             Entry::Mark(mark) => self.mark = Some(mark),
             Entry::Settling(from) => self.settling = Some(from),
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Adds records, and what the last block is now.
@@ -257,4 +275,33 @@ fn print(file: &File, entries: impl Iterator<Item = impl std::borrow::Borrow<Ent
         out.write_all(b"\n")?;
     }
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever ends a process, or a disk, while records are written down.
+    #[test]
+    fn records_count_together_or_not_at_all() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("journal");
+        let row = |sequence| Row { kind: Kind::Event, ..Row::nothing(sequence, sequence) };
+        let mut journal = Journal::open(&path).unwrap();
+        journal.append(&[row(1), row(2)], 2, None).unwrap();
+        let before = fs::read(&path).unwrap().len();
+        journal.append(&[row(3), row(4), row(5)], 5, Some(&Description::default())).unwrap();
+        let all = fs::read(&path).unwrap();
+        for end in before..all.len() {
+            fs::write(&path, &all[..end]).unwrap();
+            let looked = Journal::look(&path).unwrap();
+            assert_eq!((looked.rows.len(), looked.head), (2, 2), "{end}");
+            assert_eq!(fs::read(&path).unwrap().len(), end);
+            let mut opened = Journal::open(&path).unwrap();
+            assert_eq!(fs::read(&path).unwrap().len(), before, "{end}");
+            opened.append(&[row(3)], 3, None).unwrap();
+            let again = Journal::open(&path).unwrap();
+            assert_eq!(again.rows.iter().map(|row| row.sequence).collect::<Vec<_>>(), [1, 2, 3], "{end}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Lines on their way into a session's files: written beside them first, then put in their places, all or none.
 
+mod append;
 mod exchange;
 
 use std::fs::{self, File, OpenOptions};
@@ -99,6 +100,17 @@ impl<'a> Landing<'a> {
 
     /// Puts everything in its place, with the journal that belongs to it. The folder must be what it was by this mark.
     pub(crate) fn commit(mut self, journal: &Journal, was: &Mark, watch: &Watch<'_>) -> Result<()> {
+        let decided = self.decide(journal, was, watch);
+        // What was decided before something failed is done by whoever comes next.
+        if decided.is_err() && !beside(journal.path(), "plan").exists() {
+            self.forget();
+        }
+        let (_lock, plan) = decided?;
+        carry_out(journal.path(), &plan).map(drop)
+    }
+
+    /// Saves all that was written, and decides that it is to have its place.
+    fn decide(&mut self, journal: &Journal, was: &Mark, watch: &Watch<'_>) -> Result<(File, Plan)> {
         let mut plan = Plan { version: 1, folder: self.folder.path().to_owned(), files: Vec::new() };
         for (kind, coming) in FILES.into_iter().zip(&mut self.files) {
             let Some(coming) = coming else { continue };
@@ -111,9 +123,8 @@ impl<'a> Landing<'a> {
             plan.files.push(Planned { name: name(kind).to_owned(), behind, had, ours, is_gone });
         }
         journal.write_to(&beside(journal.path(), "new"))?;
-        let _lock = lock(self.folder.path(), watch)?;
+        let lock = lock(self.folder.path(), watch)?;
         if self.folder.mark() != *was {
-            self.forget();
             let message = format!(
                 "{} is being written to: try again when the session rests",
                 self.folder.path().display()
@@ -121,7 +132,7 @@ impl<'a> Landing<'a> {
             return Err(Error::new(ErrorKind::Busy, message));
         }
         decide(journal.path(), &plan)?;
-        carry_out(journal.path(), &plan).map(drop)
+        Ok((lock, plan))
     }
 
     /// Lets go of what was written.
@@ -254,13 +265,23 @@ pub(crate) fn recover(journal: &Path, watch: &Watch<'_>) -> Result<()> {
 /// Gives everything its place; whatever was done already is passed over. Where a file has got something else meanwhile, what is left
 /// is let go: the next comparison tells what became of it.
 fn carry_out(journal: &Path, plan: &Plan) -> Result<()> {
+    let paths = |file: &Planned| (plan.folder.join(format!("{NEW}{}", file.name)), plan.folder.join(&file.name));
     let mut is_done = true;
+    // Before any is touched, so that none gets its part where another cannot.
     for file in &plan.files {
-        let (new, to) = (plan.folder.join(format!("{NEW}{}", file.name)), plan.folder.join(&file.name));
+        let (new, to) = paths(file);
+        is_done &= match file.behind {
+            Some(behind) if new.exists() => append::is_fit(&new, &to, behind)?,
+            _ => true,
+        };
+    }
+    let placed = if is_done { plan.files.as_slice() } else { &[] };
+    for file in placed {
+        let (new, to) = paths(file);
         is_done &= match file.behind {
             _ if !new.exists() => true,
             None => replace(&new, &to, file)?,
-            Some(behind) => append(&new, &to, behind)?,
+            Some(behind) => append::append(&new, &to, behind)?,
         };
     }
     let made = beside(journal, "new");
@@ -270,7 +291,7 @@ fn carry_out(journal: &Path, plan: &Plan) -> Result<()> {
     }
     sync_folder(&plan.folder.join("x"))?;
     for file in &plan.files {
-        let new = plan.folder.join(format!("{NEW}{}", file.name));
+        let (new, _) = paths(file);
         pass("remove", &new).map_err(|cause| Error::io("remove", &new, cause))?;
         // They are written over next time where they stay.
         let _ = fs::remove_file(new);
@@ -309,39 +330,6 @@ fn replace(new: &Path, to: &Path, file: &Planned) -> Result<bool> {
     let mut there = OpenOptions::new().append(true).open(to).map_err(failed)?;
     let late = io::copy(&mut old, &mut there).map_err(failed)?;
     Ok(late == 0)
-}
-
-/// Appends a file to another that had so many bytes; some of it may be there. Whether nothing else is.
-fn append(new: &Path, to: &Path, behind: u64) -> Result<bool> {
-    let failed = |cause| Error::io("write", to, cause);
-    let mut file =
-        OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(to).map_err(failed)?;
-    let mut from = File::open(new).map_err(|cause| Error::io("open", new, cause))?;
-    let there = file.metadata().map_err(failed)?.len();
-    let Some(done) = there.checked_sub(behind) else { return Ok(false) };
-    file.seek(SeekFrom::Start(behind)).map_err(failed)?;
-    if !same(&mut (&file).take(done), &mut (&from).take(done)).map_err(failed)? {
-        return Ok(false);
-    }
-    pass("append", to).map_err(failed)?;
-    // Appended, wherever the end is by then: what somebody else appends stands before it or behind it, and is never written over.
-    let count = io::copy(&mut from, &mut file).map_err(failed)?;
-    file.sync_all().map_err(failed)?;
-    Ok(file.metadata().map_err(failed)?.len() == there + count)
-}
-
-fn same(one: &mut impl Read, other: &mut impl Read) -> io::Result<bool> {
-    let (mut a, mut b) = (vec![0; BLOCK], vec![0; BLOCK]);
-    loop {
-        let count = one.read(&mut a)?;
-        if count == 0 {
-            return Ok(true);
-        }
-        let room = b.get_mut(..count).unwrap_or_default();
-        if other.read_exact(room).is_err() || a.get(..count) != Some(&*room) {
-            return Ok(false);
-        }
-    }
 }
 
 fn sync_folder(file: &Path) -> Result<()> {
