@@ -76,6 +76,18 @@ impl ErrorKind {
     }
 }
 
+/// A flag was raised while something was read.
+#[derive(Debug)]
+struct Ended;
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cancelled")
+    }
+}
+
+impl std::error::Error for Ended {}
+
 /// Characters of a message at most, so that no input makes it long.
 const LONGEST: usize = 1_500;
 
@@ -96,8 +108,16 @@ impl Error {
         )
     }
 
+    /// The same, where only an error of the system can be given back: [`io`](Self::io) makes of it what it was.
+    pub(crate) fn ended() -> io::Error {
+        io::Error::other(Ended)
+    }
+
     /// What the system refused, with what was being done: `write …`.
     pub fn io(doing: &str, path: &Path, cause: io::Error) -> Self {
+        if cause.get_ref().is_some_and(|inner| inner.is::<Ended>()) {
+            return Self::cancelled();
+        }
         let advice = match cause.kind() {
             io::ErrorKind::StorageFull => "free some space on this disk",
             io::ErrorKind::PermissionDenied => "its owner may allow it",

@@ -170,9 +170,8 @@ impl Pending {
     /// Reads every byte, unless the files are marked as those that were looked at last.
     pub(crate) fn of(folder: &Folder, journal: &Journal, rest: Duration, watch: &Watch<'_>) -> Result<Self> {
         let mark = folder.mark();
-        let metadata = Text::open(&folder.file(Kind::Metadata))?;
-        let transcript = Text::open(&folder.file(Kind::Message))?;
-        let events = Text::open(&folder.file(Kind::Event))?;
+        let open = |kind| Text::open(&folder.file(kind), watch.flag());
+        let (metadata, transcript, events) = (open(Kind::Metadata)?, open(Kind::Message)?, open(Kind::Event)?);
         let mut pending = Self {
             rewind: None,
             is_described_anew: false,
@@ -252,11 +251,5 @@ fn finished(tail: &Tail, rest: Duration) -> Result<u64> {
     if age.is_some_and(|age: Duration| age >= rest) || len == 0 {
         return Ok(len);
     }
-    let (mut lines, mut end) = (tail.text.lines(tail.from.min(len)), tail.from.min(len));
-    while let Some(line) = lines.next()? {
-        if line.is_finished {
-            end = line.end();
-        }
-    }
-    Ok(end)
+    Ok(tail.text.end_of_lines()?.max(tail.from.min(len)))
 }

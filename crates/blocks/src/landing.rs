@@ -4,20 +4,20 @@ mod append;
 mod exchange;
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use trommel_session::Watch;
+use trommel_session::{Cancel, Watch};
 
 use crate::assemble::Lines;
 use crate::disk::pass;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::{Folder, name};
 use crate::journal::{Journal, Mark, Seen, seen};
-use crate::lines::{BLOCK, Print};
+use crate::lines::{BLOCK, Print, Text};
 use crate::retry::sleep;
 use crate::rows::{FILES, Kind, Row};
 
@@ -30,6 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Files on their way.
 pub(crate) struct Landing<'a> {
     folder: &'a Folder,
+    cancel: Cancel,
     /// Of the transcript and the events, how many bytes stay.
     keep: [u64; 2],
     files: [Option<Coming>; 3],
@@ -77,9 +78,10 @@ fn place(kind: Kind) -> usize {
 
 impl<'a> Landing<'a> {
     /// Of a folder whose transcript and events keep so many bytes.
-    pub(crate) fn new(folder: &'a Folder, keep: [u64; 2]) -> Result<Self> {
+    pub(crate) fn new(folder: &'a Folder, keep: [u64; 2], watch: &Watch<'_>) -> Result<Self> {
         fs::create_dir_all(folder.path()).map_err(|cause| Error::io("make", folder.path(), cause))?;
-        Ok(Self { folder, keep, files: [None, None, None], open: None })
+        let cancel = watch.flag().clone();
+        Ok(Self { folder, cancel, keep, files: [None, None, None], open: None })
     }
 
     /// The file of a kind, begun with what stays of the old one unless it is appended to that.
@@ -88,7 +90,7 @@ impl<'a> Landing<'a> {
         if slot.is_none() {
             let keep = at.checked_sub(1).and_then(|at| self.keep.get(at)).copied();
             let kind = FILES.get(at).copied().unwrap_or(Kind::Metadata);
-            *slot = Some(Coming::begin(self.folder, kind, keep)?);
+            *slot = Some(Coming::begin(self.folder, kind, keep, &self.cancel)?);
         }
         slot.as_mut().ok_or_else(Error::cancelled)
     }
@@ -145,7 +147,7 @@ impl<'a> Landing<'a> {
 }
 
 impl Coming {
-    fn begin(folder: &Folder, kind: Kind, keep: Option<u64>) -> Result<Self> {
+    fn begin(folder: &Folder, kind: Kind, keep: Option<u64>, cancel: &Cancel) -> Result<Self> {
         let path = folder.path().join(format!("{NEW}{}", name(kind)));
         let failed = |cause| Error::io("write", &path, cause);
         pass("create", &path).map_err(failed)?;
@@ -168,8 +170,8 @@ impl Coming {
         }
         let mut copied = 0;
         if let Some(keep) = keep.filter(|keep| behind.is_none() && *keep > 0) {
-            let from = File::open(&old).map_err(|cause| Error::io("open", &old, cause))?;
-            copied = io::copy(&mut from.take(keep), &mut out).map_err(failed)?;
+            let from = Text::open(&old, cancel)?;
+            copied = io::copy(&mut from.part(0, keep), &mut out).map_err(failed)?;
         }
         Ok(Self { path, out, len: copied, behind, is_gone: false })
     }

@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use trommel_session::Cancel;
+
 use crate::error::{Error, Result};
 
 /// Bytes that are read at a time.
@@ -81,10 +83,12 @@ pub(crate) struct Text {
     path: PathBuf,
     file: Option<File>,
     len: u64,
+    /// Ends whatever reads it.
+    cancel: Cancel,
 }
 
 impl Text {
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path, cancel: &Cancel) -> Result<Self> {
         let failed = |cause| Error::io("open", path, cause);
         let file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -94,7 +98,7 @@ impl Text {
             Some(file) => file.metadata().map_err(failed)?.len(),
             None => 0,
         };
-        Ok(Self { path: path.to_owned(), file, len })
+        Ok(Self { path: path.to_owned(), file, len, cancel: cancel.clone() })
     }
 
     pub(crate) fn exists(&self) -> bool {
@@ -123,6 +127,23 @@ impl Text {
         Ok(bytes)
     }
 
+    /// Where the last line begins that has no end; the file's end where it has one. Looks at nothing but that line.
+    pub(crate) fn end_of_lines(&self) -> Result<u64> {
+        let (mut end, mut block) = (self.len, Vec::new());
+        while end > 0 {
+            let start = end.saturating_sub(BLOCK as u64);
+            block.clear();
+            self.part(start, end)
+                .read_to_end(&mut block)
+                .map_err(|cause| Error::io("read", &self.path, cause))?;
+            if let Some(at) = memchr::memrchr(b'\n', &block) {
+                return Ok(start + at as u64 + 1);
+            }
+            end = start;
+        }
+        Ok(0)
+    }
+
     /// The lines from an offset on, which is the beginning of one.
     pub(crate) fn lines(&self, from: u64) -> Lines<'_> {
         Lines { text: self, block: Vec::new(), at: 0, next: from, is_whole: false }
@@ -144,6 +165,9 @@ pub(crate) struct Part<'a> {
 impl Read for Part<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let Some(file) = &self.text.file else { return Ok(0) };
+        if self.text.cancel.is_cancelled() {
+            return Err(Error::ended());
+        }
         let most = usize::try_from(self.end.saturating_sub(self.at))
             .map_or(bytes.len(), |left| left.min(bytes.len()));
         let count = file.read_at(bytes.get_mut(..most).unwrap_or_default(), self.at)?;
@@ -211,7 +235,9 @@ mod tests {
         let long = "x".repeat(2 * BLOCK + 7);
         for content in [String::new(), "\n".into(), "a\n\nb".into(), format!("{long}\r\n{long}\n"), long] {
             std::fs::write(&path, &content).unwrap();
-            let text = Text::open(&path).unwrap();
+            let text = Text::open(&path, &Cancel::new()).unwrap();
+            let end = content.rfind('\n').map_or(0, |at| at + 1);
+            assert_eq!(text.end_of_lines().unwrap(), end as u64);
             let (mut lines, mut found) = (text.lines(0), Vec::new());
             while let Some(line) = lines.next().unwrap() {
                 let bytes = text.bytes(line.start, line.end()).unwrap();
@@ -222,6 +248,19 @@ mod tests {
             let expected = content.split_inclusive('\n').map(str::as_bytes).collect::<Vec<_>>();
             assert_eq!(found, expected);
         }
-        assert!(Text::open(&folder.path().join("none")).unwrap().lines(0).next().unwrap().is_none());
+        let none = Text::open(&folder.path().join("none"), &Cancel::new()).unwrap();
+        assert!(none.lines(0).next().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_flag_ends_a_line_of_any_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "x".repeat(2 * BLOCK)).unwrap();
+        let cancel = Cancel::new();
+        let text = Text::open(&path, &cancel).unwrap();
+        cancel.cancel();
+        assert_eq!(text.lines(0).next().unwrap_err().kind(), crate::error::ErrorKind::Cancelled);
+        assert_eq!(text.end_of_lines().unwrap_err().kind(), crate::error::ErrorKind::Cancelled);
     }
 }

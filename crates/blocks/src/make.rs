@@ -9,6 +9,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
+use trommel::reader::Span;
 use trommel_session::Watch;
 
 use crate::block::{Block, BlockType, VERSION};
@@ -68,6 +69,12 @@ struct Draft<'d> {
 struct Record<'r> {
     text: &'r Text,
     at: LineAt,
+}
+
+impl Record<'_> {
+    fn span(&self) -> Span {
+        Span { start: self.at.start, end: self.at.end() }
+    }
 }
 
 impl Maker<'_, '_> {
@@ -143,19 +150,18 @@ impl Maker<'_, '_> {
     }
 
     fn long(&mut self, record: &Record<'_>, kind: Kind, take: &mut Take<'_>) -> Result<()> {
-        let cut = self.cut(record, kind)?;
         let mut body = body_of(record.at.print);
-        body.encoding = (cut.form == Form::Base64).then(|| "base64".to_owned());
         if let Some(payloads) = self.payloads.filter(|_| record.at.print.bytes > LARGE) {
-            let (name, size) = (cut.whole_hex.clone(), record.at.print.bytes);
+            let (name, size) = (cut::named(record)?, record.at.print.bytes);
             let mut from = record.text.part(record.at.start, record.at.end());
             payloads.put(&name, size, &mut from, self.watch)?;
-            body.encoding = None;
             body.payload = Some(Payload { blake3: name.clone(), name, size });
             return self.long_head(record, kind, body, take).map(drop);
         }
+        let cut = Self::cut(record, kind)?;
+        body.encoding = (cut.form == Form::Base64).then(|| "base64".to_owned());
         body.has_continuation = true;
-        (body.total_chunks, body.total_size_bytes) = (cut.pieces, cut.body_bytes);
+        (body.total_chunks, body.total_size_bytes) = (cut.pieces, cut.body.end - cut.body.start);
         if cut.form == Form::Utf8 {
             let part = |from, to| {
                 record.text.bytes(from, to).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
@@ -283,6 +289,8 @@ impl Maker<'_, '_> {
 
     /// Gives a block its number and its id, and gives it away.
     fn put(&mut self, draft: Draft<'_>, take: &mut Take<'_>) -> Result<String> {
+        // What was read meanwhile may be cut off.
+        self.watch.check()?;
         let sum = checksum::of(draft.data.get())?;
         let (session, sequence) = (self.key.session(), self.next);
         let told = format!("{}\0{session}\0{sequence}\0{}", self.device, sum.hex);

@@ -66,6 +66,11 @@ impl<'a> Watch<'a> {
         self
     }
 
+    /// The flag that ends it, for whatever has to look at it elsewhere.
+    pub fn flag(&self) -> &Cancel {
+        &self.cancel
+    }
+
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }

@@ -280,7 +280,7 @@ impl<'w> Filling<'_, 'w> {
         let hidden = Hidden::by(&rows).and_nothing(&rows);
         let keep = [Kind::Message, Kind::Event]
             .map(|kind| visible(&journal.rows, kind).map(|row| row.print.bytes).sum::<u64>());
-        let mut landing = Landing::new(&self.folder, keep)?;
+        let mut landing = Landing::new(&self.folder, keep, self.watch)?;
         let was = self.folder.mark();
         for (kind, keep) in [Kind::Message, Kind::Event].into_iter().zip(keep) {
             if keep < fs::metadata(self.folder.file(kind)).map_or(0, |found| found.len()) {

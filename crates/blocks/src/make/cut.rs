@@ -3,8 +3,8 @@
 use trommel::reader::{Config, Cursor, Event as Token, Framing, Kind as JsonKind, Names, Span, Validation};
 
 use super::{Maker, Record, changed};
-use crate::error::Result;
-use crate::lines::{LineAt, Printer};
+use crate::error::{Error, Result};
+use crate::lines::Printer;
 use crate::pieces::{Form, Pieces};
 use crate::rows::Kind;
 
@@ -16,57 +16,61 @@ pub(super) struct Cut {
     pub(super) form: Form,
     pub(super) body: Span,
     pub(super) pieces: u64,
-    pub(super) body_bytes: u64,
-    pub(super) whole_hex: String,
 }
 
 impl Maker<'_, '_> {
     /// How a long record is cut: an event around its data, everything else as a whole.
-    pub(super) fn cut(&self, record: &Record<'_>, kind: Kind) -> Result<Cut> {
-        let LineAt { start, .. } = record.at;
-        let end = record.at.end();
-        let whole = Span { start, end };
-        let mut printer = Printer::default();
-        let mut form = Form::Utf8;
-        let mut checked = Pieces::new(
-            Told { from: record.text.part(start, end), printer: &mut printer },
-            record.text.path(),
-            form,
-        );
-        loop {
-            self.watch.check()?;
-            match checked.next()? {
-                Ok(Some(_)) => {}
-                Ok(None) => break,
-                Err(_) => {
-                    form = Form::Base64;
-                    checked = Pieces::new(
-                        Told { from: record.text.part(start, end), printer: checked.into_inner().restart() },
-                        record.text.path(),
-                        form,
-                    );
-                }
+    pub(super) fn cut(record: &Record<'_>, kind: Kind) -> Result<Cut> {
+        let whole = record.span();
+        let (form, all) = formed(record)?;
+        let inner = (kind == Kind::Event && form == Form::Utf8).then(|| data_of(record)).flatten();
+        let pieces = match inner {
+            Some(body) => counted(record, body, form)?,
+            None => all,
+        };
+        Ok(Cut { form, body: inner.unwrap_or(whole), pieces })
+    }
+}
+
+/// How a record stands in pieces, and how many those of all of it are.
+fn formed(record: &Record<'_>) -> Result<(Form, u64)> {
+    let Span { start, end } = record.span();
+    let (mut printer, mut form, mut count) = (Printer::default(), Form::Utf8, 0);
+    let from = Told { from: record.text.part(start, end), printer: &mut printer };
+    let mut pieces = Pieces::new(from, record.text.path(), form);
+    loop {
+        match pieces.next()? {
+            Ok(Some(_)) => count += 1,
+            Ok(None) => break,
+            Err(_) => {
+                (form, count) = (Form::Base64, 0);
+                let printer = pieces.into_inner().restart();
+                let from = Told { from: record.text.part(start, end), printer };
+                pieces = Pieces::new(from, record.text.path(), form);
             }
         }
-        drop(checked);
-        if printer.print() != record.at.print {
-            return Err(changed(record.text.path()));
-        }
-        let inner = (kind == Kind::Event && form == Form::Utf8).then(|| data_of(record)).flatten();
-        let body = inner.unwrap_or(whole);
-        let mut pieces = Pieces::new(record.text.part(body.start, body.end), record.text.path(), form);
-        let mut count = 0;
-        while let Ok(Some(_)) = pieces.next()? {
-            count += 1;
-        }
-        Ok(Cut {
-            form,
-            body,
-            pieces: count,
-            body_bytes: body.end - body.start,
-            whole_hex: printer.whole_hex(),
-        })
     }
+    drop(pieces);
+    if printer.print() == record.at.print { Ok((form, count)) } else { Err(changed(record.text.path())) }
+}
+
+fn counted(record: &Record<'_>, body: Span, form: Form) -> Result<u64> {
+    let mut pieces = Pieces::new(record.text.part(body.start, body.end), record.text.path(), form);
+    let mut count = 0;
+    while let Ok(Some(_)) = pieces.next()? {
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// The name of a record among the payloads, which is a hash of all of it.
+pub(super) fn named(record: &Record<'_>) -> Result<String> {
+    let (Span { start, end }, mut printer) = (record.span(), Printer::default());
+    let mut from = Told { from: record.text.part(start, end), printer: &mut printer };
+    let read = std::io::copy(&mut from, &mut std::io::sink());
+    read.map_err(|cause| Error::io("read", record.text.path(), cause))?;
+    let is_same = printer.print() == record.at.print;
+    if is_same { Ok(printer.whole_hex()) } else { Err(changed(record.text.path())) }
 }
 
 /// Reads, and makes a print of what passes.
@@ -92,7 +96,7 @@ impl<R: std::io::Read> std::io::Read for Told<'_, R> {
 
 /// Where an event's data stands, unless too much stands around it.
 fn data_of(record: &Record<'_>) -> Option<Span> {
-    let (start, end) = (record.at.start, record.at.end());
+    let Span { start, end } = record.span();
     let config = Config::new().validation(Validation::Structural);
     let mut cursor = Cursor::from_reader(record.text.part(start, end), Framing::Single, &config);
     matches!(cursor.begin_value().ok()?, Token::Begin(JsonKind::Object)).then_some(())?;

@@ -103,7 +103,7 @@ impl Side<'_, '_> {
         let folder = tempfile::tempdir_in(self.journal.path().parent().unwrap_or(Path::new(".")))
             .map_err(|cause| Error::io("make a folder beside", self.journal.path(), cause))?;
         let copy = Folder::new(folder.path());
-        let mut landing = Landing::new(&copy, [0, 0])?;
+        let mut landing = Landing::new(&copy, [0, 0], self.watch)?;
         let told = news.found.rows.iter().filter(|row| row.sequence <= theirs).copied().collect::<Vec<_>>();
         let (hidden, through) = (Hidden::by(&told).and_nothing(&told), theirs.min(news.found.through));
         let mut assembler = Assembler::new(&hidden, Depth::Whole, self.payloads, self.watch);
