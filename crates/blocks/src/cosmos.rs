@@ -150,17 +150,30 @@ impl BlockStorage for CosmosBlockStorage {
             return self.sessions_of_lines(user, watch, take);
         }
         let asked = Asked { query: rows::described(user)?, partition: None };
-        let mut sessions: BTreeMap<String, Vec<Block>> = BTreeMap::new();
+        let mut sessions: BTreeMap<String, Result<Vec<Block>>> = BTreeMap::new();
         self.link.pages(&asked, watch, &mut |documents| {
             for document in documents {
-                let block = rows::block(&document, false)?;
-                sessions.entry(block.session_id.clone()).or_default().push(block);
+                let (session, block) = (rows::session(&document), rows::block(&document, false));
+                let described = sessions.entry(session).or_insert_with(|| Ok(Vec::new()));
+                match (&mut *described, block) {
+                    (Ok(blocks), Ok(block)) => blocks.push(block),
+                    (Ok(_), Err(problem)) => *described = Err(problem),
+                    (Err(_), _) => {}
+                }
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        for (session, mut described) in sessions {
-            described.sort_by_key(|block| block.sequence);
-            if take(Stored::new(Key::new(user, &session)?, described))?.is_break() {
+        for (session, described) in sessions {
+            // What cannot be a session's name is none.
+            let Ok(key) = Key::new(user, &session) else { continue };
+            let stored = match described {
+                Ok(mut described) => {
+                    described.sort_by_key(|block| block.sequence);
+                    Stored::new(key, described)
+                }
+                Err(problem) => Stored::unreadable(key, problem),
+            };
+            if take(stored)?.is_break() {
                 break;
             }
         }

@@ -343,8 +343,13 @@ fn sync_folder(file: &Path) -> Result<()> {
 
 /// Waits for the lock of a file or a folder, which is held until it is closed. A session is rewound under the same lock.
 pub(crate) fn lock(path: &Path, watch: &Watch<'_>) -> Result<File> {
+    let file = File::open(path).map_err(|cause| Error::io("lock", path, cause))?;
+    lock_file(file, path, watch)
+}
+
+/// The same for one that is open.
+pub(crate) fn lock_file(file: File, path: &Path, watch: &Watch<'_>) -> Result<File> {
     let failed = |cause| Error::io("lock", path, cause);
-    let file = File::open(path).map_err(failed)?;
     let since = Instant::now();
     loop {
         match file.try_lock() {

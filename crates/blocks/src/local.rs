@@ -7,12 +7,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use memchr::memmem::Finder;
 use trommel_session::Watch;
 
 use crate::block::{Block, BlockType};
 use crate::data::Description;
+use crate::disk::make;
 use crate::error::{Error, ErrorKind, Result};
-use crate::landing::lock;
+use crate::landing::lock_file;
 use crate::lines::BLOCK;
 use crate::storage::{BlockStorage, Created, Key, Selection, Stored};
 
@@ -21,6 +23,9 @@ const BLOCKS: &str = "blocks.jsonl";
 
 /// What is known of a session from its blocks.
 const METADATA: &str = "metadata.json";
+
+/// What is locked while a session is begun.
+const LOCK: &str = ".lock";
 
 /// Bytes of a block's line at most.
 const LONGEST: u64 = 8 << 20;
@@ -47,40 +52,52 @@ impl LocalBlockStorage {
         Ok(found.into_iter().find(|folder| folder.join(BLOCKS).is_file()))
     }
 
-    /// The folder of a session that is begun with this block.
-    fn begun(&self, key: &Key, block: &Block) -> Result<PathBuf> {
-        let told: Description = block.data().unwrap_or_default();
-        let project = told.project_slug.filter(|slug| is_name(slug)).unwrap_or_else(|| "default".to_owned());
-        let folder = self.base.join(key.user()).join(project).join(key.session());
-        fs::create_dir_all(&folder).map_err(|cause| Error::io("make", &folder, cause))?;
-        Ok(folder)
+    /// The file of a session's blocks, which is begun with this one where there is none, and locked. The lock is that of a file, as some
+    /// disks that machines share know none of folders.
+    fn begun(&self, key: &Key, first: &Block, watch: &Watch<'_>) -> Result<Blocks> {
+        let home = self.base.join(key.user());
+        make(&home)?;
+        let folder = match self.folder(key)? {
+            Some(folder) => folder,
+            None => {
+                // Of two that begin it at once, in different projects, one is first.
+                let _one = lock_file(opened(&home.join(LOCK))?, &home, watch)?;
+                match self.folder(key)? {
+                    Some(folder) => folder,
+                    None => {
+                        let told: Description = first.data().unwrap_or_default();
+                        let project = told.project_slug.filter(|slug| is_name(slug));
+                        let project = project.unwrap_or_else(|| "default".to_owned());
+                        let folder = home.join(project).join(key.session());
+                        make(&folder)?;
+                        opened(&folder.join(BLOCKS))?;
+                        folder
+                    }
+                }
+            }
+        };
+        let path = folder.join(BLOCKS);
+        let mut file = lock_file(opened(&path)?, &path, watch)?;
+        let failed = |cause| Error::io("write", &path, cause);
+        let (last, end) = last(&mut file, &path)?;
+        if end.is_cut {
+            file.set_len(end.at).map_err(failed)?;
+        } else if end.is_open {
+            file.write_all(b"\n").map_err(failed)?;
+        }
+        Ok(Blocks { folder, path, file, head: last.map_or(0, |block| block.sequence) })
     }
 
-    /// Appends blocks under the folder's lock. How many are there now.
+    /// Appends blocks under the lock of their file. How many are there now.
     fn append(&self, key: &Key, blocks: &[Block], watch: &Watch<'_>) -> Result<(usize, Option<Created>)> {
         watch.check()?;
         let Some(first) = blocks.first() else { return Ok((0, None)) };
-        let folder = match self.folder(key)? {
-            Some(folder) => folder,
-            None => self.begun(key, first)?,
-        };
-        let _lock = lock(&folder, watch)?;
-        let path = folder.join(BLOCKS);
+        let Blocks { folder, path, mut file, head } = self.begun(key, first, watch)?;
         let failed = |cause| Error::io("write", &path, cause);
-        let mut file = OpenOptions::new()
-            .create(true)
-            .read(true)
-            .append(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(failed)?;
-        let (last, end) = last(&mut file, &path)?;
-        file.set_len(end).map_err(failed)?;
-        let head = last.map_or(0, |block| block.sequence);
         let (mut text, mut count, mut answer) = (Vec::new(), 0, None);
         for block in blocks {
             if block.sequence <= head {
-                answer = Some(self.there(key, block)?);
+                answer = Some(self.there(key, block, watch)?);
                 if answer == Some(Created::Taken) {
                     break;
                 }
@@ -94,18 +111,17 @@ impl LocalBlockStorage {
             count += 1;
         }
         file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
-        if blocks.iter().take(count).any(|block| block.block_type.describes()) {
-            self.describe(key, &folder)?;
-        }
+        let told = blocks.iter().take(count).filter(|block| block.sequence > head && is_told(block));
+        self.describe(key, &folder, told, watch)?;
         Ok((count, answer))
     }
 
     /// What stands where a block is to stand.
-    fn there(&self, key: &Key, block: &Block) -> Result<Created> {
+    fn there(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created> {
         let mut answer = Created::Taken;
         let selection =
             Selection { after: block.sequence - 1, until: Some(block.sequence), ..Selection::default() };
-        self.read(key, &selection, &Watch::new(), &mut |there| {
+        self.read(key, &selection, watch, &mut |there| {
             if there.is_same_as(block) {
                 answer = Created::Same;
             }
@@ -114,13 +130,27 @@ impl LocalBlockStorage {
         Ok(answer)
     }
 
-    /// Writes down what the blocks tell of the session.
-    fn describe(&self, key: &Key, folder: &Path) -> Result<()> {
-        let mut told = Description::default();
-        for block in self.described(key)? {
-            told = told.then(block.data().unwrap_or_default());
+    /// Writes down what new blocks tell of the session, behind what was told before.
+    fn describe<'b>(
+        &self,
+        key: &Key,
+        folder: &Path,
+        new: impl Iterator<Item = &'b Block>,
+        watch: &Watch<'_>,
+    ) -> Result<()> {
+        let mut new = new.map(|block| block.data().unwrap_or_default()).peekable();
+        if new.peek().is_none() {
+            return Ok(());
         }
         let path = folder.join(METADATA);
+        let known = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Description>(&text).ok());
+        let told = match known {
+            Some(known) => new.fold(known, Description::then),
+            None => {
+                let all = self.described(key, watch)?;
+                all.iter().map(|block| block.data().unwrap_or_default()).fold(Description::default(), Description::then)
+            }
+        };
         let failed = |cause| Error::io("write", &path, cause);
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
         serde_json::to_writer(&mut file, &told).map_err(|error| failed(error.into()))?;
@@ -128,18 +158,39 @@ impl LocalBlockStorage {
         Ok(())
     }
 
-    fn described(&self, key: &Key) -> Result<Vec<Block>> {
+    fn described(&self, key: &Key, watch: &Watch<'_>) -> Result<Vec<Block>> {
         let types = BlockType::ALL.into_iter().filter(|kind| kind.describes()).collect();
         let selection = Selection { types, ..Selection::default() };
         let mut found = Vec::new();
-        self.read(key, &selection, &Watch::new(), &mut |block| {
-            if block.parent_block_id.is_none() {
+        self.read(key, &selection, watch, &mut |block| {
+            if is_told(&block) {
                 found.push(block);
             }
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(found)
     }
+}
+
+/// Whether a block says something of its session; a piece of a long one does not.
+fn is_told(block: &Block) -> bool {
+    block.block_type.describes() && block.parent_block_id.is_none()
+}
+
+/// The blocks of a session, locked.
+struct Blocks {
+    folder: PathBuf,
+    path: PathBuf,
+    file: File,
+    /// The last number.
+    head: u64,
+}
+
+/// A file that is read and appended to, made where there is none.
+fn opened(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    let opened = options.create(true).read(true).append(true).mode(0o600).open(path);
+    opened.map_err(|cause| Error::io("open", path, cause))
 }
 
 /// Passes over so many lines, unless it is to end. Whether there are so many.
@@ -203,8 +254,17 @@ fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     Ok(found)
 }
 
-/// The last block of a file, and where its line ends. What stands behind was cut off when it was written.
-fn last(file: &mut File, path: &Path) -> Result<(Option<Block>, u64)> {
+/// Where blocks end in their file.
+struct End {
+    at: u64,
+    /// Whether something stands behind that was cut off when it was written.
+    is_cut: bool,
+    /// Whether the last line has no end yet, which another program may leave out.
+    is_open: bool,
+}
+
+/// The last block of a file, and where its line ends.
+fn last(file: &mut File, path: &Path) -> Result<(Option<Block>, End)> {
     let failed = |cause| Error::io("read", path, cause);
     let len = file.metadata().map_err(failed)?.len();
     let mut span = 64 << 10;
@@ -212,17 +272,22 @@ fn last(file: &mut File, path: &Path) -> Result<(Option<Block>, u64)> {
         let from = len.saturating_sub(span);
         file.seek(SeekFrom::Start(from)).map_err(failed)?;
         let mut bytes = Vec::new();
-        file.take(span).read_to_end(&mut bytes).map_err(failed)?;
+        (&*file).take(span).read_to_end(&mut bytes).map_err(failed)?;
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let whole = bytes.get(..end).unwrap_or_default();
+        let (whole, open) = bytes.split_at_checked(end).unwrap_or_default();
+        if (end > 0 || from == 0)
+            && !open.is_empty()
+            && let Ok(block) = serde_json::from_slice(open)
+        {
+            return Ok((Some(block), End { at: len, is_cut: false, is_open: true }));
+        }
         let before = whole.get(..end.saturating_sub(1)).unwrap_or_default();
         let start = before.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
         if let Some(start) = start.or_else(|| (from == 0).then_some(0)) {
             let line = whole.get(start..).unwrap_or_default();
-            if line.is_empty() {
-                return Ok((None, 0));
-            }
-            return Ok((Some(parsed(line, path)?), from + end as u64));
+            let end = End { at: from + end as u64, is_cut: !open.is_empty(), is_open: false };
+            let block = if line.is_empty() { None } else { Some(parsed(line, path)?) };
+            return Ok((block, end));
         }
         if span > LONGEST {
             let message = format!(
@@ -233,6 +298,24 @@ fn last(file: &mut File, path: &Path) -> Result<(Option<Block>, u64)> {
         }
         span *= 4;
     }
+}
+
+/// Whether a line may be a block of one of these types, which then stands in it. Most are passed over unread so.
+fn is_named(words: &[Finder<'_>], line: &[u8]) -> bool {
+    words.is_empty() || words.iter().any(|word| word.find(line).is_some())
+}
+
+/// A block that says that it is of another session was not stored here by anybody.
+fn of_session(block: Block, key: &Key, path: &Path) -> Result<Block> {
+    if block.session_id == key.session() {
+        return Ok(block);
+    }
+    let message = format!(
+        "{} holds block {} of another session: it was copied or changed by hand",
+        path.display(),
+        block.sequence
+    );
+    Err(Error::new(ErrorKind::Corrupt, message))
 }
 
 fn parsed(line: &[u8], path: &Path) -> Result<Block> {
@@ -295,6 +378,7 @@ impl BlockStorage for LocalBlockStorage {
         if !is_first {
             file.rewind().map_err(failed)?;
         }
+        let words = selection.types.iter().map(|kind| Finder::new(kind.name())).collect::<Vec<_>>();
         let mut line = Vec::new();
         loop {
             watch.check()?;
@@ -308,7 +392,10 @@ impl BlockStorage for LocalBlockStorage {
                 file.rewind().map_err(failed)?;
                 continue;
             }
-            let block = parsed(&line, &path)?;
+            if !is_first && !is_named(&words, &line) {
+                continue;
+            }
+            let block = of_session(parsed(&line, &path)?, key, &path)?;
             if std::mem::take(&mut is_first) && block.sequence != selection.after + 1 {
                 file.rewind().map_err(failed)?;
                 continue;
@@ -327,7 +414,8 @@ impl BlockStorage for LocalBlockStorage {
         let Some(folder) = self.folder(key)? else { return Ok(None) };
         let path = folder.join(BLOCKS);
         let mut file = File::open(&path).map_err(|cause| Error::io("open", &path, cause))?;
-        last(&mut file, &path).map(|(block, _)| block)
+        let (block, _) = last(&mut file, &path)?;
+        block.map(|block| of_session(block, key, &path)).transpose()
     }
 
     fn sessions(
@@ -342,9 +430,14 @@ impl BlockStorage for LocalBlockStorage {
                 if !folder.join(BLOCKS).is_file() {
                     continue;
                 }
-                let key = Key::new(user, &session)?;
-                let described = self.described(&key)?;
-                if take(Stored::new(key, described))?.is_break() {
+                // What cannot be a session's name is none.
+                let Ok(key) = Key::new(user, &session) else { continue };
+                let stored = match self.described(&key, watch) {
+                    Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
+                    Err(error) => Stored::unreadable(key, error),
+                    Ok(described) => Stored::new(key, described),
+                };
+                if take(stored)?.is_break() {
                     return Ok(());
                 }
             }

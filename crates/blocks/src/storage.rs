@@ -1,6 +1,7 @@
 //! What a storage of blocks can do, whatever it is made of.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use trommel_session::Watch;
@@ -113,12 +114,19 @@ pub struct Stored {
     pub key: Key,
     /// The blocks that [describe](BlockType::describes) it, in order. Empty where the storage keeps no such blocks.
     pub described: Vec<Block>,
+    /// Why they cannot be read. It keeps no other session back.
+    pub problem: Option<Arc<Error>>,
 }
 
 impl Stored {
     /// A session and the blocks that describe it.
     pub fn new(key: Key, described: Vec<Block>) -> Self {
-        Self { key, described }
+        Self { key, described, problem: None }
+    }
+
+    /// A session whose blocks cannot be read, and why.
+    pub fn unreadable(key: Key, problem: Error) -> Self {
+        Self { key, described: Vec::new(), problem: Some(Arc::new(problem)) }
     }
 }
 

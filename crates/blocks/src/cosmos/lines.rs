@@ -100,8 +100,18 @@ impl CosmosBlockStorage {
         watch: &Watch<'_>,
         take: &mut dyn FnMut(Block) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
+        self.walk_lines(key, (selection, rows::is_outlined(selection)), watch, take)
+    }
+
+    /// Gives away the blocks that are selected, in full or without their bodies.
+    fn walk_lines(
+        &self,
+        key: &Key,
+        (selection, is_light): (&Selection, bool),
+        watch: &Watch<'_>,
+        take: &mut dyn FnMut(Block) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         let Some((partition, session)) = self.session_of_lines(key, watch)? else { return Ok(()) };
-        let is_light = rows::is_outlined(selection);
         let mut numbered = Numbered { key, selection, next: 1, take };
         if numbered.give(&session, BlockType::SessionCreated, &description(&session))?.is_break() {
             return Ok(());
@@ -136,7 +146,7 @@ impl CosmosBlockStorage {
         let selection = Selection::default();
         let mut head = None;
         // Nothing but its number is needed, which is known when all before it were counted.
-        self.read_lines(key, &selection, watch, &mut |block| {
+        self.walk_lines(key, (&selection, true), watch, &mut |block| {
             head = Some(block);
             Ok(ControlFlow::Continue(()))
         })?;
@@ -152,7 +162,8 @@ impl CosmosBlockStorage {
         let query = Query::from("SELECT * FROM c WHERE c.type = 'session' AND c.user_id = @user");
         let asked = Asked { query: rows::with(query, "@user", user)?, partition: None };
         self.rows(&asked, watch, &mut |row| {
-            let key = Key::new(user, text(&row, "session_id"))?;
+            // What cannot be a session's name is none.
+            let Ok(key) = Key::new(user, text(&row, "session_id")) else { return Ok(ControlFlow::Continue(())) };
             let block = made(&key, &row, 1, BlockType::SessionCreated, &description(&row))?;
             take(Stored::new(key, vec![block]))
         })

@@ -19,6 +19,9 @@ const HEADS: &str = "c.block_id, c.session_id, c.user_id, c.sequence, c.timestam
 /// Blocks of one session. Two sessions may share a value of the partition, so that both names are asked for, too.
 const WHOSE: &str = "c.partitionKey = @partition AND c.user_id = @user AND c.session_id = @session";
 
+/// Pieces name the block that they belong to.
+const NO_PIECES: &str = " AND (NOT IS_DEFINED(c.parent_block_id) OR c.parent_block_id = null)";
+
 /// Members of the data of events and messages that are no bodies.
 const OUTLINES: [&str; 17] = [
     "role",
@@ -63,6 +66,9 @@ const DESCRIPTIONS: [&str; 19] = [
     "type",
 ];
 
+/// Members of the data of rewinds.
+const REWINDS: [&str; 2] = ["target_sequence", "reason"];
+
 /// What a member of the data is called in an answer, where it stands beside the others.
 const PREFIX: &str = "d_";
 
@@ -101,20 +107,32 @@ pub(super) fn document(key: &Key, block: &Block) -> Result<(String, Box<RawValue
     Ok((id, text))
 }
 
-/// Whether bodies are left out of an answer.
+/// Whether bodies are left out of an answer, and pieces.
 pub(super) fn is_outlined(selection: &Selection) -> bool {
-    let is_light = |kind: &BlockType| matches!(kind, BlockType::Event | BlockType::Message);
+    let is_light = |kind: &BlockType| *kind != BlockType::EventData;
     selection.want == Want::Outline && !selection.types.is_empty() && selection.types.iter().all(is_light)
+}
+
+/// What is wanted of blocks without their bodies.
+fn outlined(selection: &Selection) -> String {
+    let describes = selection.types.iter().any(|kind| kind.describes() || *kind == BlockType::Rewind);
+    let mut members = OUTLINES.to_vec();
+    if describes {
+        members.extend(DESCRIPTIONS.iter().filter(|name| !OUTLINES.contains(name)));
+        members.extend(REWINDS);
+    }
+    projected(&members)
 }
 
 /// The blocks of a session that are asked for.
 pub(super) fn selected(key: &Key, selection: &Selection) -> Result<Query> {
-    let what = if is_outlined(selection) { projected(&OUTLINES) } else { "*".to_owned() };
+    let what = if is_outlined(selection) { outlined(selection) } else { "*".to_owned() };
     let mut text = format!("SELECT {what} FROM c WHERE {WHOSE} AND c.sequence > @after");
     if selection.until.is_some() {
         text.push_str(" AND c.sequence <= @until");
     }
     text.push_str(&types(&selection.types));
+    text.push_str(if is_outlined(selection) { NO_PIECES } else { "" });
     text.push_str(" ORDER BY c.sequence");
     let mut query = named(Query::from(text), key)?;
     query = with(query, "@after", selection.after)?;
@@ -183,6 +201,16 @@ pub(super) fn block(document: &RawValue, is_whole: bool) -> Result<Block> {
     let block: Block = read.map_err(|error| unreadable(document, &error))?;
     block.check_version()?;
     Ok(block)
+}
+
+/// The session that a document says it belongs to, whatever else it says.
+pub(super) fn session(document: &RawValue) -> String {
+    #[derive(Deserialize)]
+    struct Whose {
+        #[serde(default)]
+        session_id: String,
+    }
+    serde_json::from_str(document.get()).map_or_else(|_| String::new(), |whose: Whose| whose.session_id)
 }
 
 /// Puts the members of the data back where they were.

@@ -11,10 +11,11 @@ use trommel_session::{
 };
 
 use crate::assemble::{Assembler, Depth, Lines};
+use crate::disk::make;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Folder;
 use crate::hybrid::HybridBlockStorage;
-use crate::hybrid::places::{folder, make};
+use crate::hybrid::places::folder;
 use crate::journal::Journal;
 use crate::lines::Print;
 use crate::replay::read_into;

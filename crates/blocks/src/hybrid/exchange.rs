@@ -281,6 +281,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const TICK: Duration = Duration::from_millis(50);
 
 /// What is wrong with every session alike.
-fn ends_all(error: &Error) -> bool {
+pub(super) fn ends_all(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Cancelled | ErrorKind::Offline | ErrorKind::Denied)
 }

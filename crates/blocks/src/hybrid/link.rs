@@ -25,6 +25,8 @@ pub(super) struct Asked {
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub(super) problem: Option<Arc<Error>>,
+    /// What kept some sessions from being read.
+    notes: Arc<[String]>,
 }
 
 impl Link {
@@ -44,10 +46,10 @@ impl Link {
     }
 
     pub(super) fn said(&self) -> Vec<String> {
-        self.problem
-            .iter()
-            .map(|problem| format!("what lies in the cloud is as it was known last: {problem}"))
-            .collect()
+        let problem = self.problem.iter();
+        let problem =
+            problem.map(|problem| format!("what lies in the cloud is as it was known last: {problem}"));
+        problem.chain(self.notes.iter().cloned()).collect()
     }
 }
 
@@ -56,7 +58,7 @@ impl HybridBlockStorage {
     pub(super) fn known_link(&self) -> Link {
         let unasked = || {
             let problem = Error::new(ErrorKind::Offline, "it was not asked");
-            Link { problem: Some(Arc::new(problem)) }
+            Link { problem: Some(Arc::new(problem)), notes: Arc::default() }
         };
         self.last().map_or_else(unasked, |(_, link)| link)
     }
@@ -87,17 +89,17 @@ impl HybridBlockStorage {
             return Ok(link);
         }
         let asked = self.options.storage.reach(self.options.connect_timeout).and_then(|()| self.ask(watch));
-        let problem = match asked {
+        let link = match asked {
             Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
-            asked => asked.err().map(Arc::new),
+            Err(error) => Link { problem: Some(Arc::new(error)), notes: Arc::default() },
+            Ok(notes) => Link { problem: None, notes: notes.into() },
         };
-        let link = Link { problem };
         *self.asked.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), link.clone()));
         Ok(link)
     }
 
     /// Asks for the list. What accepts whoever comes and says nothing is out of reach all the same, after a while.
-    fn ask(&self, watch: &Watch<'_>) -> Result<()> {
+    fn ask(&self, watch: &Watch<'_>) -> Result<Vec<String>> {
         let (cancel, since) = (Cancel::new(), Instant::now());
         let inner = Watch::new().cancel_with(&cancel);
         let listed = thread::scope(|scope| {

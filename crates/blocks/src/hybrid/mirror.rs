@@ -15,11 +15,12 @@ use trommel_session::{ListQuery, SearchQuery, Session, SessionRow, Sessions, Sou
 use crate::assemble::{Assembler, Depth, Found};
 use crate::block::{Block, BlockType};
 use crate::data::Description;
+use crate::disk::make;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Folder;
 use crate::foreign;
 use crate::hybrid::HybridOptions;
-use crate::hybrid::places::{Places, make, make_above};
+use crate::hybrid::places::{Places, make_above};
 use crate::journal::Journal;
 use crate::landing::{self, Landing};
 use crate::local::is_name;
@@ -44,23 +45,28 @@ pub(super) struct Mirror<'a> {
 }
 
 impl Mirror<'_> {
-    /// Makes the list of sessions what is stored: a folder with a description for each, and none for one that is no more.
-    pub(super) fn list(&self, watch: &Watch<'_>) -> Result<()> {
-        let mut seen = BTreeSet::new();
+    /// Makes the list of sessions what is stored: a folder with a description for each, and none for one that is no more. What kept some
+    /// from being read, which stay as they were known last.
+    pub(super) fn list(&self, watch: &Watch<'_>) -> Result<Vec<String>> {
+        let (mut seen, mut unreadable, mut problems) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         self.options.storage.sessions(&self.options.user, watch, &mut |stored| {
             watch.check()?;
-            if let Some(described) = Listed::of(&stored) {
+            if let Some(problem) = &stored.problem {
+                unreadable.insert(stored.key.session().to_owned());
+                problems.push(format!("session {} cannot be read: {problem}", stored.key.session()));
+            } else if let Some(described) = Listed::of(&stored) {
                 seen.insert(self.describe(&described)?);
             }
             Ok(ControlFlow::Continue(()))
         })?;
         for (folder, project, session) in self.listed()? {
-            if !seen.contains(&folder) {
+            if !seen.contains(&folder) && !unreadable.contains(&session) {
                 remove_all(&folder)?;
                 remove(&self.places.mirror_journal(&project, &session))?;
             }
         }
-        Ok(())
+        problems.truncate(PROBLEMS);
+        Ok(problems)
     }
 
     /// Every session of the mirror: its folder, project and id.
@@ -80,7 +86,9 @@ impl Mirror<'_> {
         let folder = self.places.mirrored(project, session);
         let path = folder.join("metadata.json");
         let journal = self.places.mirror_journal(project, session);
-        let is_newer = !journal.exists() || Journal::open(&journal)?.head < listed.last.sequence;
+        // One that was damaged is made anew when the session is asked for.
+        let known = Journal::look(&journal).map_or(0, |journal| journal.head);
+        let is_newer = known < listed.last.sequence;
         let text = foreign::description(listed.last, &listed.told);
         if is_newer && fs::read(&path).ok().as_deref() != Some(text.as_bytes()) {
             make(&folder)?;
@@ -257,7 +265,13 @@ impl<'w> Filling<'_, 'w> {
     /// What is known of the mirror; nothing where its files are not what it says.
     fn known(&self, path: &Path) -> Result<Journal> {
         landing::recover(path, self.watch)?;
-        let known = Journal::open(path)?;
+        let known = match Journal::open(path) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                remove(path)?;
+                Journal::open(path)?
+            }
+            known => known?,
+        };
         let is_whole = [Kind::Message, Kind::Event].into_iter().all(|kind| {
             let told = visible(&known.rows, kind).map(|row| row.print.bytes).sum::<u64>();
             fs::metadata(self.folder.file(kind)).map_or(0, |found| found.len()) == told

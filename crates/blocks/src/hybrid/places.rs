@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::disk::make;
 use crate::error::{Error, Result};
 use crate::hybrid::HybridOptions;
 
@@ -73,13 +74,6 @@ fn named(what: &[u8]) -> String {
 
 pub(super) fn folder(root: &Path, project: &str, session: &str) -> PathBuf {
     root.join("projects").join(project).join("sessions").join(session)
-}
-
-/// Makes a folder that nobody else may look into.
-pub(super) fn make(folder: &Path) -> Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|cause| Error::io("make", folder, cause))
 }
 
 /// Makes the folder that a file is to lie in.

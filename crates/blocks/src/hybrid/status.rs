@@ -5,6 +5,7 @@ use trommel_session::{SessionSync, SyncStatus, Watch};
 use crate::error::{ErrorKind, Result};
 use crate::folder::Pending;
 use crate::hybrid::HybridBlockStorage;
+use crate::hybrid::exchange::ends_all;
 use crate::sync::State;
 
 /// One session compared.
@@ -50,13 +51,21 @@ impl HybridBlockStorage {
             status.sessions.push(session);
             return Ok(status);
         }
-        let mut all = Vec::new();
+        let (mut all, mut problems) = (Vec::new(), Vec::new());
         self.each_here(
             &mut |row| {
                 if self.keeps(row).is_some() {
                     return Ok(());
                 }
-                let compared = self.compared(&row.project, &row.session_id, &mut status.connected, watch)?;
+                let compared = self.compared(&row.project, &row.session_id, &mut status.connected, watch);
+                let compared = match compared {
+                    Err(error) if ends_all(&error) => return Err(error),
+                    Err(error) => {
+                        problems.push(format!("session {}: {error}", row.session_id));
+                        return Ok(());
+                    }
+                    compared => compared?,
+                };
                 count(&mut status, &compared);
                 if let Some(state @ (State::Ahead | State::Behind | State::Conflict)) = compared.state {
                     let id = row.session_id.clone();
@@ -67,6 +76,10 @@ impl HybridBlockStorage {
             watch,
         )?;
         status.sessions = all;
+        if status.problem.is_none() && !problems.is_empty() {
+            problems.truncate(PROBLEMS);
+            status.problem = Some(problems.join("; "));
+        }
         Ok(status)
     }
 
@@ -102,6 +115,9 @@ impl HybridBlockStorage {
         Ok(Compared { local: side.journal.head + uploads, cloud: None, uploads, downloads: 0, state })
     }
 }
+
+/// Sessions whose problems are told at most.
+const PROBLEMS: usize = 5;
 
 fn count(status: &mut SyncStatus, compared: &Compared) {
     status.pending_uploads += compared.uploads;

@@ -7,9 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use trommel_blocks::{
-    Block, BlockStorage, Created, Error, ErrorKind, Key, LocalBlockStorage, Result, Selection, Stored,
-};
+use trommel_blocks::{Block, BlockStorage, Created, Error, ErrorKind, Key, Result, Selection, Stored};
 use trommel_session::Watch;
 
 /// How a call fails.
@@ -32,39 +30,26 @@ type Plan = Box<dyn FnMut(u64) -> Option<Fault> + Send>;
 /// A machine's way to a storage.
 pub(crate) struct Net {
     inner: Arc<dyn BlockStorage>,
-    is_cut: AtomicBool,
+    /// Whether nothing is answered, and whoever asks waits in vain.
+    pub(crate) is_cut: AtomicBool,
     /// Questions that reached it.
-    asked: AtomicU64,
+    pub(crate) asked: AtomicU64,
     plan: Mutex<(u64, Plan)>,
+    /// The storage's folder, where it has one of its own.
     _home: Option<TempDir>,
 }
 
 impl Net {
-    /// To a folder of its own.
-    pub(crate) fn new() -> Arc<Self> {
-        let home = tempfile::tempdir().unwrap();
-        let inner = Arc::new(LocalBlockStorage::new(home.path()));
-        Arc::new(Self { _home: Some(home), ..Self::to(inner) })
-    }
-
     /// To a storage that others reach, too.
     pub(crate) fn over(inner: Arc<dyn BlockStorage>) -> Arc<Self> {
-        Arc::new(Self::to(inner))
+        Arc::new(Self::to(inner, None))
     }
 
-    fn to(inner: Arc<dyn BlockStorage>) -> Self {
+    /// And keeps the folder that it is in.
+    pub(crate) fn to(inner: Arc<dyn BlockStorage>, home: Option<TempDir>) -> Self {
         let plan: Plan = Box::new(|_| None);
         let (is_cut, asked) = (AtomicBool::new(false), AtomicU64::new(0));
-        Self { inner, is_cut, asked, plan: Mutex::new((0, plan)), _home: None }
-    }
-
-    /// Nothing is answered from now on, whoever asks waits in vain; or is answered again.
-    pub(crate) fn cut(&self, is_cut: bool) {
-        self.is_cut.store(is_cut, Ordering::SeqCst);
-    }
-
-    pub(crate) fn asked(&self) -> u64 {
-        self.asked.load(Ordering::SeqCst)
+        Self { inner, is_cut, asked, plan: Mutex::new((0, plan)), _home: home }
     }
 
     /// Lets calls fail from now on; they are counted afresh.

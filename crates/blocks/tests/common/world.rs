@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread;
 
-use trommel_blocks::{BlockStorage, ErrorKind, Key, Selection, Settlement};
+use trommel_blocks::{BlockStorage, ErrorKind, Key, Outcome, Selection, Settlement, SyncReport};
 use trommel_session::{EventQuery, ListQuery, RewindQuery, SearchQuery, Session, Watch};
 
 use super::machine::{FILES, Machine};
@@ -47,6 +47,8 @@ pub(crate) struct World {
     /// Names in blocks, and how many blocks of each session were looked at: none ever changes.
     stored: BTreeSet<String>,
     looked_at: BTreeMap<&'static str, u64>,
+    /// Conflicts that nobody settled.
+    conflicts: u64,
     /// What was done, for whoever looks into a failure.
     done: Vec<String>,
 }
@@ -64,14 +66,17 @@ fn names(text: &[u8]) -> BTreeSet<String> {
 
 /// Runs so many cases of so many steps, each on a storage of its own; all ends well in each.
 pub(crate) fn run(cases: u64, steps: usize, storage: &dyn Fn() -> Arc<dyn BlockStorage>) {
-    let only = std::env::var("TROMMEL_SEED").ok().and_then(|seed| seed.parse().ok());
+    let only = std::env::var_os("TROMMEL_SEED").and_then(|seed| seed.to_str()?.parse().ok());
+    let mut conflicts = 0;
     for seed in only.map_or(0..cases, |seed: u64| seed..seed + 1) {
         let mut world = World::new(seed, storage());
         for _ in 0..steps {
             world.step();
         }
         world.heal();
+        conflicts += world.conflicts;
     }
+    assert!(conflicts > 0 || only.is_some(), "no conflict was there to be told");
 }
 
 impl World {
@@ -90,6 +95,7 @@ impl World {
             lines: BTreeSet::new(),
             stored: BTreeSet::new(),
             looked_at: BTreeMap::new(),
+            conflicts: 0,
             done: vec![format!("seed {seed}")],
         }
     }
@@ -135,7 +141,9 @@ impl World {
         let name = self.name();
         self.done.push(format!("{at} describes {session} as {name}"));
         let gone = self.files(at);
-        self.machines[at].write(session, "metadata.json", format!("{{\"name\": \"{name}\"}}"));
+        let text = format!("{{\"name\": \"{name}\"}}");
+        self.machines[at].write(session, "metadata.json", &text);
+        self.lines.insert(text.into_bytes());
         self.written.insert(name);
         self.forget_unsent(&gone);
     }
@@ -192,12 +200,57 @@ impl World {
     fn sync(&mut self, at: usize, session: Option<&str>) {
         let (settlement, is_cut) = (self.settlement(), self.is_cut[at]);
         let machine = &self.machines[at];
+        let before = SESSIONS.map(|session| machine.files(session));
         self.nets[at].fail(move |_| is_cut.then_some(Fault::Before));
         let ended = machine.hybrid.sync(session, Some(settlement), &Watch::new());
         self.done.push(format!("{at} syncs {session:?} {settlement:?}, cut {is_cut}: {ended:?}"));
+        if let Ok(report) = &ended {
+            self.surfaced(at, settlement, report, &before);
+        }
         if is_cut || session.is_none() {
             let is_failed = ended.as_ref().is_ok_and(|report| report.failed > 0);
             assert_eq!((ended.is_err(), is_failed), (is_cut, false), "{:#?}", self.done);
+        }
+    }
+
+    /// A conflict that nobody settled is told, touched nothing here, and leaves both versions to be read.
+    fn surfaced(
+        &mut self,
+        at: usize,
+        settlement: Settlement,
+        report: &SyncReport,
+        before: &[[Option<Vec<u8>>; 3]; 2],
+    ) {
+        let told = report.sessions.iter().filter(|one| one.outcome == Outcome::Conflict).collect::<Vec<_>>();
+        assert_eq!(told.len() as u64, report.conflicts, "{:#?}", self.done);
+        for conflict in told {
+            assert_eq!(settlement, Settlement::Manual, "{:#?}", self.done);
+            let (machine, id) = (&self.machines[at], conflict.session_id.as_str());
+            let place = SESSIONS.iter().position(|session| *session == id).unwrap();
+            assert!(machine.files(id) == before[place], "{id} was touched: {:#?}", self.done);
+            let status = machine.hybrid.sync_status(Some(id), &Watch::new()).unwrap();
+            assert_eq!(
+                (status.connected, status.sessions[0].status),
+                (true, Some("conflict")),
+                "{:#?}",
+                self.done
+            );
+            let home = tempfile::tempdir().unwrap();
+            machine.hybrid.write_out(id, &home.path().join("there"), &Watch::new()).unwrap();
+            let there = FILES.map(|file| std::fs::read(home.path().join("there").join(file)).ok());
+            self.must_be_known(&there);
+            self.conflicts += 1;
+        }
+    }
+
+    /// Each line of a session's files is one that somebody wrote, and whole; so is its description.
+    fn must_be_known(&self, [metadata, transcript, events]: &[Option<Vec<u8>>; 3]) {
+        let lines = [transcript, events].into_iter().flatten();
+        let lines = lines.flat_map(|text| text.split_inclusive(|byte| *byte == b'\n'));
+        let whole = metadata.as_deref().filter(|text| !text.is_empty());
+        for line in lines.chain(whole) {
+            let shown = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+            assert!(self.lines.contains(line), "half a line {shown:?}: {:#?}", self.done);
         }
     }
 
@@ -266,13 +319,7 @@ impl World {
             assert!(there.contains(name), "{name} is lost: {:#?}", self.done);
         }
         for (machine, session) in self.machines.iter().flat_map(|machine| SESSIONS.map(|id| (machine, id))) {
-            let [_, transcript, events] = machine.files(session);
-            for text in [transcript, events].into_iter().flatten() {
-                for line in text.split_inclusive(|byte| *byte == b'\n') {
-                    let shown = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
-                    assert!(self.lines.contains(line), "half a line {shown:?}: {:#?}", self.done);
-                }
-            }
+            self.must_be_known(&machine.files(session));
         }
     }
 

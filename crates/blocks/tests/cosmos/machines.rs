@@ -6,7 +6,7 @@ use std::time::Duration;
 use trommel_blocks::cosmos::CosmosBlockStorage;
 use trommel_session::{ListQuery, SearchQuery, Watch};
 
-use crate::common::machine::Machine;
+use crate::machine::Machine;
 
 /// R37: where nothing answers, lists and searches of what is here take no longer than a connection is tried.
 #[test]

@@ -2,13 +2,26 @@
 //! one from npm, spoken to over HTTP, whose folder `TROMMEL_EMULATORS` names (the one with `node_modules`).
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-#[path = "../common/mod.rs"]
-mod common;
+#[path = "../common/blocks.rs"]
+mod blocks;
 mod config;
+mod container;
+#[path = "../common/contract.rs"]
 mod contract;
 #[cfg(feature = "cosmos-emulator")]
 mod inside;
 mod large;
+#[path = "../common/machine.rs"]
+mod machine;
 mod machines;
+#[cfg(feature = "cosmos-emulator")]
+#[path = "../common/net.rs"]
+mod net;
 mod node;
+mod stopped;
+#[path = "../common/stopping.rs"]
+mod stopping;
 mod support;
+#[cfg(feature = "cosmos-emulator")]
+#[path = "../common/world.rs"]
+mod world;

@@ -12,8 +12,9 @@ use trommel_blocks::cosmos::{CosmosBlockStorage, CosmosOptions, Credential};
 use trommel_blocks::{BlockStorage, Created, ErrorKind, Key, Secret, Selection};
 use trommel_session::Watch;
 
-use crate::contract;
-use crate::support::{KEY, numbers, options, read, said};
+use crate::blocks::{numbers, read, said};
+use crate::support::{KEY, options};
+use crate::{container, contract};
 
 pub(crate) struct Node {
     child: Child,
@@ -101,7 +102,8 @@ fn the_contract_over_http() {
     // Twice is once.
     storage.prepare(&Watch::new()).unwrap();
     assert!(storage.is_writable());
-    contract::all(&storage);
+    contract::all(&storage, &node.prepared(|options| options.page = 50));
+    container::all(&storage);
     let key = Key::new("ada", "s-timed").unwrap();
     let since = Instant::now();
     for sequence in 1..=50 {
@@ -112,7 +114,7 @@ fn the_contract_over_http() {
     // The emulator computed the signature of each request by itself.
     assert!(seen["signatures"].as_u64().unwrap() > 300, "{seen}");
     assert_eq!(seen["wrong"], 0, "{seen}");
-    assert_eq!(seen["batches"], 1, "that it knows none is remembered: {seen}");
+    assert_eq!(seen["batches"], 2, "that it knows none is remembered by each: {seen}");
 }
 
 #[test]
@@ -218,12 +220,12 @@ fn r36_faults_without_an_end_are_given_up() {
 #[test]
 fn the_other_layout_over_http() {
     let Some(node) = Node::start() else { return };
-    let seed = json!({ "database": "amplifier-db", "container": "session_data", "path": "/partition_key", "documents": contract::lines() });
+    let seed = json!({ "database": "amplifier-db", "container": "session_data", "path": "/partition_key", "documents": container::lines() });
     node.shim(Some(&json!({ "seed": seed })));
     let mut options = options(&node.endpoint());
     "session_data".clone_into(&mut options.container);
     options.page = 2;
-    contract::of_lines(&CosmosBlockStorage::new(options).unwrap());
+    container::of_lines(&CosmosBlockStorage::new(options).unwrap());
 }
 
 /// The environment is a process's, so that this one runs in a process of its own.

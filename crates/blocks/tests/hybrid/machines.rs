@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trommel_blocks::{BlockStorage, LocalBlockStorage};
 
-use crate::common::world;
+use crate::world;
 
 /// Cases without and with `TROMMEL_DEEP`.
 const CASES: [u64; 2] = [12, 400];
@@ -17,7 +17,8 @@ fn r35_machines_do_anything_at_once() {
     let is_deep = std::env::var_os("TROMMEL_DEEP").is_some();
     world::run(CASES[usize::from(is_deep)], 40, &|| {
         folders.set(folders.get() + 1);
-        let storage: Arc<dyn BlockStorage> = Arc::new(LocalBlockStorage::new(home.path().join(folders.get().to_string())));
+        let storage: Arc<dyn BlockStorage> =
+            Arc::new(LocalBlockStorage::new(home.path().join(folders.get().to_string())));
         storage
     });
 }

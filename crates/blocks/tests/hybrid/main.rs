@@ -1,12 +1,26 @@
 //! Sessions of several machines and of the storage between them, as one view, and made the same.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../common/blocks.rs"]
+mod blocks;
 mod changes;
-#[path = "../common/mod.rs"]
-mod common;
+mod clocks;
+#[path = "../common/contract.rs"]
+mod contract;
 mod exchange;
+mod folder;
+#[path = "../common/machine.rs"]
+mod machine;
 mod machines;
+#[path = "../common/net.rs"]
+mod net;
 mod offline;
 mod questions;
+mod stopped;
+#[path = "../common/stopping.rs"]
+mod stopping;
 mod support;
 mod views;
+#[path = "../common/world.rs"]
+mod world;
+mod written;

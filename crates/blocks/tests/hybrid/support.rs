@@ -1,11 +1,14 @@
 //! Sessions of machines, and where they are listed.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use trommel_blocks::LocalBlockStorage;
 use trommel_session::{ListQuery, Source, Watch};
 
-pub(crate) use crate::common::machine::{Machine, PROJECT};
-pub(crate) use crate::common::net::Net;
+pub(crate) use crate::machine::{Machine, PROJECT};
+pub(crate) use crate::net::Net;
 
 pub(crate) fn watch() -> Watch<'static> {
     Watch::new()
@@ -29,6 +32,24 @@ impl Machine {
         let mut rows = listed.into_iter().map(|row| (row.session_id, row.source)).collect::<Vec<_>>();
         rows.sort_by(|one, other| one.0.cmp(&other.0));
         rows
+    }
+}
+
+impl Net {
+    /// To a folder of its own.
+    pub(crate) fn new() -> Arc<Self> {
+        let home = tempfile::tempdir().unwrap();
+        let inner = Arc::new(LocalBlockStorage::new(home.path()));
+        Arc::new(Self::to(inner, Some(home)))
+    }
+
+    /// Nothing is answered from now on, whoever asks waits in vain; or is answered again.
+    pub(crate) fn cut(&self, is_cut: bool) {
+        self.is_cut.store(is_cut, Ordering::SeqCst);
+    }
+
+    pub(crate) fn asked(&self) -> u64 {
+        self.asked.load(Ordering::SeqCst)
     }
 }
 

@@ -1,8 +1,9 @@
 //! What is listed and found, wherever it lies.
 
-use trommel_blocks::{Block, BlockStorage, Created, Key};
+use trommel_blocks::{BlockStorage, Created, Key};
 use trommel_session::{ErrorKind, GetQuery, ListQuery, Scope, SearchQuery, Source, TranscriptQuery};
 
+use crate::blocks::block;
 use crate::support::{Machine, Net, PROJECT, said, watch};
 
 #[test]
@@ -140,13 +141,8 @@ fn a_fork_is_mirrored_with_what_it_was_forked_from() {
         ("message", serde_json::json!({"role": "user", "content": "another way", "turn": 3})),
     ];
     for (sequence, (kind, data)) in (1..).zip(told) {
-        let sum = trommel_blocks::checksum::of(&data.to_string()).unwrap();
-        let block = serde_json::json!({
-            "block_id": format!("f_blk_{sequence:012x}"), "session_id": "f", "user_id": "ada", "sequence": sequence,
-            "timestamp": "2026-03-01T10:00:00Z", "device_id": "elsewhere", "block_type": kind, "data": data,
-            "checksum": sum.hex, "size_bytes": sum.bytes
-        });
-        let block: Block = serde_json::from_str(&block.to_string()).unwrap();
+        let mut block = block(&key, sequence, kind, &data);
+        block.version = 0;
         assert_eq!(net.create(&key, &block, &watch()).unwrap(), Created::New);
     }
     let (_, session) = two.hybrid.find("f", &watch()).unwrap();

@@ -21,7 +21,7 @@ use trommel_blocks::objects::{Access, ObjectBlockStorage, ObjectOptions, Objects
 use trommel_blocks::{BlockStorage, Created, ErrorKind, Key, Secret, Selection};
 use trommel_session::Watch;
 
-use crate::support::{numbers, read, said};
+use crate::blocks::{numbers, read, said};
 
 /// A store in memory that fails at every so many requests, before or after it did what it was asked.
 #[derive(Debug)]

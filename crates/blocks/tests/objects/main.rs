@@ -2,22 +2,30 @@
 //! `TROMMEL_EMULATORS` names (the one with `node_modules`).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../common/blocks.rs"]
+mod blocks;
+mod conditions;
+#[path = "../common/contract.rs"]
 mod contract;
 mod faults;
 mod node;
-mod support;
+mod payloads;
+mod place;
+mod stopped;
+#[path = "../common/stopping.rs"]
+mod stopping;
 
 use trommel_blocks::objects::{ObjectOptions, Objects};
 
 #[test]
 fn memory_does_what_any_storage_has_to() {
-    contract::all(&Objects::in_memory(&ObjectOptions::default()).unwrap());
+    place::all(&Objects::in_memory(&ObjectOptions::default()).unwrap());
 }
 
 #[test]
 fn a_folder_does_what_any_storage_has_to() {
     let home = tempfile::tempdir().unwrap();
-    contract::all(&Objects::folder(home.path(), &ObjectOptions::default()).unwrap());
+    place::all(&Objects::folder(home.path(), &ObjectOptions::default()).unwrap());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use trommel_blocks::Secret;
 use trommel_blocks::objects::{Access, ObjectOptions, Objects};
 
-use crate::contract;
+use crate::place;
 
 /// Of the emulator, and of nothing else.
 const AZURITE_KEY: &str =
@@ -99,9 +99,9 @@ fn azure_does_what_any_storage_has_to() {
     );
     let mut options = ObjectOptions::new(Access::AzureKey(Secret::new(AZURITE_KEY)));
     (options.account, options.endpoint) = (Some("devstoreaccount1".to_owned()), Some(endpoint));
-    contract::all(&Objects::open("az://sessions/with-key", &options).unwrap());
+    place::all(&Objects::open("az://sessions/with-key", &options).unwrap());
     let options = ObjectOptions::new(Access::AzureConnectionString(Secret::new(connection)));
-    contract::all(&Objects::open("az://sessions/with/connection", &options).unwrap());
+    place::all(&Objects::open("az://sessions/with/connection", &options).unwrap());
     let wrong = Secret::new("d3Jvbmc=");
     let mut options = ObjectOptions::new(Access::AzureKey(wrong));
     options.account = Some("devstoreaccount1".to_owned());
@@ -122,7 +122,7 @@ fn s3_does_what_can_be_shown_without_conditions() {
     let mut options = ObjectOptions::new(key("S3RVER"));
     options.endpoint = Some(format!("http://127.0.0.1:{}", emulator.port));
     options.region = Some("us-east-1".to_owned());
-    contract::without_conditions(&Objects::open("s3://sessions/prefix", &options).unwrap());
+    place::without_conditions(&Objects::open("s3://sessions/prefix", &options).unwrap());
 }
 
 /// Who has the wrong key is told so at once, and the key is not.

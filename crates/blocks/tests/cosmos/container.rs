@@ -1,74 +1,16 @@
-//! What any container has to do, whatever answers for it.
-
-use std::ops::ControlFlow;
+//! What is a container's own, whatever answers for it.
 
 use serde_json::json;
 use trommel_blocks::cosmos::CosmosBlockStorage;
-use trommel_blocks::{BlockStorage, BlockType, Created, ErrorKind, Key, Selection, Want};
-use trommel_session::{Cancel, Watch};
+use trommel_blocks::{BlockStorage, BlockType, ErrorKind, Key, Selection, Want};
+use trommel_session::Watch;
 
-use crate::support::{block, numbers, read, said, sessions};
+use crate::blocks::{block, numbers, read, said, sessions};
 
 pub(crate) fn all(storage: &CosmosBlockStorage) {
-    created_once(storage);
-    many_at_once(storage);
-    selected(storage);
     outlined(storage);
     listed(storage);
     limited(storage);
-    apart(storage);
-    cancelled(storage);
-}
-
-fn created_once(storage: &CosmosBlockStorage) {
-    let (key, watch) = (Key::new("ada", "s-once").unwrap(), Watch::new());
-    assert!(storage.head(&key, &watch).unwrap().is_none());
-    assert!(read(storage, &key, &Selection::default()).is_empty());
-    assert_eq!(storage.create(&key, &said(&key, 1), &watch).unwrap(), Created::New);
-    assert_eq!(storage.create(&key, &said(&key, 1), &watch).unwrap(), Created::Same);
-    let other = block(&key, 1, "message", &json!({ "role": "user", "content": "somebody else's" }));
-    assert_eq!(storage.create(&key, &other, &watch).unwrap(), Created::Taken);
-    let there = read(storage, &key, &Selection::default());
-    assert_eq!(there.len(), 1);
-    assert!(there[0].is_same_as(&said(&key, 1)));
-    there[0].verify().unwrap();
-}
-
-fn many_at_once(storage: &CosmosBlockStorage) {
-    let (key, watch) = (Key::new("ada", "s-many").unwrap(), Watch::new());
-    let blocks = (1..=230).map(|sequence| said(&key, sequence)).collect::<Vec<_>>();
-    assert_eq!(storage.create_all(&key, &blocks[..30], &watch).unwrap(), 30);
-    // An answer was lost: the first are there, the same.
-    assert_eq!(storage.create_all(&key, &blocks, &watch).unwrap(), 230);
-    assert_eq!(storage.create_all(&key, &blocks, &watch).unwrap(), 230);
-    // Another device was faster from block 233 on.
-    let theirs = block(&key, 233, "message", &json!({ "role": "user", "content": "from elsewhere" }));
-    let more = (231..=240).map(|sequence| said(&key, sequence)).collect::<Vec<_>>();
-    assert_eq!(storage.create_all(&key, &more[..2], &watch).unwrap(), 2);
-    assert_eq!(storage.create(&key, &theirs, &watch).unwrap(), Created::New);
-    assert_eq!(storage.create_all(&key, &more, &watch).unwrap(), 2);
-    assert_eq!(storage.head(&key, &watch).unwrap().unwrap().sequence, 233);
-    assert_eq!(numbers(&read(storage, &key, &Selection::default())), (1..=233).collect::<Vec<_>>());
-}
-
-fn selected(storage: &CosmosBlockStorage) {
-    let key = Key::new("ada", "s-many").unwrap();
-    let mut selection = Selection::default();
-    selection.after = 100;
-    selection.until = Some(140);
-    assert_eq!(numbers(&read(storage, &key, &selection)), (101..=140).collect::<Vec<_>>());
-    selection.types = vec![BlockType::Event];
-    assert!(read(storage, &key, &selection).is_empty());
-    selection.types = vec![BlockType::Event, BlockType::Message];
-    assert_eq!(read(storage, &key, &selection).len(), 40);
-    let mut count = 0;
-    storage
-        .read(&key, &Selection::default(), &Watch::new(), &mut |_| {
-            count += 1;
-            Ok(if count == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        })
-        .unwrap();
-    assert_eq!(count, 5);
 }
 
 fn outlined(storage: &CosmosBlockStorage) {
@@ -103,10 +45,11 @@ fn outlined(storage: &CosmosBlockStorage) {
     }
 }
 
+/// Over several pages, and without what may be long.
 fn listed(storage: &CosmosBlockStorage) {
     let watch = Watch::new();
     for at in 0..12 {
-        let key = Key::new("bea", &format!("s-{at:02}")).unwrap();
+        let key = Key::new("dora", &format!("s-{at:02}")).unwrap();
         let told = json!({ "name": format!("session {at}"), "document": "x".repeat(20_000), "line": "y" });
         let blocks = [
             block(&key, 1, "session_created", &told),
@@ -115,13 +58,12 @@ fn listed(storage: &CosmosBlockStorage) {
         ];
         assert_eq!(storage.create_all(&key, &blocks, &watch).unwrap(), 3);
     }
-    let found = sessions(storage, "bea");
+    let found = sessions(storage, "dora");
     let names = found.iter().map(|stored| stored.key.session().to_owned()).collect::<Vec<_>>();
     assert_eq!(names, (0..12).map(|at| format!("s-{at:02}")).collect::<Vec<_>>());
     assert!(found.iter().all(|stored| numbers(&stored.described) == [1, 3]));
     assert!(found[3].described[0].data.get().contains("session 3"));
     assert!(!found[3].described[0].data.get().contains("xxx"));
-    assert!(sessions(storage, "nobody").is_empty());
 }
 
 fn limited(storage: &CosmosBlockStorage) {
@@ -137,26 +79,6 @@ fn limited(storage: &CosmosBlockStorage) {
     let rest = [said(&key, 4), block(&key, 5, "message", &json!({ "content": "x".repeat(2 * 1024 * 1024) }))];
     assert_eq!(storage.create_all(&key, &rest, &watch).unwrap_err().kind(), ErrorKind::Limit);
     assert_eq!(numbers(&read(storage, &key, &Selection::default())), [1, 2, 3, 4]);
-}
-
-/// Two sessions of two users may have one partition: `a_b` and `c`, `a` and `b_c`.
-fn apart(storage: &CosmosBlockStorage) {
-    let watch = Watch::new();
-    let (one, other) = (Key::new("a_b", "c").unwrap(), Key::new("a", "b_c").unwrap());
-    assert_eq!(one.partition(), other.partition());
-    assert_eq!(storage.create(&one, &said(&one, 1), &watch).unwrap(), Created::New);
-    assert_eq!(storage.create(&other, &said(&other, 1), &watch).unwrap(), Created::New);
-    assert_eq!(storage.create(&other, &said(&other, 2), &watch).unwrap(), Created::New);
-    assert_eq!(read(storage, &one, &Selection::default()).len(), 1);
-    assert_eq!(storage.head(&other, &watch).unwrap().unwrap().sequence, 2);
-}
-
-fn cancelled(storage: &CosmosBlockStorage) {
-    let key = Key::new("ada", "s-many").unwrap();
-    let cancel = Cancel::new();
-    cancel.cancel();
-    let watch = Watch::new().cancel_with(&cancel);
-    assert_eq!(storage.head(&key, &watch).unwrap_err().kind(), ErrorKind::Cancelled);
 }
 
 /// A container of the other layout, whose documents are [`lines`].

@@ -1,15 +1,15 @@
-//! Blocks for tests.
+//! Blocks made for tests, and what a storage gives of them.
 
 use std::ops::ControlFlow;
 
 use trommel_blocks::{Block, BlockStorage, Key, Selection, Stored};
 use trommel_session::Watch;
 
+/// A block of the version that is written now, with its checksum.
 pub(crate) fn block(key: &Key, sequence: u64, kind: &str, data: &serde_json::Value) -> Block {
-    let text = data.to_string();
-    let found = trommel_blocks::checksum::of(&text).unwrap();
+    let found = trommel_blocks::checksum::of(&data.to_string()).unwrap();
     let block = serde_json::json!({
-        "block_id": format!("{}_blk_{:012x}", key.session(), sequence * 7919 + text.len() as u64),
+        "block_id": format!("{}_blk_{:06x}{:.6}", key.session(), sequence, found.hex),
         "session_id": key.session(),
         "user_id": key.user(),
         "sequence": sequence,
@@ -27,14 +27,12 @@ pub(crate) fn block(key: &Key, sequence: u64, kind: &str, data: &serde_json::Val
 /// A session's first block describes it, every other one is a message.
 pub(crate) fn said(key: &Key, sequence: u64) -> Block {
     if sequence == 1 {
-        return block(
-            key,
-            1,
-            "session_created",
-            &serde_json::json!({"project_slug": "-app", "name": key.session()}),
-        );
+        let told = serde_json::json!({ "project_slug": "-app", "name": key.session() });
+        return block(key, 1, "session_created", &told);
     }
-    let data = serde_json::json!({"role": "user", "content": format!("word {sequence}"), "turn": sequence});
+    let data = serde_json::json!({
+        "role": "user", "content": format!("word {sequence}"), "turn": sequence, "line": "{…}\n",
+    });
     block(key, sequence, "message", &data)
 }
 
