@@ -140,7 +140,10 @@ impl<'a, 'w> Assembler<'a, 'w> {
     }
 
     fn described(&mut self, block: &Block, lines: &mut dyn Lines) -> Result<()> {
-        let told: Description = block.data()?;
+        let mut told: Description = block.data()?;
+        if block.version == 0 && block.block_type == BlockType::SessionCreated {
+            told.created.get_or_insert_with(|| block.timestamp.clone());
+        }
         if !self.hidden.hides(block.sequence) {
             let known = self.description.take().unwrap_or_default();
             self.description = Some(known.then(told));

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::checksum;
 use crate::error::{Error, ErrorKind, Result};
+use crate::storage::Key;
 
 /// The version of blocks that is written. Those without a number are of the first one, which is the same but for the number.
 pub const VERSION: u32 = 1;
@@ -50,6 +51,22 @@ pub struct Block {
     /// The version of the format.
     #[serde(default = "first", skip_serializing_if = "is_unnumbered")]
     pub version: u32,
+}
+
+/// A block as other programs look for it, with what tells it from others beside it.
+#[derive(Serialize)]
+pub(crate) struct Written<'a> {
+    id: &'a str,
+    user_id_session_id: String,
+    #[serde(flatten)]
+    block: &'a Block,
+}
+
+impl<'a> Written<'a> {
+    /// In a storage where its id is that of the block.
+    pub(crate) fn of(key: &Key, block: &'a Block) -> Self {
+        Self { id: &block.block_id, user_id_session_id: key.partition(), block }
+    }
 }
 
 fn nothing() -> Box<RawValue> {

@@ -25,6 +25,7 @@
 
 mod create;
 mod fault;
+mod identity;
 mod lines;
 mod link;
 mod options;

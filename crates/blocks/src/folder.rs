@@ -245,10 +245,10 @@ fn matched(tail: &mut Tail, rows: &[Row], rest: Duration, watch: &Watch<'_>) -> 
 fn finished(tail: &Tail, rest: Duration) -> Result<u64> {
     let len = tail.text.len();
     let written = std::fs::metadata(tail.text.path()).and_then(|found| found.modified()).ok();
-    let age = written.and_then(|written| {
-        Timestamp::now().duration_since(Timestamp::try_from(written).ok()?).try_into().ok()
-    });
-    if age.is_some_and(|age: Duration| age >= rest) || len == 0 {
+    // A date that lies ahead is one of another clock.
+    let age = written
+        .and_then(|written| Some(Timestamp::now().duration_since(Timestamp::try_from(written).ok()?).unsigned_abs()));
+    if age.is_some_and(|age| age >= rest) || len == 0 {
         return Ok(len);
     }
     Ok(tail.text.end_of_lines()?.max(tail.from.min(len)))

@@ -56,8 +56,7 @@ pub(crate) fn description(block: &Block, told: &Description) -> String {
     put("session_id", Some(block.session_id.as_str().into()));
     put("name", text(&told.name));
     put("description", text(&told.description));
-    let is_first = block.block_type == BlockType::SessionCreated;
-    put("created", text(&told.created).or_else(|| is_first.then(|| block.timestamp.as_str().into())));
+    put("created", text(&told.created));
     put("updated", text(&told.updated).or_else(|| Some(block.timestamp.as_str().into())));
     put("bundle", text(&told.bundle));
     put("model", text(&told.model));

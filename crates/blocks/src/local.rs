@@ -10,7 +10,7 @@ use std::time::Duration;
 use memchr::memmem::Finder;
 use trommel_session::Watch;
 
-use crate::block::{Block, BlockType};
+use crate::block::{Block, BlockType, Written};
 use crate::data::Description;
 use crate::disk::make;
 use crate::error::{Error, ErrorKind, Result};
@@ -103,7 +103,7 @@ impl LocalBlockStorage {
                 }
             } else if block.sequence == head + 1 + count as u64 - already(blocks, head) {
                 answer = Some(Created::New);
-                serde_json::to_writer(&mut text, block).map_err(|error| failed(error.into()))?;
+                serde_json::to_writer(&mut text, &Written::of(key, block)).map_err(|error| failed(error.into()))?;
                 text.push(b'\n');
             } else {
                 return Err(gap(block, head));

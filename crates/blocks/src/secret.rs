@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use zeroize::Zeroizing;
+
 /// A key, a token or a connection string. It never shows itself: whoever needs it asks for it by name.
 ///
 /// ```
@@ -9,13 +11,15 @@ use std::fmt;
 /// assert_eq!(format!("{secret} {secret:?}"), "(secret) (secret)");
 /// assert_eq!(secret.expose(), "opens everything");
 /// ```
+///
+/// Its memory is written over when it is let go.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct Secret(Zeroizing<String>);
 
 impl Secret {
     /// Takes a text that is not to be shown.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        Self(Zeroizing::new(text.into()))
     }
 
     /// The text itself, for whoever is to have it.

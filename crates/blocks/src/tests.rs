@@ -11,3 +11,4 @@ mod machine;
 mod memory;
 mod numbers;
 mod story;
+mod unfinished;

@@ -6,7 +6,6 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use azure_core::credentials::TokenCredential;
 use azure_data_cosmos::clients::ContainerClient;
 use azure_data_cosmos::options::{
     AvailabilityStrategy, BinaryEncodingOptions, ConnectionPoolOptions, EndToEndOperationLatencyPolicy,
@@ -15,16 +14,13 @@ use azure_data_cosmos::options::{
 use azure_data_cosmos::{
     AccountEndpoint, AccountReference, CosmosClient, CosmosRuntimeBuilder, RoutingStrategy,
 };
-use azure_identity::{
-    ClientSecretCredential, DeveloperToolsCredential, ManagedIdentityCredential,
-    ManagedIdentityCredentialOptions, UserAssignedId,
-};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::OnceCell;
 use trommel_session::Watch;
 
 use super::fault::{Fault, code, judge, too_long};
-use super::options::{CosmosOptions, Credential, Layout, Place};
+use super::identity::identity;
+use super::options::{CosmosOptions, Layout, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::retry::Failed;
 
@@ -251,24 +247,4 @@ impl Seed {
 /// What its name says, where nothing else does.
 fn guessed(options: &CosmosOptions) -> Layout {
     if options.container == "session_data" { Layout::Lines } else { Layout::Blocks }
-}
-
-fn identity(credential: &Credential) -> Result<Arc<dyn TokenCredential>> {
-    let made: azure_core::Result<Arc<dyn TokenCredential>> = match credential {
-        Credential::ManagedIdentity { client_id } => {
-            let user_assigned_id = client_id.clone().map(UserAssignedId::ClientId);
-            let options = ManagedIdentityCredentialOptions { user_assigned_id, ..Default::default() };
-            ManagedIdentityCredential::new(Some(options)).map(|made| made as _)
-        }
-        Credential::ServicePrincipal { tenant, client, secret } => {
-            let secret = azure_core::credentials::Secret::new(secret.expose().to_owned());
-            ClientSecretCredential::new(tenant, client.clone(), secret, None).map(|made| made as _)
-        }
-        _ => DeveloperToolsCredential::new(None).map(|made| made as _),
-    };
-    // What it says may repeat what it was given.
-    made.map_err(|_why| {
-        let message = "no identity can be made of what is configured: check the tenant, the client id and the environment";
-        Error::new(ErrorKind::Request, message)
-    })
 }

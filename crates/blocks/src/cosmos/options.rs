@@ -57,7 +57,8 @@ pub enum Credential {
         /// Which of its identities; without one the machine's own.
         client_id: Option<String>,
     },
-    /// Who is logged in here with the tools of Azure: `az login`, `azd auth login`.
+    /// The identity of the container or the machine that this runs on, else of who is logged in here with the tools of Azure: `az login`,
+    /// `azd auth login`.
     DefaultCredentials,
     /// A program that is registered.
     ServicePrincipal {

@@ -97,13 +97,9 @@ impl HybridBlockStorage {
         watch: &Watch<'_>,
     ) -> Result<SyncReport> {
         if !self.options.storage.is_writable() {
-            let message = format!(
-                "{} keeps sessions in a layout that is only read: they can be listed and asked, and not sent or fetched",
-                self.name()
-            );
-            return Err(Error::new(ErrorKind::Unsupported, message));
+            return Err(Error::new(ErrorKind::Unsupported, self.only_read()));
         }
-        self.options.storage.reach(self.options.connect_timeout.max(PATIENCE))?;
+        self.reach(self.options.connect_timeout.max(PATIENCE), watch)?;
         let mut report = SyncReport::default();
         match id {
             Some(id) => {
@@ -125,6 +121,14 @@ impl HybridBlockStorage {
             self.note_synced()?;
         }
         Ok(report)
+    }
+
+    /// What is told of a storage of other programs.
+    pub(super) fn only_read(&self) -> String {
+        format!(
+            "{} keeps sessions in a layout that is only read: they can be listed and asked, and not sent or fetched",
+            self.name()
+        )
     }
 
     /// Makes everything the same again and again, until it is cancelled, and tells each time.

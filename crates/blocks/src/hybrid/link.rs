@@ -88,7 +88,7 @@ impl HybridBlockStorage {
         if let Some(link) = self.fresh() {
             return Ok(link);
         }
-        let asked = self.options.storage.reach(self.options.connect_timeout).and_then(|()| self.ask(watch));
+        let asked = self.reach(self.options.connect_timeout, watch).and_then(|()| self.ask(watch));
         let link = match asked {
             Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
             Err(error) => Link { problem: Some(Arc::new(error)), notes: Arc::default() },
@@ -96,6 +96,25 @@ impl HybridBlockStorage {
         };
         *self.asked.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), link.clone()));
         Ok(link)
+    }
+
+    /// An error unless the storage can be reached within this time, or as soon as it is to end.
+    pub(super) fn reach(&self, patience: Duration, watch: &Watch<'_>) -> Result<()> {
+        let (send, receive) = mpsc::channel();
+        let storage = Arc::clone(&self.options.storage);
+        let knock = thread::Builder::new().name("trommel-knock".to_owned());
+        // Nobody listens any more when this was cancelled.
+        let started = knock.spawn(move || drop(send.send(storage.reach(patience))));
+        started.map_err(|error| Error::new(ErrorKind::Io, format!("cannot start a thread: {error}; end other programs")))?;
+        loop {
+            match receive.recv_timeout(NAP) {
+                Ok(reached) => return reached,
+                Err(mpsc::RecvTimeoutError::Timeout) => watch.check()?,
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    return Err(Error::new(ErrorKind::Offline, "what looks for the storage ended by itself; try again"));
+                }
+            }
+        }
     }
 
     /// Asks for the list. What accepts whoever comes and says nothing is out of reach all the same, after a while.

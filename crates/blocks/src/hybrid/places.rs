@@ -1,6 +1,7 @@
 //! Where is kept what is known of a storage.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::disk::make;
 use crate::error::{Error, Result};
@@ -60,12 +61,27 @@ impl Places {
         self.journals.join("last_sync")
     }
 
+    /// Removes what processes left that were ended. What cannot be removed is in nobody's way.
+    fn sweep(&self) {
+        for entry in std::fs::read_dir(&self.root).into_iter().flatten().flatten() {
+            let is_temporary = entry.file_name().as_encoded_bytes().starts_with(b".tmp");
+            let age = entry.metadata().and_then(|found| found.modified()).map(|since| since.elapsed());
+            if is_temporary && age.is_ok_and(|age| age.is_ok_and(|age| age > LEFT)) {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+
     /// A folder for a while, on the disk of all the others.
     pub(super) fn temporary(&self) -> Result<tempfile::TempDir> {
         make(&self.root)?;
+        self.sweep();
         tempfile::tempdir_in(&self.root).map_err(|cause| Error::io("make a folder in", &self.root, cause))
     }
 }
+
+/// Whatever is a day old was left.
+const LEFT: Duration = Duration::from_hours(24);
 
 /// A name for what is too long, or too secret, for one.
 fn named(what: &[u8]) -> String {

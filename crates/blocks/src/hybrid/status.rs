@@ -39,9 +39,14 @@ impl HybridBlockStorage {
     pub fn sync_status(&self, id: Option<&str>, watch: &Watch<'_>) -> Result<SyncStatus> {
         let mut status = SyncStatus::default();
         status.last_sync = self.last_sync();
-        let reached = self.options.storage.reach(self.options.connect_timeout);
+        let reached = self.reach(self.options.connect_timeout, watch);
+        watch.check()?;
         status.connected = reached.is_ok();
         status.problem = reached.err().map(|error| error.to_string());
+        if status.connected && !self.options.storage.is_writable() {
+            status.problem = Some(self.only_read());
+            return Ok(status);
+        }
         if let Some(id) = id {
             let row = self.row_of(id, watch)?;
             let compared = self.compared(&row.project, &row.session_id, &mut status.connected, watch)?;

@@ -13,7 +13,7 @@ use trommel_session::Watch;
 use super::Objects;
 use super::engine::{AT_ONCE, Tried};
 use super::failure;
-use crate::block::{Block, BlockType};
+use crate::block::{Block, BlockType, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::retry::Failed;
 use crate::storage::{BlockStorage, Created, Key, Selection, Stored, Want};
@@ -205,7 +205,7 @@ impl BlockStorage for ObjectBlockStorage {
     }
 
     fn create(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created> {
-        let bytes = serde_json::to_vec(block).map_err(|error| {
+        let bytes = serde_json::to_vec(&Written::of(key, block)).map_err(|error| {
             Error::new(ErrorKind::Request, format!("block {} cannot be written: {error}", block.sequence))
         })?;
         let created = match self.put(&self.path(key, block.sequence), &bytes, watch)? {

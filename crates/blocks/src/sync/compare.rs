@@ -187,6 +187,18 @@ impl Side<'_, '_> {
         Ok(true)
     }
 
+    /// Creates a block once more that this device created, and did not hear of: some storages note what describes a session apart.
+    fn create_again(&self, sequence: u64) -> Result<()> {
+        let selection =
+            Selection { after: sequence - 1, until: Some(sequence), ..Selection::default() };
+        let mut block = None;
+        self.storage.read(self.key, &selection, self.watch, &mut |found| {
+            block = Some(found);
+            Ok(ControlFlow::Break(()))
+        })?;
+        block.map_or(Ok(()), |block| self.storage.create(self.key, &block, self.watch).map(drop))
+    }
+
     /// Takes what is new in the storage for known where this side has the same: an answer was lost, or the same files came here on
     /// another way. Whether it was.
     fn absorb(&mut self, pending: &Pending, found: &Found) -> Result<bool> {
@@ -205,6 +217,10 @@ impl Side<'_, '_> {
             && pending.is_described_by(&rows)?
             && pending.begins_with(&rows, self.watch)?;
         if is_same {
+            let told = found.rows.iter().filter(|row| row.kind == Kind::Metadata);
+            for row in told.filter(|row| found.own.contains(&row.sequence)) {
+                self.create_again(row.sequence)?;
+            }
             self.journal.append(&found.rows, found.through, found.description.as_ref())?;
         }
         Ok(is_same)

@@ -34,7 +34,8 @@ impl Side<'_, '_> {
             return Ok(());
         }
         drop(maker);
-        let end = sender.through();
+        // Nothing was sent where all of it was told before.
+        let end = sender.through().max(compared.head);
         let found = self.rows_behind(base, end)?;
         self.rebuild(&News { blocks: end - base, found }, &compared.pending)
     }

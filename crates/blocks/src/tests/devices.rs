@@ -29,6 +29,11 @@ impl Device {
         Self { home, name: name.to_owned(), key: Key::new("ada", "5d1c").unwrap() }
     }
 
+    /// What is known of the storage is lost.
+    pub(crate) fn forget(&self) {
+        fs::remove_file(self.home.path().join("journal")).unwrap();
+    }
+
     pub(crate) fn folder(&self) -> PathBuf {
         self.home.path().join("session")
     }

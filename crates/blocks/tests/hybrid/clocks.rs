@@ -1,9 +1,10 @@
 //! Machines whose clocks are years apart: what a clock says decides nothing.
 
 use std::fs::File;
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use trommel_blocks::{Key, Selection, Settlement};
+use trommel_blocks::{BlockStorage, Key, Selection, Settlement};
 
 use crate::blocks::{numbers, read};
 use crate::support::{Machine, Net, watch};
@@ -91,4 +92,37 @@ fn r36_clocks_decide_no_conflict() {
             assert_eq!(machine.files("s")[1].as_deref(), Some(text.as_bytes()));
         }
     }
+}
+
+/// R36: a last line without an end is sent once it rested, though its file is dated years from now.
+#[test]
+fn r36_half_a_line_of_the_future_is_sent() {
+    let net = Net::new();
+    let (one, two) = (machine("one", &net), machine("two", &net));
+    one.write("s", "transcript.jsonl", said(2099, 0) + "{\"role\":\"user\",");
+    date(&one, "s", 2099);
+    thread::sleep(REST);
+    one.sync("s");
+    two.sync("s");
+    assert_eq!(two.files("s"), one.files("s"));
+    assert_eq!(net.head(&Key::new("ada", "s").unwrap(), &watch()).unwrap().unwrap().sequence, 3);
+}
+
+/// R36: nor does such a line keep what comes from elsewhere from being brought here for ever.
+#[test]
+fn r36_half_a_line_of_the_future_keeps_nothing_back() {
+    let net = Net::new();
+    let (one, two) = (machine("one", &net), machine("two", &net));
+    one.write("s", "transcript.jsonl", said(2026, 0));
+    one.sync("s");
+    two.sync("s");
+    one.append("s", "transcript.jsonl", said(2026, 1));
+    one.sync("s");
+    two.append("s", "events.jsonl", "{\"event\":");
+    date(&two, "s", 2099);
+    thread::sleep(REST);
+    let report = two.hybrid.sync(Some("s"), Some(Settlement::Merge), &watch()).unwrap();
+    assert!(report.is_synced(), "{report:?}");
+    one.sync("s");
+    assert_eq!(two.files("s"), one.files("s"));
 }

@@ -104,6 +104,49 @@ fn what_is_to_stay_stays() {
     assert_eq!(Machine::new("two", &net).listed().len(), 2);
 }
 
+/// Whoever removes a session from a machine takes nothing away from the others, and gets it back by asking for it.
+#[test]
+fn what_was_removed_here_stays_elsewhere() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 3);
+    one.sync("s");
+    two.sync("s");
+    let before = two.files("s");
+    fs::remove_dir_all(one.folder("s")).unwrap();
+    assert_eq!(status(&one, "s"), (Some(0), Some(20), Some("behind")));
+    one.sync("s");
+    two.sync("s");
+    assert_eq!((one.files("s"), two.files("s")), (before.clone(), before));
+}
+
+/// What is the same in one folder says nothing of another one.
+#[test]
+fn an_older_copy_of_all_sessions_cuts_nothing_back() {
+    let net = Net::new();
+    let mut state = std::path::PathBuf::new();
+    let one = Machine::with("one", &net, |options| state.clone_from(&options.state));
+    one.turns("s", 1);
+    one.sync("s");
+    let (copy, old) = (tempfile::tempdir().unwrap(), one.files("s"));
+    one.turns("s", 3);
+    one.sync("s");
+    let folder = copy.path().join("projects").join(crate::support::PROJECT).join("sessions/s");
+    fs::create_dir_all(&folder).unwrap();
+    for (file, text) in ["metadata.json", "transcript.jsonl", "events.jsonl"].iter().zip(&old) {
+        fs::write(folder.join(file), text.as_ref().unwrap()).unwrap();
+    }
+    let before = one.files("s");
+    let other = Machine::with("one", &net, |options| {
+        options.sessions = trommel_session::Sessions::new().amplifier(copy.path());
+        options.local = copy.path().to_owned();
+        options.state = state;
+    });
+    let report = other.hybrid.sync(Some("s"), None, &watch()).unwrap();
+    one.sync("s");
+    assert_eq!(one.files("s"), before, "{report:?}");
+}
+
 #[test]
 fn one_that_fails_keeps_no_other_back() {
     let net = Net::new();

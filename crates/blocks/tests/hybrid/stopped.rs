@@ -8,7 +8,7 @@ use trommel_blocks::{LocalBlockStorage, Result};
 use trommel_session::{ListQuery, SearchQuery, Watch};
 
 use crate::stopping::ends_soon;
-use crate::support::Machine;
+use crate::support::{Machine, Net};
 
 /// A session of some 30 MB: many small records, some that are cut, a few that are very long.
 fn write(machine: &Machine, id: &str) {
@@ -85,4 +85,17 @@ fn r31_a_large_session_stops_on_its_way() {
         work(&two, &Watch::new()).unwrap();
     }
     assert!(two.files("s") == one.files("s"));
+}
+
+/// R31: nobody waits for a storage that cannot be reached when a flag is raised.
+#[test]
+fn r31_a_storage_out_of_reach_is_not_waited_for() {
+    let net = Net::new();
+    let one = Machine::with("one", &net, |options| options.connect_timeout = Duration::from_secs(2));
+    one.turns("s", 1);
+    one.sync("s");
+    net.cut(true);
+    let moments = [20, 40, 60].map(Duration::from_millis);
+    ends_soon("sync", moments, &mut |watch| sync(&one, watch));
+    ends_soon("list", moments, &mut |watch| list(&one, watch));
 }

@@ -14,7 +14,9 @@ use trommel_session::{EventQuery, Source, TranscriptQuery};
 use crate::support::{Machine, PROJECT, watch};
 
 /// What every block has, in this order.
-const MEMBERS: [&str; 14] = [
+const MEMBERS: [&str; 16] = [
+    "id",
+    "user_id_session_id",
     "block_id",
     "session_id",
     "user_id",
@@ -161,6 +163,7 @@ fn r47_every_block_has_what_was_agreed() {
         assert_eq!(block["sequence"], sequence);
         assert_eq!((&block["session_id"], &block["user_id"]), (&"5d1c".into(), &"ada".into()));
         assert_eq!((&block["device_id"], &block["version"]), (&"desk".into(), &1.into()));
+        assert_eq!((&block["id"], &block["user_id_session_id"]), (&block["block_id"], &"ada_5d1c".into()));
         let id = block["block_id"].as_str().unwrap().to_owned();
         let digits = id.strip_prefix("5d1c_blk_").unwrap();
         assert!(digits.len() == 12 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
