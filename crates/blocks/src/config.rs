@@ -13,8 +13,8 @@
 //! wrong type, and words that are none of those allowed, are errors.
 //!
 //! **Modes:** `local` opens no storage, even where one is named; `hybrid` brings sessions of this machine and of the storage together,
-//! and is the mode where none is set and a storage is named. `cloud`, which other programs know, is an error that says so: what is
-//! changed has to lie on this machine, and a list that left out what lies here would hide it.
+//! and is the mode where none is set and a storage is named. `cloud`, which other programs know, is an error that names
+//! `hybrid`: a session is changed on this machine and sent from here, so that none lies in the storage alone.
 //!
 //! What comes out is plain data. Nothing here connects to anything; [`CloudSettings::open`] makes the storages that are named.
 
@@ -242,6 +242,7 @@ impl CloudSettings {
     }
 }
 
+/// The mode that is set, if one is.
 fn mode_of(layers: &mut Layers<'_>) -> Result<Option<Mode>> {
     if layers.text(Setting::MODE)?.is_some_and(|word| word.eq_ignore_ascii_case("cloud")) {
         let advice = "set it to `hybrid`, which lists and asks those of this machine and of the storage";
@@ -283,8 +284,7 @@ fn sync_of(layers: &mut Layers<'_>) -> Result<SyncSettings> {
     let projects = layers.texts(Setting::PROJECTS)?;
     let sent = layers.word(Setting::POLICY, parse::POLICIES)?.unwrap_or(Sent::All);
     if sent == Sent::OfProjects && projects.is_empty() {
-        let advice =
-            "the policy `sync_filter` sends those of the projects that are named there; name some, or set `sync_all`";
+        let advice = "the policy `sync_filter` sends those of the projects that are named there; name some, or set `sync_all`";
         return Err(Setting::PROJECTS.wrong("names none", advice));
     }
     Ok(SyncSettings {

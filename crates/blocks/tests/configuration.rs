@@ -69,7 +69,7 @@ fn write(folder: &TempDir, name: &str, text: &str, mode: u32) -> PathBuf {
 }
 
 fn cosmos(lines: &str) -> String {
-    format!("session_storage:\n  mode: cloud\n  cosmos:\n    endpoint: https://file.example.com\n{lines}")
+    format!("session_storage:\n  mode: hybrid\n  cosmos:\n    endpoint: https://file.example.com\n{lines}")
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_secret_in_a_file_that_others_may_read_is_refused() {
     }
     let noted = Case::file(&text).mode(0o644).with("COSMOS_KEY", "other").settings();
     assert!(noted.notes[0].contains("chmod 600"), "{:?}", noted.notes);
-    let local = text.replace("mode: cloud", "mode: local");
+    let local = text.replace("mode: hybrid", "mode: local");
     assert!(Case::file(&local).mode(0o644).settings().cosmos.is_none());
 }
 
@@ -256,7 +256,7 @@ fn no_error_shows_a_value() {
         (Case::file(&format!("session_storage: {{sync: {{enabled: {SENTINEL}}}}}\n")), "`true` or `false`"),
         (Case::file(&format!("session_storage: {{sync: {{interval: {SENTINEL}}}}}\n")), "1 to 86400"),
         (Case::file("session_storage: {sync: {interval: 0}}\n"), "1 to 86400"),
-        (Case::file("session_storage: {mode: cloud}\n"), "COSMOS_ENDPOINT"),
+        (Case::file("session_storage: {mode: hybrid}\n"), "COSMOS_ENDPOINT"),
         (Case::default().with("TROMMEL_OBJECTS_URL", &format!("s3://a:{SENTINEL}@b")), "plain place"),
         (Case::default().with("TROMMEL_OBJECTS_URL", SENTINEL), "is no place"),
     ];
@@ -308,6 +308,119 @@ fn object_stores() {
     assert!(matches!(machine.auth, Auth::DefaultCredentials));
     let folder = Case::default().with("TROMMEL_OBJECTS_URL", "file:///x").settings().objects.unwrap();
     assert!(matches!(folder.auth, Auth::Anonymous));
+}
+
+/// Both services of Azure, by what says where each is.
+fn azure() -> [Case; 2] {
+    [
+        Case::default().with("COSMOS_ENDPOINT", "https://x"),
+        Case::default().with("TROMMEL_OBJECTS_URL", "az://sessions"),
+    ]
+}
+
+fn auth(case: &Case) -> Auth {
+    let settings = case.settings();
+    let cosmos = settings.cosmos.map(|cosmos| cosmos.auth);
+    cosmos.or(settings.objects.map(|objects| objects.auth)).unwrap()
+}
+
+#[test]
+fn an_application_counts_where_all_of_it_is_set() {
+    let words = ["COSMOS_AUTH_METHOD", "TROMMEL_OBJECTS_AUTH_METHOD"];
+    for (case, name) in azure().into_iter().zip(words) {
+        let case = case.with("AZURE_TENANT_ID", "t").with("AZURE_CLIENT_ID", "c");
+        assert!(matches!(auth(&case), Auth::DefaultCredentials), "without its secret it is none");
+        let case = case.with("AZURE_CLIENT_SECRET", SENTINEL);
+        assert!(matches!(auth(&case), Auth::ServicePrincipal { client_id, .. } if client_id == "c"));
+        let case = case.with(name, "default_credentials");
+        assert!(matches!(auth(&case), Auth::ServicePrincipal { tenant_id, .. } if tenant_id == "t"));
+        let case = case.with(name, "managed_identity");
+        assert!(matches!(auth(&case), Auth::ManagedIdentity { client_id: Some(id) } if id == "c"));
+    }
+}
+
+#[test]
+fn of_several_secrets_the_same_one_counts_everywhere() {
+    let connection = format!("AccountEndpoint=https://x;AccountKey={SENTINEL};");
+    let [cosmos, objects] = azure();
+    let cosmos =
+        cosmos.with("COSMOS_KEY", SENTINEL).with("AZURE_TENANT_ID", "t").with("AZURE_CLIENT_ID", "c");
+    let objects = objects.with("AZURE_STORAGE_SAS_TOKEN", SENTINEL);
+    assert!(matches!(auth(&objects), Auth::Signature(_)));
+    let objects = objects.with("AZURE_STORAGE_KEY", SENTINEL);
+    for (case, name) in [(cosmos, "COSMOS_CONNECTION_STRING"), (objects, "AZURE_STORAGE_CONNECTION_STRING")] {
+        let case = case.with("AZURE_CLIENT_SECRET", SENTINEL);
+        assert!(matches!(auth(&case), Auth::Key(_)));
+        assert!(matches!(auth(&case.with(name, &connection)), Auth::ConnectionString(_)));
+    }
+    let [cosmos, _] = azure();
+    let (_, message) = cosmos.with("COSMOS_AUTH_METHOD", "anonymous").refusal();
+    assert!(message.contains("`connection_string`") && !message.contains("`anonymous`"), "{message}");
+}
+
+#[test]
+fn modes_are_local_and_hybrid_and_cloud_names_the_other() {
+    let named =
+        |mode: &str| Case::file(&format!("session_storage: {{{mode}objects: {{url: 'file:///x'}}}}\n"));
+    assert_eq!(named("").settings().mode, Mode::Hybrid);
+    assert_eq!(named("mode: hybrid, ").settings().mode, Mode::Hybrid);
+    let local = named("mode: local, ").settings();
+    assert!(local.mode == Mode::Local && local.open().unwrap().is_none());
+    for mode in ["mode: cloud, ", "mode: Cloud, "] {
+        let (kind, message) = named(mode).refusal();
+        assert!(kind == ErrorKind::Request && message.contains("`hybrid`"), "{message}");
+    }
+}
+
+#[test]
+fn only_this_machine_is_asked_without_encryption() {
+    let at = |address: &str| Case::default().with("COSMOS_ENDPOINT", address).with("COSMOS_KEY", SENTINEL);
+    for address in [
+        "http://localhost",
+        "http://localhost/",
+        "http://localhost:8081/",
+        "http://127.0.0.1:8081",
+        "http://127.1.2.3/x",
+        "http://[::1]",
+        "http://[::1]:8081/",
+        "https://x",
+    ] {
+        assert_eq!(at(address).settings().cosmos.unwrap().endpoint, address);
+    }
+    for address in [
+        "http://localhost1",
+        "http://localhost1:8081",
+        "http://localhost.1",
+        "http://localhost.example.com",
+        "http://localhost:8081@example.com/",
+        "http://localhost:x@example.com/",
+        "http://127.0.0.1.example.com",
+        "http://127.0.0.11.1",
+        "http://127.",
+        "http://10.0.0.1",
+        "http://[::1]1",
+        "http://[::1].example.com:80",
+        "http://[::2]",
+        "http://",
+    ] {
+        assert!(at(address).refusal().1.contains("is no address"), "{address}");
+    }
+}
+
+#[test]
+fn a_filter_without_projects_sends_nothing_by_mistake() {
+    for text in [
+        "session_storage: {sync: {policy: sync_filter}}",
+        "session_storage: {sync: {policy: filter, projects: []}}",
+        "session_storage: {sync: {policy: filter, projects: ['']}}",
+    ] {
+        let (kind, message) = Case::file(text).refusal();
+        assert!(kind == ErrorKind::Request && message.contains("TROMMEL_SYNC_PROJECTS"), "{message}");
+    }
+    let named = Case::file("").with("TROMMEL_SYNC_POLICY", "sync_filter");
+    assert!(named.refusal().1.contains("name some, or set `sync_all`"));
+    let named = named.with("TROMMEL_SYNC_PROJECTS", "a").settings();
+    assert!(matches!(named.sync.policy(), Policy::Filter(_)));
 }
 
 #[test]

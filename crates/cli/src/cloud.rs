@@ -1,43 +1,64 @@
 //! Sessions in the cloud: where they are by the settings, and both sides as one.
 
+mod names;
+
 use std::env;
-use std::fs;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use trommel_blocks::config::{CloudSettings, Parameters};
-use trommel_blocks::{Error, HybridBlockStorage, HybridOptions};
+use trommel_blocks::{Error, ErrorKind, HybridBlockStorage, HybridOptions, Result};
 use trommel_session::Sessions;
 
-use crate::errors::Failure;
 use crate::home;
+
+/// The sessions that there are by what was given, the environment, and settings.
+pub(crate) struct Known {
+    /// Those of this machine.
+    pub(crate) sessions: Sessions,
+    /// Both sides, where a storage is named.
+    pub(crate) cloud: Option<Cloud>,
+    /// What should be told to whoever looks after the settings.
+    pub(crate) notes: Vec<String>,
+}
 
 /// Sessions of this machine and of a storage.
 pub(crate) struct Cloud {
     pub(crate) hybrid: Arc<HybridBlockStorage>,
     /// How often both sides are to be made the same.
     pub(crate) interval: Duration,
-    /// What should be told to whoever looks after the settings.
-    pub(crate) notes: Vec<String>,
 }
 
 /// The folder for what is known of storages, in the folder of all state.
 const CLOUD: &str = "cloud";
 
-/// The sessions of a folder of Amplifier together with those of the storage that its settings name, or the environment; none where
-/// nothing names one.
-pub(crate) fn open(sessions: &Sessions, amplifier: Option<PathBuf>) -> Result<Option<Cloud>, Failure> {
-    let settings = amplifier.as_ref().map(|folder| folder.join("settings.yaml"));
+/// The sessions of the folders of Amplifier and of Claude Code, where they were given, and of the storage that the settings of the
+/// first or the environment name.
+pub(crate) fn open(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Result<Known> {
+    let amplifier = amplifier.filter(|given| !given.is_empty());
+    let usual = home::amplifier(amplifier);
+    let file = usual.as_ref().map(|folder| folder.join("settings.yaml"));
     let settings =
-        CloudSettings::resolve(&Parameters::default(), &|name| env::var_os(name), settings.as_deref())?;
+        CloudSettings::resolve(&Parameters::default(), &|name| env::var_os(name), file.as_deref())?;
+    // What is listed is what is sent: one folder is both.
+    let local = if amplifier.is_some() { usual } else { settings.local_path.clone().or(usual) };
+    let sessions = home::sessions(local.as_deref().map(Path::as_os_str), claude);
+    let cloud = both(&sessions, local, &settings)?;
+    Ok(Known { sessions, cloud, notes: settings.notes })
+}
+
+/// Sessions of this machine together with those of the storage that is named; none where none is.
+fn both(sessions: &Sessions, local: Option<PathBuf>, settings: &CloudSettings) -> Result<Option<Cloud>> {
     let Some(storages) = settings.open()? else { return Ok(None) };
-    let Some(local) = settings.local_path.clone().or(amplifier) else { return Err(Failure::Homeless) };
-    let state = home::folder()?.join(CLOUD);
-    let user = settings.user.clone().or_else(user).unwrap_or_else(|| "default".to_owned());
+    let local = local.ok_or_else(|| homeless("AMPLIFIER_HOME to the folder of Amplifier"))?;
+    let no_state = |_homeless| homeless("TROMMEL_HOME to a folder for what is known of storages");
+    let state = home::folder().map_err(no_state)?.join(CLOUD);
+    let user = settings.user.clone().unwrap_or_else(names::user);
     let device = match &settings.device_id {
         Some(device) => device.clone(),
-        None => device(&state)?,
+        None => names::device(&state)?,
     };
     let mut options = HybridOptions::new(sessions.clone(), (local, state), (&user, &device), storages.blocks);
     options.payloads = storages.payloads;
@@ -46,38 +67,9 @@ pub(crate) fn open(sessions: &Sessions, amplifier: Option<PathBuf>) -> Result<Op
     options.auto_sync = settings.sync.enabled && settings.sync.auto_sync;
     options.connect_timeout = settings.connect_timeout;
     let hybrid = Arc::new(HybridBlockStorage::new(options)?);
-    Ok(Some(Cloud { hybrid, interval: settings.sync.interval, notes: settings.notes }))
+    Ok(Some(Cloud { hybrid, interval: settings.sync.interval }))
 }
 
-/// Who is logged in, as far as that can be part of a name.
-fn user() -> Option<String> {
-    let name =
-        ["USER", "LOGNAME"].iter().find_map(|name| env::var_os(name).filter(|name| !name.is_empty()))?;
-    name.into_string().ok()
-}
-
-/// What this machine is called in blocks: its name, and something that no other one has, made once.
-fn device(state: &Path) -> Result<String, Failure> {
-    let path = state.join("device");
-    if let Ok(known) = fs::read_to_string(&path)
-        && !known.trim().is_empty()
-    {
-        return Ok(known.trim().to_owned());
-    }
-    let name = fs::read_to_string("/etc/hostname").unwrap_or_default();
-    let name =
-        name.trim().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect::<String>();
-    let failed = |cause| Error::io("write", &path, cause);
-    fs::create_dir_all(state).map_err(failed)?;
-    // The name of a temporary file is as good as random.
-    let own = tempfile::Builder::new().prefix("").rand_bytes(10).tempfile_in(state).map_err(failed)?;
-    let own = own.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let device = format!("{}-{own}", if name.is_empty() { "device" } else { &name });
-    let made = fs::File::create_new(&path)
-        .and_then(|mut file| std::io::Write::write_all(&mut file, device.as_bytes()));
-    match made {
-        // Somebody else was first.
-        Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists => self::device(state),
-        made => made.map(|()| device).map_err(|cause| failed(cause).into()),
-    }
+fn homeless(advice: &str) -> Error {
+    Error::new(ErrorKind::Request, format!("a storage is named, and this user has no home: set {advice}"))
 }

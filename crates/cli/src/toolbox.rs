@@ -88,14 +88,23 @@ impl Toolbox {
 fn register_sessions(registry: &Registry) -> Result<(), Failure> {
     let places = crate::home::usual_places();
     let [amplifier, claude] = places.each_ref().map(Option::as_deref);
-    let known = crate::home::sessions(amplifier, claude);
-    // Settings that cannot be are no reason to keep the other tools back; `trommel sessions` tells what is wrong with them.
+    let local = || crate::home::sessions(amplifier, claude);
     #[cfg(feature = "cloud")]
-    if let Ok(Some(cloud)) = crate::cloud::open(&known, crate::home::amplifier(amplifier)) {
-        let registered = sessions::register_hybrid(registry, cloud.hybrid, sessions::Bounds::default());
-        return registered.map_err(|error| std::io::Error::other(error).into());
-    }
-    Ok(sessions::register(registry, &known).map_err(std::io::Error::other)?)
+    let registered = match crate::cloud::open(amplifier, claude) {
+        Ok(known) => match known.cloud {
+            Some(cloud) => sessions::register_hybrid(registry, cloud.hybrid, sessions::Bounds::default()),
+            None => sessions::register(registry, &known.sessions),
+        },
+        // Settings that cannot be are no reason to keep this or the other tools back, and whoever asks is told.
+        Err(why) => {
+            let problem =
+                format!("sessions of this machine alone are asked, as those of the storage cannot be: {why}");
+            sessions::register_despite(registry, &local(), &problem)
+        }
+    };
+    #[cfg(not(feature = "cloud"))]
+    let registered = sessions::register(registry, &local());
+    Ok(registered.map_err(std::io::Error::other)?)
 }
 
 /// Asks a tool that answers with JSON, as long as it takes, and shows how far it is; the call is not recorded.

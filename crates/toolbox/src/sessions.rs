@@ -24,7 +24,9 @@ use trommel_tool::{Call, Failure, FailureKind, Metadata, Output, Registry, Regis
 use crate::outputs::text::safe_json;
 use answer::{Answer, Room};
 use arguments::{Analysis, Arguments, Operation};
-use place::{Place, Problems};
+#[cfg(feature = "cloud")]
+use place::Hybrid;
+use place::{Here, Place, Problems};
 
 /// The tool's name.
 pub const NAME: &str = "session";
@@ -68,7 +70,22 @@ pub fn register_within(
     sessions: &Sessions,
     bounds: Bounds,
 ) -> Result<(), RegistryError> {
-    register_at(registry, Place::Here(sessions.clone()), bounds)
+    registry.register(SessionTool::new(Here(sessions.clone()), bounds))
+}
+
+/// The same as [`register`] where sessions could not be had as they were to be, those of a storage for example: every answer tells
+/// the problem beside what it found in these.
+///
+/// # Errors
+/// When a tool of this name is there already.
+pub fn register_despite(
+    registry: &Registry,
+    sessions: &Sessions,
+    problem: &str,
+) -> Result<(), RegistryError> {
+    let mut tool = SessionTool::new(Here(sessions.clone()), Bounds::default());
+    tool.problem = Some(problem.to_owned());
+    registry.register(tool)
 }
 
 /// The same over sessions of this machine and of a storage, with an operation more, which makes both the same.
@@ -81,19 +98,23 @@ pub fn register_hybrid(
     hybrid: Arc<HybridBlockStorage>,
     bounds: Bounds,
 ) -> Result<(), RegistryError> {
-    register_at(registry, Place::Hybrid(hybrid), bounds)
-}
-
-fn register_at(registry: &Registry, place: Place, bounds: Bounds) -> Result<(), RegistryError> {
-    let metadata = metadata::metadata(bounds, place.is_hybrid());
-    registry.register(SessionTool { metadata, bounds, place })
+    registry.register(SessionTool::new(Hybrid(hybrid), bounds))
 }
 
 /// The tool.
 struct SessionTool {
     metadata: Metadata,
     bounds: Bounds,
-    place: Place,
+    place: Box<dyn Place>,
+    /// What is told in every answer.
+    problem: Option<String>,
+}
+
+impl SessionTool {
+    fn new(place: impl Place + 'static, bounds: Bounds) -> Self {
+        let metadata = metadata::metadata(bounds, place.is_hybrid());
+        Self { metadata, bounds, place: Box::new(place), problem: None }
+    }
 }
 
 impl Tool for SessionTool {
@@ -110,13 +131,10 @@ impl Tool for SessionTool {
         let watch = Watch::new()
             .cancel_with(&cancel)
             .progress(move |bytes, total| meter.progress(bytes, Some(total)));
-        let work = Work {
-            place: &self.place,
-            arguments: &arguments,
-            bounds: self.bounds,
-            watch: &watch,
-            problems: Problems::default(),
-        };
+        let problems = Problems::default();
+        problems.add(self.problem.clone());
+        let work =
+            Work { place: &*self.place, arguments: &arguments, bounds: self.bounds, watch: &watch, problems };
         let answer = work.run().map_err(told)?;
         // Unsafe characters in it stand as escapes, which say the same.
         RawValue::from_string(safe_json(&answer)).map(Output::Json).map_err(|error| Failure::raised(&error))
@@ -133,6 +151,11 @@ impl Tool for SessionTool {
                 Some(format!("Would repair the transcript of the session {id}, after a backup"))
             }
             Operation::Undo => Some(format!("Would take back the last change of the session {id}")),
+            Operation::Sync if arguments.is_dry_run() => None,
+            Operation::Sync if arguments.is_all() => Some(
+                "Would make all sessions the same, and bring here those that lie in the cloud only"
+                    .to_owned(),
+            ),
             Operation::Sync if id.is_empty() => {
                 Some("Would make all sessions the same in the cloud".to_owned())
             }
@@ -157,12 +180,16 @@ fn told(operation: Operation, failure: Failure) -> Failure {
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
 fn failed(error: Error) -> Failure {
     let kind = error.kind();
-    if kind == ErrorKind::Cancelled {
+    failure((kind.code(), kind.is_request(), kind == ErrorKind::Cancelled), error.to_string())
+}
+
+/// An error of this kind, and with this message: its code, whether the request was wrong, and whether it was to end.
+fn failure((code, is_request, is_cancelled): (&'static str, bool, bool), message: String) -> Failure {
+    if is_cancelled {
         return Failure::cancelled();
     }
-    let message = error.to_string();
-    let failure = if kind.is_request() { Failure::refused(message) } else { Failure::new(message) };
-    failure.with("code", kind.code())
+    let failure = if is_request { Failure::refused(message) } else { Failure::new(message) };
+    failure.with("code", code)
 }
 
 /// A request that contradicts itself.
@@ -172,7 +199,7 @@ fn refused(message: impl Into<String>) -> Failure {
 
 /// One call at work.
 struct Work<'a, 'w> {
-    place: &'a Place,
+    place: &'a dyn Place,
     arguments: &'a Arguments,
     bounds: Bounds,
     watch: &'a Watch<'w>,
@@ -213,10 +240,13 @@ impl Work<'_, '_> {
     fn change<T: Serialize>(
         &self,
         dry_run: bool,
-        change: impl FnOnce(&Sessions, &Session) -> trommel_session::Result<T>,
+        change: impl Fn(&Sessions, &Session) -> trommel_session::Result<T>,
     ) -> Result<String, Failure> {
-        let id = self.arguments.session_id()?;
-        let answer = self.place.change((id, dry_run), self.watch, &self.problems, change)?;
+        let (id, mut answer) = (self.arguments.session_id()?, None);
+        self.place.change((id, dry_run), self.watch, &self.problems, &mut |sessions, session| {
+            answer = Some(change(sessions, session)?);
+            Ok(())
+        })?;
         self.whole(&answer)
     }
 

@@ -158,12 +158,16 @@ pub(crate) struct Exchange {
     #[arg(long)]
     pub(crate) apply: bool,
 
+    /// Also bring here what lies in the cloud only
+    #[arg(long, requires = "apply", conflicts_with = "session")]
+    pub(crate) all: bool,
+
     /// Which side of a conflict counts [default: as the settings say]
     #[arg(long, value_name = "SIDE", requires = "apply")]
     pub(crate) settle: Option<Side>,
 
     /// Make them the same again and again, as often as the settings say
-    #[arg(long, conflicts_with_all = ["session", "settle", "apply", "show", "keep", "send"])]
+    #[arg(long, conflicts_with_all = ["session", "settle", "apply", "all", "show", "keep", "send"])]
     pub(crate) watch: bool,
 
     /// Write what the cloud has of SESSION into this folder, to be compared with what is here

@@ -6,6 +6,7 @@ mod exchange;
 mod pages;
 mod told;
 
+use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,23 +21,24 @@ use crate::errors::Failure;
 use crate::output::tables::sessions as tables;
 use crate::output::{self, Notes};
 use crate::progress::Progress;
-use crate::{home, signals, toolbox};
+use crate::{signals, toolbox};
 
 pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
     let progress = Arc::new(Progress::new());
     signals::install(Arc::clone(&progress))?;
     let operation = &args.operation;
     let shared = operation.shared();
-    let (place, id) = place(operation)?;
+    let place = Place::of(operation)?;
     let notes = Notes::new("", Arc::clone(&progress));
+    place.notes.iter().for_each(|note| notes.warn(note));
     #[cfg(feature = "cloud")]
     if let Some(done) = exchange::done(operation, &place, &notes) {
         return done;
     }
     // A registry of its own: neither the store nor the buffers are needed, and nothing is made.
     let registry = Arc::new(Registry::new());
-    place.register(&registry, &notes)?;
-    let asked = asked::asked(operation, id)?;
+    place.register(&registry)?;
+    let asked = asked::asked(operation, place.id)?;
     let is_piped = !output::is_terminal();
     let mut out = BufWriter::new(io::stdout().lock());
     let answer = pages::all(asked, is_piped.then_some(&mut out), |arguments| {
@@ -65,44 +67,64 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
     status(operation, &answer)
 }
 
-/// The sessions to ask.
-enum Place {
+/// The sessions to ask, and what is to be told beside that.
+struct Place {
+    sessions: Where,
+    /// Among them the one that is meant: as it was given, or by its project and id.
+    id: Option<String>,
+    notes: Vec<String>,
+}
+
+/// Where sessions are.
+enum Where {
+    /// Where nobody else looks: the session was given by its path.
+    Path(Sessions),
+    /// On this machine.
     Here(Sessions),
+    /// There, and in a storage.
     #[cfg(feature = "cloud")]
     Both(crate::cloud::Cloud),
 }
 
 impl Place {
-    fn register(&self, registry: &Registry, notes: &Notes) -> Result<(), Failure> {
-        let registered = match self {
-            Self::Here(sessions) => register_within(registry, sessions, pages::PAGE),
+    fn of(operation: &Operation) -> Result<Self, Failure> {
+        let shared = operation.shared();
+        let given = operation.session();
+        if let Some(path) = given.filter(|given| is_path(given)) {
+            let (sessions, session) = Sessions::open(path)?;
+            let id = Some(format!("{}/{}", session.project(), session.id()));
+            return Ok(Self { sessions: Where::Path(sessions), id, notes: Vec::new() });
+        }
+        let (sessions, notes) = known(shared.amplifier.as_deref(), shared.claude.as_deref())?;
+        Ok(Self { sessions, id: given.map(str::to_owned), notes })
+    }
+
+    fn register(&self, registry: &Registry) -> Result<(), Failure> {
+        let registered = match &self.sessions {
+            Where::Path(sessions) | Where::Here(sessions) => register_within(registry, sessions, pages::PAGE),
             #[cfg(feature = "cloud")]
-            Self::Both(cloud) => {
-                cloud.notes.iter().for_each(|note| notes.warn(note));
+            Where::Both(cloud) => {
                 let hybrid = Arc::clone(&cloud.hybrid);
                 trommel_toolbox::sessions::register_hybrid(registry, hybrid, pages::PAGE)
             }
         };
-        let _ = notes;
         Ok(registered.map_err(io::Error::other)?)
     }
 }
 
-/// The sessions to ask, and among them the one that is meant: as it was given, or by its project and id.
-fn place(operation: &Operation) -> Result<(Place, Option<String>), Failure> {
-    let shared = operation.shared();
-    let given = operation.session();
-    if let Some(path) = given.filter(|given| is_path(given)) {
-        let (sessions, session) = Sessions::open(path)?;
-        return Ok((Place::Here(sessions), Some(format!("{}/{}", session.project(), session.id()))));
-    }
-    let sessions = home::sessions(shared.amplifier.as_deref(), shared.claude.as_deref());
-    let id = given.map(str::to_owned);
-    #[cfg(feature = "cloud")]
-    if let Some(cloud) = crate::cloud::open(&sessions, home::amplifier(shared.amplifier.as_deref()))? {
-        return Ok((Place::Both(cloud), id));
-    }
-    Ok((Place::Here(sessions), id))
+/// The sessions of these folders, or of the usual ones, and of the storage that is named, with what is to be told of settings.
+#[cfg(feature = "cloud")]
+fn known(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Result<(Where, Vec<String>), Failure> {
+    let known = crate::cloud::open(amplifier, claude)?;
+    let sessions = known.cloud.map_or(Where::Here(known.sessions), Where::Both);
+    Ok((sessions, known.notes))
+}
+
+/// The sessions of these folders, or of the usual ones.
+#[cfg(not(feature = "cloud"))]
+#[expect(clippy::unnecessary_wraps, reason = "settings may be wrong")]
+fn known(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Result<(Where, Vec<String>), Failure> {
+    Ok((Where::Here(crate::home::sessions(amplifier, claude)), Vec::new()))
 }
 
 /// Whether a session is given by the path of its folder or file.

@@ -1,5 +1,7 @@
 //! `trommel sessions` of two machines, with a folder between them that both reach (feature `cloud`).
 
+mod settings;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -155,4 +157,36 @@ fn settings_that_cannot_be_are_refused_and_secrets_not_shown() {
     fs::remove_file(&path).unwrap();
     let said = world.run("one", "sync --apply").failed(2);
     assert!(said.contains("no storage is named"), "{said}");
+}
+
+#[test]
+fn what_lies_in_the_cloud_only_is_fetched_when_all_is_asked_for() {
+    let world = World::new("all");
+    world.write("one", "5d1c", &["hello"]);
+    world.write("one", "77aa", &["hello", "again"]);
+    assert_eq!(world.json("one", "sync --apply")["synced"], 2);
+    let shown = shown_plainly(world.of("two", "sync --apply"));
+    assert!(shown.contains("2 sessions in the cloud only") && shown.contains("--all"), "{shown}");
+    assert_eq!(world.json("two", "sync --apply")["cloud_only"], 2);
+    let said = world.run("two", "sync --all").failed(2);
+    assert!(said.contains("--apply"), "{said}");
+    let report = world.json("two", "sync --apply --all");
+    assert_eq!((&report["synced"], &report["sessions"]), (&2.into(), &Value::Array(Vec::new())));
+    assert_eq!(world.said("two", "77aa"), world.said("one", "77aa"));
+    let report = world.json("two", "sync --apply --all");
+    assert_eq!((&report["synced"], report.get("cloud_only")), (&2.into(), None));
+}
+
+#[test]
+fn a_session_given_by_its_path_is_not_sent_and_its_id_is() {
+    let world = World::new("path");
+    world.write("one", "5d1c", &["hello"]);
+    let folder = world.folder("one", "5d1c");
+    for option in ["--apply", "--keep", "--send"] {
+        let said = world.run("one", &format!("sync {} {option}", folder.display())).failed(2);
+        assert!(said.contains("pass its id") && !said.contains("no storage"), "{said}");
+    }
+    let run = world.run("one", &format!("sync {}", folder.display()));
+    assert!(run.status == Some(0) && run.err.contains("pass its id"), "{run:?}");
+    assert_eq!(world.json("one", "sync 5d1c --apply")["synced"], 1);
 }

@@ -77,7 +77,7 @@ impl Operation {
             Self::Rewind => &["session_id", "to_turn", "to_message", "before_timestamp", "dry_run"],
             Self::Repair => &["session_id", "dry_run"],
             Self::Undo | Self::Diagnose | Self::SyncStatus => &["session_id"],
-            Self::Sync => &["session_id", "settle"],
+            Self::Sync => &["session_id", "settle", "all", "dry_run"],
         }
     }
 }
@@ -152,15 +152,19 @@ pub(super) struct Arguments {
     pub(super) before_timestamp: Option<String>,
     dry_run: Option<bool>,
     pub(super) settle: Option<String>,
+    all: Option<bool>,
     max_chars: Option<usize>,
 }
 
 impl Arguments {
-    /// An error for an argument that the operation does not take.
+    /// An error for an argument that the operation does not take, or not with another.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let takes = self.operation.takes();
         if let Some(name) = self.given().find(|name| !takes.contains(name)) {
             return Err(refused(format!("it takes no `{name}`, but {}", takes.join(", "))));
+        }
+        if self.is_all() && self.session_id.is_some() {
+            return Err(refused("`all` is for every session: leave out either it or `session_id`"));
         }
         let Some(analysis) = self.analysis_type else { return Ok(()) };
         let not_for_all = Analysis::ALL.iter().flat_map(|other| other.takes());
@@ -199,6 +203,7 @@ impl Arguments {
             ("before_timestamp", self.before_timestamp.is_some()),
             ("dry_run", self.dry_run.is_some()),
             ("settle", self.settle.is_some()),
+            ("all", self.all.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }
@@ -223,8 +228,14 @@ impl Arguments {
         field.ok_or_else(|| refused("pass the field with the numbers as `field`, such as data.duration_ms"))
     }
 
+    /// Whether only to tell what would be done. What takes something away is told first; both sides are made the same when it is said.
     pub(super) fn is_dry_run(&self) -> bool {
-        self.dry_run.unwrap_or(true)
+        self.dry_run.unwrap_or(self.operation != Operation::Sync)
+    }
+
+    /// Whether those that lie in the cloud only are meant as well.
+    pub(super) fn is_all(&self) -> bool {
+        self.all.unwrap_or(false)
     }
 
     pub(super) fn offset(&self) -> u64 {

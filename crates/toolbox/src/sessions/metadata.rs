@@ -20,7 +20,8 @@ const DESCRIPTION: &str = "Look into logs of agents' sessions, however long thei
 
 /// What is said where sessions lie in a storage as well.
 const HYBRID: &str = " `sync` makes sessions here and in the cloud the same, `sync_status` tells how far they are; what changed on \
-    both sides is a conflict, and `settle` says which counts: ask whoever owns the session first.";
+    both sides is a conflict, and `settle` says which counts: ask whoever owns the session first. `all` fetches what lies in the \
+    cloud only.";
 
 pub(super) fn metadata(bounds: Bounds, is_hybrid: bool) -> Metadata {
     let description = [DESCRIPTION, if is_hybrid { HYBRID } else { "" }].concat();
@@ -134,6 +135,13 @@ fn of_sync() -> Value {
         "settle": {
             "type": "string", "enum": ["local", "remote", "merge"],
             "description": "sync: which side of a conflict counts; merge puts what is here behind what is there. Without it, both stay as they are"
+        },
+        "all": {
+            "type": "boolean", "default": false, "description": "sync: also bring here what lies in the cloud only"
+        },
+        "dry_run": {
+            "type": "boolean",
+            "description": "rewind, repair, sync: only tell what would be done. Without it rewind and repair only tell, and sync does it"
         }
     })
 }
@@ -150,6 +158,7 @@ fn results() -> Value {
             "errors": rows_or_count("An event that tells of an error"),
             "turns": rows("A turn, from 1"),
             "transcript": rows("A message"),
+            "cloud_only": {"type": "integer", "description": "sync: how many sessions lie in the cloud only; `all` brings them here"},
             "connected": {"type": "boolean", "description": "Whether the cloud was reached; what lies there is shown as it was last known"},
             "would_remove": {
                 "type": "object",
@@ -195,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_description_is_read_to_its_end() {
-        for (is_hybrid, count) in [(false, 25), (true, 26)] {
+        for (is_hybrid, count) in [(false, 25), (true, 27)] {
             let metadata = metadata(Bounds::default(), is_hybrid);
             assert!(metadata.description.chars().count() < 2_048 && metadata.bounded);
             let names: Vec<_> = metadata.args_schema["properties"].as_object().unwrap().keys().collect();

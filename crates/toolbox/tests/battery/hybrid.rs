@@ -132,3 +132,43 @@ fn out_of_reach_is_told_beside_the_answer() {
     assert!(one.ok(json!({"operation": "get", "session_id": "5d1c"})).get("problems").is_none());
     assert!(one.ask(json!({"operation": "sync"})).is_err());
 }
+
+#[test]
+fn all_fetches_what_lies_in_the_cloud_only() {
+    let shared = tempfile::tempdir().unwrap();
+    let (one, two) = (Machine::new(&shared, "one"), Machine::new(&shared, "two"));
+    for id in ["5d1c", "77aa", "child"] {
+        one.write(id, "transcript.jsonl", &said(2));
+    }
+    one.write("child", "metadata.json", r#"{"session_id": "child", "parent_id": "5d1c"}"#);
+    assert_eq!(one.ok(json!({"operation": "sync"}))["synced"], 3);
+    let report = two.ok(json!({"operation": "sync"}));
+    assert_eq!((&report["synced"], &report["cloud_only"]), (&json!(0), &json!(3)));
+    let would = two.ok(json!({"operation": "sync", "all": true, "dry_run": true}));
+    assert_eq!((&would["connected"], &would["cloud_only"]), (&json!(true), &json!(3)));
+    two.write("88bb", "transcript.jsonl", &said(1));
+    let report = two.ok(json!({"operation": "sync", "all": true}));
+    assert_eq!((&report["synced"], &report["sessions"]), (&json!(4), &json!([])));
+    assert!(report.get("cloud_only").is_none(), "{report}");
+    let listed = two.ok(json!({"operation": "list", "include_cloud": false, "top_level_only": false}));
+    assert_eq!(listed["total"], 4);
+    let error = two.ask(json!({"operation": "sync", "all": true, "session_id": "5d1c"})).unwrap_err();
+    assert!(error.contains("leave out"), "{error}");
+    assert!(two.ask(json!({"operation": "sync_status", "all": true})).is_err());
+}
+
+#[test]
+fn a_dry_run_tells_how_far_both_sides_are_and_changes_nothing() {
+    let shared = tempfile::tempdir().unwrap();
+    let one = Machine::new(&shared, "one");
+    one.write("5d1c", "transcript.jsonl", &said(2));
+    let of_one = |dry_run| json!({"operation": "sync", "session_id": "5d1c", "dry_run": dry_run});
+    let would = one.ok(of_one(true));
+    assert_eq!(would, one.ok(json!({"operation": "sync_status", "session_id": "5d1c"})));
+    assert_eq!(would["sessions"][0]["status"], "ahead");
+    let would = one.ok(json!({"operation": "sync", "dry_run": true}));
+    assert_eq!(would, one.ok(json!({"operation": "sync_status"})));
+    assert!(!shared.path().join("storage").exists(), "nothing was sent");
+    assert_eq!(one.ok(of_one(false))["synced"], 1);
+    assert_eq!(one.ok(of_one(true))["sessions"][0]["status"], "synced");
+}

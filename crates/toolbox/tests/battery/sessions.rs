@@ -385,3 +385,31 @@ fn r28_every_provider_takes_it() {
         assert_eq!(export.tools.len(), 1, "{dialect}");
     }
 }
+
+#[test]
+fn a_problem_with_where_sessions_are_is_told_in_every_answer() {
+    let bench = Bench::new(2);
+    let registry = Registry::new();
+    let known = Sessions::new().amplifier(bench.home.path());
+    sessions::register_despite(&registry, &known, "the storage cannot be had").unwrap();
+    let executor = Executor::new(Arc::new(registry));
+    for asked in [
+        json!({"operation": "list"}),
+        json!({"operation": "get", "session_id": ID}),
+        json!({"operation": "get", "session_id": ID, "include_transcript": true}),
+        json!({"operation": "search", "query": "question"}),
+        json!({"operation": "get_events", "session_id": ID}),
+        json!({"operation": "analyze_events", "session_id": ID, "analysis_type": "summary"}),
+        json!({"operation": "analyze_events", "session_id": ID, "analysis_type": "usage"}),
+        json!({"operation": "rewind", "session_id": ID, "to_turn": 1}),
+        json!({"operation": "diagnose", "session_id": ID}),
+        json!({"operation": "repair", "session_id": ID}),
+        json!({"operation": "sync_status"}),
+    ] {
+        let result = executor.call("session", asked.clone(), &Context::new(".")).result;
+        let Some(trommel_tool::Output::Json(answer)) = result.output else { panic!("{asked}: {result:?}") };
+        let answer: Value = serde_json::from_str(answer.get()).unwrap();
+        assert_eq!(answer["problems"], json!(["the storage cannot be had"]), "{asked}");
+        assert!(bench.results.is_valid(&answer), "{asked}");
+    }
+}

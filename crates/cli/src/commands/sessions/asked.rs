@@ -32,6 +32,7 @@ pub(super) fn asked(operation: &Operation, id: Option<String>) -> Result<Asked, 
             let mut arguments = json!({"operation": "sync"});
             set(&mut arguments, "session_id", id);
             set(&mut arguments, "settle", exchange.settle.map(crate::args::Side::name));
+            set(&mut arguments, "all", exchange.all.then_some(true));
             once(arguments)
         }
         Operation::Sync { .. } => {

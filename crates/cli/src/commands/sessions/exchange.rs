@@ -4,7 +4,7 @@ use std::path::Path;
 
 use trommel_session::Watch;
 
-use super::Place;
+use super::{Place, Where};
 use crate::args::SessionOperation as Operation;
 use crate::errors::Failure;
 use crate::output::tables::sessions as tables;
@@ -15,7 +15,15 @@ pub(super) fn done(operation: &Operation, place: &Place, notes: &Notes) -> Optio
     let Operation::Sync { session, exchange, .. } = operation else { return None };
     let is_asked =
         exchange.apply || exchange.watch || exchange.show.is_some() || exchange.keep || exchange.send;
-    let Place::Both(cloud) = place else { return is_asked.then(|| Err(nowhere())) };
+    let cloud = match &place.sessions {
+        Where::Both(cloud) => cloud,
+        Where::Here(_) => return is_asked.then(|| Err(refused(NOWHERE))),
+        Where::Path(_) if is_asked => return Some(Err(refused(OUTSIDE))),
+        Where::Path(_) => {
+            notes.note(OUTSIDE);
+            return None;
+        }
+    };
     let id = session.as_deref().unwrap_or_default();
     if let Some(folder) = &exchange.show {
         let written = cloud.hybrid.write_out(id, Path::new(folder), &Watch::new());
@@ -27,8 +35,11 @@ pub(super) fn done(operation: &Operation, place: &Place, notes: &Notes) -> Optio
     exchange.watch.then(|| watch(cloud, notes))
 }
 
-fn nowhere() -> Failure {
-    let message = "no storage is named that sessions could be sent to: `session_storage` in Amplifier's settings.yaml, or COSMOS_ENDPOINT, does";
+const NOWHERE: &str = "no storage is named that sessions could be sent to: `session_storage` in Amplifier's settings.yaml, or COSMOS_ENDPOINT, does";
+
+const OUTSIDE: &str = "a session that is given by its path lies outside of what is sent and fetched: pass its id, which `trommel sessions list` shows";
+
+fn refused(message: &str) -> Failure {
     Failure::Usage { command: "sessions sync", message: message.to_owned() }
 }
 

@@ -241,6 +241,8 @@ pub(crate) fn exchanged(answer: &str) -> serde_json::Result<String> {
         kept: u64,
         failed: u64,
         sessions: Vec<Row>,
+        #[serde(default)]
+        cloud_only: u64,
     }
     #[derive(Deserialize)]
     struct Row {
@@ -257,8 +259,16 @@ pub(crate) fn exchanged(answer: &str) -> serde_json::Result<String> {
     ];
     let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     let counts = counts.collect::<Vec<_>>().join(", ");
-    let mut text =
-        if counts.is_empty() { "There are no sessions.\n".to_owned() } else { format!("{counts}.\n") };
+    let mut text = match report.cloud_only {
+        _ if !counts.is_empty() => format!("{counts}.\n"),
+        0 => "There are no sessions.\n".to_owned(),
+        count => {
+            let count = counted(count, "session");
+            format!(
+                "There are no sessions here, and {count} in the cloud only: `trommel sessions sync --apply --all` fetches what is there.\n"
+            )
+        }
+    };
     for Row { session_id, outcome, reason } in &report.sessions {
         let reason =
             reason.as_deref().map_or(String::new(), |reason| format!(": {}", escape::short(reason, 600)));
