@@ -84,6 +84,18 @@ impl SyncReport {
     }
 }
 
+impl Kept {
+    fn outcome(self, row: &SessionRow) -> SessionOutcome {
+        let reason = match self {
+            Self::ByPolicy => "it is not to be sent".to_owned(),
+            Self::ByMark => "it is marked as one that stays here".to_owned(),
+            Self::Unknown(why) => format!("whether it is to be sent could not be told: {why}"),
+        };
+        let (session_id, project) = (row.session_id.clone(), row.project.clone());
+        SessionOutcome { session_id, project, outcome: Outcome::Kept, reason: Some(reason) }
+    }
+}
+
 impl HybridBlockStorage {
     /// Makes one session the same on both sides, or every one that lies here. One that lies in the storage only is brought here when it
     /// is asked for. Conflicts are settled as is said here, or else as is usual.
@@ -121,6 +133,35 @@ impl HybridBlockStorage {
             self.note_synced()?;
         }
         Ok(report)
+    }
+
+    /// The same for those that lie here, and then for those that lie in the storage only, but for what the policy keeps apart.
+    pub fn sync_all(&self, settlement: Option<Settlement>, watch: &Watch<'_>) -> Result<SyncReport> {
+        let mut report = self.sync(None, settlement, watch)?;
+        for row in self.cloud_only(watch)? {
+            let outcome = match self.keeps(&row) {
+                Some(kept) => kept.outcome(&row),
+                None => self.one(&row, settlement, watch)?,
+            };
+            report.note(outcome, false);
+        }
+        self.forget_list();
+        Ok(report)
+    }
+
+    /// Sessions that lie in the storage only. All at once: what is brought here moves in the list.
+    pub fn cloud_only(&self, watch: &Watch<'_>) -> Result<Vec<SessionRow>> {
+        let mut query = ListQuery::default();
+        (query.top_level_only, query.limit) = (false, MOST_ROWS);
+        let (sessions, mut found) = (self.view(watch)?.sessions, Vec::new());
+        loop {
+            let listed = sessions.list(&query, watch)?;
+            query.offset += listed.sessions.len();
+            found.extend(listed.sessions.into_iter().filter(|row| row.source == Source::Cloud));
+            if !listed.has_more {
+                return Ok(found);
+            }
+        }
     }
 
     /// What is told of a storage of other programs.
@@ -212,16 +253,9 @@ impl HybridBlockStorage {
         let (session_id, project) = (row.session_id.clone(), row.project.clone());
         let told =
             |outcome, reason: Option<String>| Ok(SessionOutcome { session_id, project, outcome, reason });
-        match (row.source != Source::Cloud).then(|| self.keeps(row)).flatten() {
-            Some(Kept::ByPolicy) => return told(Outcome::Kept, Some("it is not to be sent".into())),
-            Some(Kept::ByMark) => {
-                return told(Outcome::Kept, Some("it is marked as one that stays here".into()));
-            }
-            Some(Kept::Unknown(why)) => {
-                let reason = format!("whether it is to be sent could not be told: {why}");
-                return told(Outcome::Kept, Some(reason));
-            }
-            None => {}
+        // What lies in the storage only and is asked for by its name is fetched.
+        if let Some(kept) = (row.source != Source::Cloud).then(|| self.keeps(row)).flatten() {
+            return Ok(kept.outcome(row));
         }
         match self.exchange(&row.project, &row.session_id, settlement, watch) {
             Ok(State::Conflict) => told(Outcome::Conflict, Some("it was changed here and elsewhere".into())),

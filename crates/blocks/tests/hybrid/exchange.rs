@@ -102,6 +102,15 @@ fn what_is_to_stay_stays() {
     let report = one.hybrid.sync(Some("t"), None, &watch()).unwrap();
     assert_eq!(report.sessions[0].outcome, Outcome::Synced);
     assert_eq!(Machine::new("two", &net).listed().len(), 2);
+    // What a policy keeps apart is not fetched either, unless it is asked for.
+    let three = Machine::with("three", &net, |options| {
+        options.policy = Policy::Filter(Arc::new(|row| Ok(row.session_id == "s")));
+    });
+    let report = three.hybrid.sync_all(None, &watch()).unwrap();
+    assert_eq!((report.synced, report.kept, three.files("t")[1].clone()), (1, 1, None));
+    assert_eq!(three.files("s"), one.files("s"));
+    three.sync("t");
+    assert_eq!(three.files("t"), one.files("t"));
 }
 
 /// Whoever removes a session from a machine takes nothing away from the others, and gets it back by asking for it.

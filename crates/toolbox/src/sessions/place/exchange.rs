@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use trommel_blocks::{HybridBlockStorage, Outcome, Settlement, SyncReport};
-use trommel_session::{ListQuery, MOST_ROWS, Source, Watch};
+use trommel_blocks::{HybridBlockStorage, Settlement};
+use trommel_session::Watch;
 use trommel_tool::Failure;
 
 use super::hybrid::stored;
@@ -23,7 +23,7 @@ pub(super) fn sync(
         return if is_all { counted(status, hybrid, watch) } else { Ok(status) };
     }
     if is_all {
-        return value(&everything(hybrid, settlement, watch).map_err(stored)?);
+        return value(&hybrid.sync_all(settlement, watch).map_err(stored)?);
     }
     let report = hybrid.sync(id, settlement, watch).map_err(stored)?;
     let is_any = report.synced + report.conflicts + report.kept + report.failed > 0;
@@ -31,44 +31,9 @@ pub(super) fn sync(
     if is_any { Ok(report) } else { counted(report, hybrid, watch) }
 }
 
-/// Those that lie here, and then one by one those that lie in the cloud only.
-fn everything(
-    hybrid: &HybridBlockStorage,
-    settlement: Option<Settlement>,
-    watch: &Watch<'_>,
-) -> trommel_blocks::Result<SyncReport> {
-    let mut all = hybrid.sync(None, settlement, watch)?;
-    for name in cloud_only(hybrid, watch)? {
-        let one = hybrid.sync(Some(&name), settlement, watch)?;
-        all.synced += one.synced;
-        all.conflicts += one.conflicts;
-        all.kept += one.kept;
-        all.failed += one.failed;
-        all.sessions.extend(one.sessions.into_iter().filter(|session| session.outcome != Outcome::Synced));
-    }
-    Ok(all)
-}
-
-/// Those that lie in the cloud only, by project and id. All at once: what is brought here moves in the list.
-fn cloud_only(hybrid: &HybridBlockStorage, watch: &Watch<'_>) -> trommel_blocks::Result<Vec<String>> {
-    let sessions = hybrid.view(watch)?.sessions;
-    let mut query = ListQuery::default();
-    (query.top_level_only, query.limit) = (false, MOST_ROWS);
-    let mut names = Vec::new();
-    loop {
-        let listed = sessions.list(&query, watch)?;
-        query.offset += listed.sessions.len();
-        let there = listed.sessions.into_iter().filter(|row| row.source == Source::Cloud);
-        names.extend(there.map(|row| format!("{}/{}", row.project, row.session_id)));
-        if !listed.has_more {
-            return Ok(names);
-        }
-    }
-}
-
 /// An answer that says how many lie in the cloud only, where any do.
 fn counted(mut answer: Value, hybrid: &HybridBlockStorage, watch: &Watch<'_>) -> Result<Value, Failure> {
-    let count = cloud_only(hybrid, watch).map_err(stored)?.len();
+    let count = hybrid.cloud_only(watch).map_err(stored)?.len();
     if let Some(answer) = answer.as_object_mut().filter(|_| count > 0) {
         answer.insert("cloud_only".to_owned(), count.into());
     }
