@@ -47,7 +47,10 @@ pub(crate) fn bench(criterion: &mut Criterion) {
             || (folder(), folder()),
             |(other, state)| {
                 assert!(sync(other.path(), &state, storage.path()));
-                assert_eq!(fs::metadata(other.path().join(FOLDER).join("events.jsonl")).unwrap().len(), log.len() as u64);
+                assert_eq!(
+                    fs::metadata(other.path().join(FOLDER).join("events.jsonl")).unwrap().len(),
+                    log.len() as u64
+                );
             },
             BatchSize::PerIteration,
         );
@@ -76,7 +79,8 @@ fn machine_with(log: &str) -> TempDir {
     let session = home.path().join(FOLDER);
     fs::create_dir_all(&session).unwrap();
     fs::write(session.join("metadata.json"), r#"{"session_id": "s", "name": "A long one"}"#).unwrap();
-    fs::write(session.join("transcript.jsonl"), "{\"role\":\"user\",\"content\":\"go on\"}\n".repeat(1_000)).unwrap();
+    fs::write(session.join("transcript.jsonl"), "{\"role\":\"user\",\"content\":\"go on\"}\n".repeat(1_000))
+        .unwrap();
     fs::write(session.join("events.jsonl"), log).unwrap();
     home
 }
@@ -97,7 +101,8 @@ fn append(log: &Path) {
 
 /// Copies the log, with its hash, so that it stays whatever happens to the machine.
 fn copy(from: &Path, to: &Path) -> usize {
-    let (mut from, mut out) = (File::open(from.join("events.jsonl")).unwrap(), File::create(to.join("copy")).unwrap());
+    let (mut from, mut out) =
+        (File::open(from.join("events.jsonl")).unwrap(), File::create(to.join("copy")).unwrap());
     let (mut hash, mut part, mut all) = (Sha256::new(), vec![0; 256 << 10], 0);
     loop {
         let count = from.read(&mut part).unwrap();

@@ -115,7 +115,7 @@ impl Error {
 
     /// What the system refused, with what was being done: `write …`.
     pub fn io(doing: &str, path: &Path, cause: io::Error) -> Self {
-        if cause.get_ref().is_some_and(|inner| inner.is::<Ended>()) {
+        if cause.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Ended>) {
             return Self::cancelled();
         }
         let advice = match cause.kind() {

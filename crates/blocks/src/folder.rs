@@ -171,7 +171,8 @@ impl Pending {
     pub(crate) fn of(folder: &Folder, journal: &Journal, rest: Duration, watch: &Watch<'_>) -> Result<Self> {
         let mark = folder.mark();
         let open = |kind| Text::open(&folder.file(kind), watch.flag());
-        let (metadata, transcript, events) = (open(Kind::Metadata)?, open(Kind::Message)?, open(Kind::Event)?);
+        let (metadata, transcript, events) =
+            (open(Kind::Metadata)?, open(Kind::Message)?, open(Kind::Event)?);
         let mut pending = Self {
             rewind: None,
             is_described_anew: false,
@@ -246,8 +247,9 @@ fn finished(tail: &Tail, rest: Duration) -> Result<u64> {
     let len = tail.text.len();
     let written = std::fs::metadata(tail.text.path()).and_then(|found| found.modified()).ok();
     // A date that lies ahead is one of another clock.
-    let age = written
-        .and_then(|written| Some(Timestamp::now().duration_since(Timestamp::try_from(written).ok()?).unsigned_abs()));
+    let age = written.and_then(|written| {
+        Some(Timestamp::now().duration_since(Timestamp::try_from(written).ok()?).unsigned_abs())
+    });
     if age.is_some_and(|age| age >= rest) || len == 0 {
         return Ok(len);
     }

@@ -267,7 +267,8 @@ pub(crate) fn recover(journal: &Path, watch: &Watch<'_>) -> Result<()> {
 /// Gives everything its place; whatever was done already is passed over. Where a file has got something else meanwhile, what is left
 /// is let go: the next comparison tells what became of it.
 fn carry_out(journal: &Path, plan: &Plan) -> Result<()> {
-    let paths = |file: &Planned| (plan.folder.join(format!("{NEW}{}", file.name)), plan.folder.join(&file.name));
+    let paths =
+        |file: &Planned| (plan.folder.join(format!("{NEW}{}", file.name)), plan.folder.join(&file.name));
     let mut is_done = true;
     // Before any is touched, so that none gets its part where another cannot.
     for file in &plan.files {

@@ -52,30 +52,27 @@ impl LocalBlockStorage {
         Ok(found.into_iter().find(|folder| folder.join(BLOCKS).is_file()))
     }
 
+    /// The folder of a session that is begun with this block. Of two that begin it at once, in different projects, one is first.
+    fn begin(&self, key: &Key, first: &Block, watch: &Watch<'_>) -> Result<PathBuf> {
+        let home = self.base.join(key.user());
+        make(&home)?;
+        let _one = lock_file(opened(&home.join(LOCK))?, &home, watch)?;
+        if let Some(folder) = self.folder(key)? {
+            return Ok(folder);
+        }
+        let told: Description = first.data().unwrap_or_default();
+        let project = told.project_slug.filter(|slug| is_name(slug));
+        let folder = home.join(project.unwrap_or_else(|| "default".to_owned())).join(key.session());
+        make(&folder)?;
+        opened(&folder.join(BLOCKS))?;
+        Ok(folder)
+    }
+
     /// The file of a session's blocks, which is begun with this one where there is none, and locked. The lock is that of a file, as some
     /// disks that machines share know none of folders.
     fn begun(&self, key: &Key, first: &Block, watch: &Watch<'_>) -> Result<Blocks> {
-        let home = self.base.join(key.user());
-        make(&home)?;
-        let folder = match self.folder(key)? {
-            Some(folder) => folder,
-            None => {
-                // Of two that begin it at once, in different projects, one is first.
-                let _one = lock_file(opened(&home.join(LOCK))?, &home, watch)?;
-                match self.folder(key)? {
-                    Some(folder) => folder,
-                    None => {
-                        let told: Description = first.data().unwrap_or_default();
-                        let project = told.project_slug.filter(|slug| is_name(slug));
-                        let project = project.unwrap_or_else(|| "default".to_owned());
-                        let folder = home.join(project).join(key.session());
-                        make(&folder)?;
-                        opened(&folder.join(BLOCKS))?;
-                        folder
-                    }
-                }
-            }
-        };
+        let known = self.folder(key)?;
+        let folder = known.map_or_else(|| self.begin(key, first, watch), Ok)?;
         let path = folder.join(BLOCKS);
         let mut file = lock_file(opened(&path)?, &path, watch)?;
         let failed = |cause| Error::io("write", &path, cause);
@@ -103,7 +100,8 @@ impl LocalBlockStorage {
                 }
             } else if block.sequence == head + 1 + count as u64 - already(blocks, head) {
                 answer = Some(Created::New);
-                serde_json::to_writer(&mut text, &Written::of(key, block)).map_err(|error| failed(error.into()))?;
+                serde_json::to_writer(&mut text, &Written::of(key, block))
+                    .map_err(|error| failed(error.into()))?;
                 text.push(b'\n');
             } else {
                 return Err(gap(block, head));
@@ -144,12 +142,12 @@ impl LocalBlockStorage {
         }
         let path = folder.join(METADATA);
         let known = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Description>(&text).ok());
-        let told = match known {
-            Some(known) => new.fold(known, Description::then),
-            None => {
-                let all = self.described(key, watch)?;
-                all.iter().map(|block| block.data().unwrap_or_default()).fold(Description::default(), Description::then)
-            }
+        let told = if let Some(known) = known {
+            new.fold(known, Description::then)
+        } else {
+            let all = self.described(key, watch)?;
+            let all = all.iter().map(|block| block.data().unwrap_or_default());
+            all.fold(Description::default(), Description::then)
         };
         let failed = |cause| Error::io("write", &path, cause);
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;

@@ -110,7 +110,7 @@ mod tests {
                 std::future::pending::<()>().await;
             }
             if self.has_token {
-                let until = azure_core::time::OffsetDateTime::now_utc() + Duration::from_secs(60);
+                let until = azure_core::time::OffsetDateTime::now_utc() + Duration::from_mins(1);
                 return Ok(AccessToken::new("token".to_owned(), until));
             }
             let message = "nobody is here";
@@ -126,7 +126,8 @@ mod tests {
             all: all.iter().map(|one| Arc::clone(one) as Identity).collect(),
             found: OnceLock::new(),
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         for _ in 0..3 {
             let token = runtime.block_on(identity.get_token(&["scope"], None)).unwrap();
             assert_eq!(token.token.secret(), "token");

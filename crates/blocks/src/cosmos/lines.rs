@@ -163,7 +163,9 @@ impl CosmosBlockStorage {
         let asked = Asked { query: rows::with(query, "@user", user)?, partition: None };
         self.rows(&asked, watch, &mut |row| {
             // What cannot be a session's name is none.
-            let Ok(key) = Key::new(user, text(&row, "session_id")) else { return Ok(ControlFlow::Continue(())) };
+            let Ok(key) = Key::new(user, text(&row, "session_id")) else {
+                return Ok(ControlFlow::Continue(()));
+            };
             let block = made(&key, &row, 1, BlockType::SessionCreated, &description(&row))?;
             take(Stored::new(key, vec![block]))
         })

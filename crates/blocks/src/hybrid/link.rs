@@ -94,7 +94,8 @@ impl HybridBlockStorage {
             Err(error) => Link { problem: Some(Arc::new(error)), notes: Arc::default() },
             Ok(notes) => Link { problem: None, notes: notes.into() },
         };
-        *self.asked.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), link.clone()));
+        *self.asked.last.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((Instant::now(), link.clone()));
         Ok(link)
     }
 
@@ -105,13 +106,18 @@ impl HybridBlockStorage {
         let knock = thread::Builder::new().name("trommel-knock".to_owned());
         // Nobody listens any more when this was cancelled.
         let started = knock.spawn(move || drop(send.send(storage.reach(patience))));
-        started.map_err(|error| Error::new(ErrorKind::Io, format!("cannot start a thread: {error}; end other programs")))?;
+        started.map_err(|error| {
+            Error::new(ErrorKind::Io, format!("cannot start a thread: {error}; end other programs"))
+        })?;
         loop {
             match receive.recv_timeout(NAP) {
                 Ok(reached) => return reached,
                 Err(mpsc::RecvTimeoutError::Timeout) => watch.check()?,
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    return Err(Error::new(ErrorKind::Offline, "what looks for the storage ended by itself; try again"));
+                    return Err(Error::new(
+                        ErrorKind::Offline,
+                        "what looks for the storage ended by itself; try again",
+                    ));
                 }
             }
         }

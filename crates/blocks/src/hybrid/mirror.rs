@@ -316,7 +316,8 @@ impl<'w> Filling<'_, 'w> {
                 .extend(of_sources.into_iter().filter(|row| matches!(row.kind, Kind::Message | Kind::Event)));
         }
         let mut journal = journal.clone();
-        let is_told = |row: &&Row| matches!(row.kind, Kind::Message | Kind::Event) && !hidden.hides(row.sequence);
+        let is_told =
+            |row: &&Row| matches!(row.kind, Kind::Message | Kind::Event) && !hidden.hides(row.sequence);
         if found.rows.iter().filter(is_told).any(|row| !prints.contains_key(&row.sequence)) {
             landing.forget();
             return Err(late(&*self.options.storage, self.key));

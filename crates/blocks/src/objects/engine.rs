@@ -52,9 +52,8 @@ impl Engine {
         T: Send + 'static,
         F: Future<Output = Tried<T>> + Send + 'static,
     {
-        self.retry.run(watch, |left| {
-            self.wait(watch, limited(self.each.min(left), make())).unwrap_or_else(finally)
-        })
+        self.retry
+            .run(watch, |left| self.wait(watch, limited(self.each.min(left), make())).unwrap_or_else(finally))
     }
 
     /// Makes one request once.
@@ -96,7 +95,8 @@ impl Engine {
             let open = answers.iter().enumerate().filter(|(_, answer)| answer.is_none());
             let open = open.map(|(at, _)| at).collect::<Vec<_>>();
             let requests = open.iter().filter_map(|at| things.get(*at));
-            let requests = requests.map(|thing| limited(self.each.min(left), make(thing))).collect::<Vec<_>>();
+            let requests =
+                requests.map(|thing| limited(self.each.min(left), make(thing))).collect::<Vec<_>>();
             let tried = self.wait(watch, join_all(requests)).map_err(Failed::Finally)?;
             let mut failed = None;
             for (at, tried) in open.into_iter().zip(tried) {

@@ -51,7 +51,7 @@ impl ObjectOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Access {
-    /// As the machine: a managed identity (Azure), the credentials of the instance or the container (S3).
+    /// As the machine: a managed identity (Azure), the role of the instance (S3).
     Machine {
         /// Which of the identities, where the machine has several (Azure).
         client_id: Option<String>,

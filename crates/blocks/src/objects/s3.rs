@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::aws::{AmazonS3, AmazonS3Builder};
 
 use super::answer::Listening;
 use super::open::{client, endpoint, no_retry, refused, wrong_access};
@@ -17,7 +17,7 @@ pub(super) fn open(bucket: &str, options: &ObjectOptions) -> Result<(Arc<AmazonS
     let region = options.region.as_deref().unwrap_or(REGION);
     let mut builder = AmazonS3Builder::new().with_bucket_name(bucket).with_region(region);
     builder = match &options.access {
-        Access::Machine { .. } => of_container(builder),
+        Access::Machine { .. } => builder,
         Access::S3Key { id, secret, token } => {
             let builder = builder.with_access_key_id(id).with_secret_access_key(secret.expose());
             token.iter().fold(builder, |builder, token| builder.with_token(token.expose()))
@@ -41,23 +41,4 @@ pub(super) fn open(bucket: &str, options: &ObjectOptions) -> Result<(Arc<AmazonS
         .with_http_connector(Listening);
     let store = builder.build().map_err(|error| refused("S3", &error))?;
     Ok((Arc::new(store), address))
-}
-
-/// What tells a container who it is: the machine's own credentials are looked for where nothing does.
-const CONTAINER: [AmazonS3ConfigKey; 6] = [
-    AmazonS3ConfigKey::ContainerCredentialsRelativeUri,
-    AmazonS3ConfigKey::ContainerCredentialsFullUri,
-    AmazonS3ConfigKey::ContainerAuthorizationTokenFile,
-    AmazonS3ConfigKey::WebIdentityTokenFile,
-    AmazonS3ConfigKey::RoleArn,
-    AmazonS3ConfigKey::RoleSessionName,
-];
-
-fn of_container(builder: AmazonS3Builder) -> AmazonS3Builder {
-    CONTAINER.into_iter().fold(builder, |builder, key| {
-        match std::env::var(key.as_ref().to_ascii_uppercase()) {
-            Ok(value) if !value.is_empty() => builder.with_config(key, value),
-            _ => builder,
-        }
-    })
 }

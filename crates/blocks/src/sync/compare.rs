@@ -146,8 +146,7 @@ impl Side<'_, '_> {
         let hidden = Hidden::default();
         let mut rows = Assembler::new(&hidden, Depth::Rows, None, self.watch);
         let (mut gaps, mut own, mut others) = (Gaps { found: Vec::new(), is_ours: true }, Vec::new(), 0);
-        let selection =
-            Selection { after, until: Some(head), types: HEADS.to_vec(), want: Want::Outline };
+        let selection = Selection { after, until: Some(head), types: HEADS.to_vec(), want: Want::Outline };
         self.storage.read(self.key, &selection, self.watch, &mut |mut block| {
             self.watch.check()?;
             // Pieces of messages are messages.
@@ -166,7 +165,7 @@ impl Side<'_, '_> {
         })?;
         gaps.pass(rows.known_until(after), head.saturating_add(1), VERSION);
         let found = rows.finish(head, &mut NoLines)?;
-        Ok((Found { own, others, ..found }, gaps.found))
+        Ok((Found { others, own, ..found }, gaps.found))
     }
 
     /// Whether what seems to be missing is nothing but pieces, which belong to no record.
@@ -189,8 +188,7 @@ impl Side<'_, '_> {
 
     /// Creates a block once more that this device created, and did not hear of: some storages note what describes a session apart.
     fn create_again(&self, sequence: u64) -> Result<()> {
-        let selection =
-            Selection { after: sequence - 1, until: Some(sequence), ..Selection::default() };
+        let selection = Selection { after: sequence - 1, until: Some(sequence), ..Selection::default() };
         let mut block = None;
         self.storage.read(self.key, &selection, self.watch, &mut |found| {
             block = Some(found);
@@ -230,9 +228,8 @@ impl Side<'_, '_> {
 /// The records that count. Where nothing was known before, only these can be in the files.
 fn seen(rows: &[Row]) -> Vec<Row> {
     let hidden = Hidden::by(rows);
-    let counts = |row: &&Row| {
-        !hidden.hides(row.sequence) && !matches!(row.kind, Kind::Rewind { .. } | Kind::Nothing)
-    };
+    let counts =
+        |row: &&Row| !hidden.hides(row.sequence) && !matches!(row.kind, Kind::Rewind { .. } | Kind::Nothing);
     rows.iter().filter(counts).copied().collect()
 }
 

@@ -39,12 +39,7 @@ impl Compared {
 }
 
 /// Counts the lines with which a tail begins as these rows do.
-fn add_common(
-    tail: &Tail,
-    rows: &[&Row],
-    known: &mut HashMap<Print, u64>,
-    watch: &Watch<'_>,
-) -> Result<()> {
+fn add_common(tail: &Tail, rows: &[&Row], known: &mut HashMap<Print, u64>, watch: &Watch<'_>) -> Result<()> {
     let mut rows = rows.iter();
     tail.each(watch, &mut |line| {
         match rows.next() {

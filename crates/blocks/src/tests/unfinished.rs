@@ -98,7 +98,8 @@ fn a_merge_that_is_begun_anew_tells_each_line_once() {
         assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
         assert_eq!(one.all(), two.all());
         let text = String::from_utf8(two.read("transcript.jsonl")).unwrap();
-        let all = (0..300).map(|at| format!("\"{at} of two.\"")).chain((0..3).map(|at| format!("round {at}.")));
+        let all =
+            (0..300).map(|at| format!("\"{at} of two.\"")).chain((0..3).map(|at| format!("round {at}.")));
         for line in all.chain(["of one".to_owned()]) {
             assert_eq!(text.matches(&line).count(), 1, "{line}, cut {is_cut}");
         }
