@@ -22,17 +22,6 @@ use crate::{coverage, instructions, rss};
 /// The platform that sanitizers are run for; naming it keeps build scripts and macros free of them.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
-/// The crates of the engine, lowest first.
-const ENGINE: &[&str] = &[
-    "trommel-scan",
-    "trommel-reader",
-    "trommel-sampler",
-    "trommel-query",
-    "trommel-path",
-    "trommel-stats",
-    "trommel",
-];
-
 /// The crates whose answers could depend on the backend.
 const READING: &str =
     "-p trommel-scan -p trommel-reader -p trommel-path -p trommel-stats -p trommel -p trommel-cli";
@@ -57,7 +46,7 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Step {
-    /// Every combination of features of every crate of the engine, under clippy
+    /// Every combination of features of every library that is published, under clippy
     Features,
     /// All tests in release mode, with `TROMMEL_DEEP=1`, at their full numbers
     Tests,
@@ -149,8 +138,11 @@ fn minutes(time: Duration) -> String {
 }
 
 fn features(workspace: &Workspace) -> Ran {
-    let engine = workspace.packages.iter().filter(|package| ENGINE.contains(&&*package.name));
-    for package in engine {
+    let is_library = |package: &&Package| {
+        package.is_published()
+            && package.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "lib"))
+    };
+    for package in workspace.packages.iter().filter(is_library) {
         for features in powerset(package) {
             let arguments = format!(
                 "clippy --quiet -p {} --lib --no-default-features --features={} -- -D warnings",

@@ -61,6 +61,8 @@ pub struct CloudSettings {
     pub device_id: Option<String>,
     /// How long it is tried to reach a storage before it counts as offline.
     pub connect_timeout: Duration,
+    /// How long it is waited for the list of what is stored.
+    pub answer_timeout: Duration,
     /// Blocks in Cosmos DB.
     pub cosmos: Option<CosmosSettings>,
     /// Payloads, and without [`cosmos`](Self::cosmos) blocks as well, in an object store.
@@ -199,6 +201,8 @@ pub struct Parameters {
     pub objects_url: Option<String>,
     /// See [`CloudSettings::connect_timeout`], in milliseconds.
     pub connect_timeout_ms: Option<u64>,
+    /// See [`CloudSettings::answer_timeout`], in milliseconds.
+    pub answer_timeout_ms: Option<u64>,
 }
 
 impl CloudSettings {
@@ -235,6 +239,9 @@ impl CloudSettings {
             device_id: layers.text(Setting::DEVICE)?,
             connect_timeout: Duration::from_millis(
                 layers.number(Setting::CONNECT_TIMEOUT, 1..=60_000)?.unwrap_or(150),
+            ),
+            answer_timeout: Duration::from_millis(
+                layers.number(Setting::ANSWER_TIMEOUT, 1..=600_000)?.unwrap_or(5_000),
             ),
             sync: sync_of(&mut layers)?,
             notes: layers.into_notes(),

@@ -263,6 +263,10 @@ impl Journal {
         file.sync_all().map_err(failed)
     }
 
+    pub(crate) fn is_only_read(&self) -> bool {
+        self.is_only_read
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -109,8 +109,10 @@ impl LocalBlockStorage {
             count += 1;
         }
         file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
-        let told = blocks.iter().take(count).filter(|block| block.sequence > head && is_told(block));
-        self.describe(key, &folder, told, watch)?;
+        let told = blocks.iter().take(count).filter(|block| is_told(block)).collect::<Vec<_>>();
+        // What was there already may have been cut off before it was told.
+        let is_behind = told.iter().all(|block| block.sequence > head);
+        self.describe(key, &folder, (&told, is_behind), watch)?;
         Ok((count, answer))
     }
 
@@ -128,26 +130,24 @@ impl LocalBlockStorage {
         Ok(answer)
     }
 
-    /// Writes down what new blocks tell of the session, behind what was told before.
-    fn describe<'b>(
+    /// Writes down what blocks tell of the session: behind what was told before, or all of it anew.
+    fn describe(
         &self,
         key: &Key,
         folder: &Path,
-        new: impl Iterator<Item = &'b Block>,
+        (new, is_behind): (&[&Block], bool),
         watch: &Watch<'_>,
     ) -> Result<()> {
-        let mut new = new.map(|block| block.data().unwrap_or_default()).peekable();
-        if new.peek().is_none() {
+        if new.is_empty() {
             return Ok(());
         }
         let path = folder.join(METADATA);
-        let known = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Description>(&text).ok());
-        let told = if let Some(known) = known {
-            new.fold(known, Description::then)
-        } else {
-            let all = self.described(key, watch)?;
-            let all = all.iter().map(|block| block.data().unwrap_or_default());
-            all.fold(Description::default(), Description::then)
+        let known = fs::read(&path).ok().filter(|_| is_behind);
+        let known = known.and_then(|text| serde_json::from_slice::<Description>(&text).ok());
+        let told = |told: Description, block: &Block| told.then(block.data().unwrap_or_default());
+        let told = match known {
+            Some(known) => new.iter().fold(known, |all, block| told(all, block)),
+            None => self.described(key, watch)?.iter().fold(Description::default(), told),
         };
         let failed = |cause| Error::io("write", &path, cause);
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;

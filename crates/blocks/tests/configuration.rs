@@ -77,6 +77,7 @@ fn nothing_set_is_local() {
     let settings = Case::default().settings();
     assert_eq!(settings.mode, Mode::Local);
     assert_eq!(settings.connect_timeout, Duration::from_millis(150));
+    assert_eq!(settings.answer_timeout, Duration::from_secs(5));
     assert!(settings.cosmos.is_none() && settings.objects.is_none() && settings.notes.is_empty());
     let folder = TempDir::new().unwrap();
     let missing = folder.path().join("none.yaml");
@@ -97,11 +98,12 @@ fn the_example_of_the_specification_is_read() {
 
 #[test]
 fn the_other_spellings_are_read_as_well() {
-    let text = "theme: {dark: !mine yes}\n1: x\nsession_storage:\n  mode: hybrid\n  local: {path: ~/sessions}\n  user: ana\n  device_id: lap\n  connect_timeout_ms: 300\n  cloud:\n    endpoint: https://x\n    auth_method: default_credential\n  sync: {enabled: no, interval: 5m, conflict_resolution: ask}\n";
+    let text = "theme: {dark: !mine yes}\n1: x\nsession_storage:\n  mode: hybrid\n  local: {path: ~/sessions}\n  user: ana\n  device_id: lap\n  connect_timeout_ms: 300\n  answer_timeout_ms: 9000\n  cloud:\n    endpoint: https://x\n    auth_method: default_credential\n  sync: {enabled: no, interval: 5m, conflict_resolution: ask}\n";
     let settings = Case::file(text).with("HOME", "/home/ana").settings();
     assert_eq!(settings.local_path, Some(PathBuf::from("/home/ana/sessions")));
     assert_eq!((settings.user.as_deref(), settings.device_id.as_deref()), (Some("ana"), Some("lap")));
     assert_eq!(settings.connect_timeout, Duration::from_millis(300));
+    assert_eq!(settings.answer_timeout, Duration::from_secs(9));
     let cosmos = settings.cosmos.unwrap();
     assert_eq!(cosmos.database, "amplifier-db");
     assert!(matches!(cosmos.auth, Auth::DefaultCredentials));

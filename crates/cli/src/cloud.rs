@@ -65,7 +65,7 @@ fn both(sessions: &Sessions, local: Option<PathBuf>, settings: &CloudSettings) -
     options.policy = settings.sync.policy();
     options.settlement = settings.sync.conflict_resolution;
     options.auto_sync = settings.sync.enabled && settings.sync.auto_sync;
-    options.connect_timeout = settings.connect_timeout;
+    (options.connect_timeout, options.answer_timeout) = (settings.connect_timeout, settings.answer_timeout);
     let hybrid = Arc::new(HybridBlockStorage::new(options)?);
     Ok(Some(Cloud { hybrid, interval: settings.sync.interval }))
 }

@@ -215,7 +215,9 @@ impl Side<'_, '_> {
             && pending.is_described_by(&rows)?
             && pending.begins_with(&rows, self.watch)?;
         if is_same {
-            let told = found.rows.iter().filter(|row| row.kind == Kind::Metadata);
+            // Who only looks leaves that to whoever writes it down.
+            let is_noted = !self.journal.is_only_read();
+            let told = found.rows.iter().filter(|row| is_noted && row.kind == Kind::Metadata);
             for row in told.filter(|row| found.own.contains(&row.sequence)) {
                 self.create_again(row.sequence)?;
             }

@@ -40,6 +40,32 @@ fn r37_lists_and_searches_answer_at_local_speed() {
     assert!(searching < Duration::from_millis(200), "{searching:?}");
 }
 
+/// R37: the storage is looked for while what is here is listed, so that a list of many sessions takes no longer than either.
+#[test]
+fn r37_many_sessions_are_listed_while_the_storage_is_looked_for() {
+    let is_deep = std::env::var_os("TROMMEL_DEEP").is_some();
+    let (count, times) = if is_deep { (2_000, 100) } else { (200, 5) };
+    let net = Net::new();
+    let one = Machine::new("one", &net);
+    for at in 0..count {
+        one.turns(&format!("s{at}"), 1);
+    }
+    net.cut(true);
+    let mut all = (0..times)
+        .map(|_| {
+            let since = Instant::now();
+            let (listed, problems) = one.hybrid.list(&ListQuery::default(), &watch()).unwrap();
+            assert_eq!((listed.total, listed.connected, problems.len()), (count, false, 1));
+            since.elapsed()
+        })
+        .collect::<Vec<_>>();
+    all.sort();
+    let slowest = all[all.len() * 99 / 100];
+    println!("measured: {count} sessions, median {:?}, 99th percentile {slowest:?}", all[all.len() / 2]);
+    // Without optimisation, and beside other tests, the machine is what takes its time.
+    assert!(!is_deep || cfg!(debug_assertions) || slowest < Duration::from_millis(200), "{slowest:?}");
+}
+
 #[test]
 fn what_was_known_last_is_answered() {
     let net = Net::new();
