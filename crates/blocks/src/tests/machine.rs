@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use trommel_testkit::faults::{Fails, failing};
+use trommel_testkit::generate::Random;
 
 use super::devices::Device;
 use super::memory::{Fault, Memory};
@@ -13,23 +14,6 @@ use crate::sync::{Settlement, State};
 const CASES: [u64; 2] = [60, 3_000];
 
 const FAULTS: [Fault; 5] = [Fault::Before, Fault::Midway, Fault::After, Fault::Behind, Fault::Hidden];
-
-/// Numbers that look random (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-}
 
 /// The devices, the storage between them, and what was written.
 struct World {
@@ -64,7 +48,7 @@ const FILES: [&str; 2] = ["transcript.jsonl", "events.jsonl"];
 impl World {
     fn new(seed: u64) -> Self {
         Self {
-            random: Random(seed),
+            random: Random::new(seed),
             storage: Memory::new(),
             devices: ["one", "two", "three"].map(Device::new),
             is_cut: [false; 3],
@@ -82,7 +66,7 @@ impl World {
     }
 
     fn step(&mut self) {
-        let at = usize::try_from(self.random.below(3)).unwrap();
+        let at = self.random.below(3);
         match self.random.below(20) {
             0..=5 => self.append(at),
             6 | 7 => self.describe(at),
@@ -97,7 +81,7 @@ impl World {
 
     /// A line at the end of a file, now and then one that takes several blocks, or that is no JSON.
     fn append(&mut self, at: usize) {
-        let (name, file) = (self.name(), FILES[usize::try_from(self.random.below(2)).unwrap()]);
+        let (name, file) = (self.name(), FILES[self.random.below(2)]);
         let filler = match self.random.below(40) {
             0 => "z".repeat(60_000),
             1 => "é".repeat(330_000),
@@ -127,13 +111,13 @@ impl World {
 
     /// Whoever uses the device takes a line out of the middle, or the end off.
     fn remove(&mut self, at: usize) {
-        let file = FILES[usize::try_from(self.random.below(2)).unwrap()];
+        let file = FILES[self.random.below(2)];
         let text = self.devices[at].read(file);
         let mut lines = text.split_inclusive(|byte| *byte == b'\n').collect::<Vec<_>>();
         if lines.is_empty() {
             return;
         }
-        let from = usize::try_from(self.random.below(lines.len() as u64)).unwrap();
+        let from = self.random.below(lines.len());
         let to = if self.random.below(2) == 0 { from + 1 } else { lines.len() };
         self.done.push(format!("{at} removes lines {from} to {to} of {file}"));
         let gone = lines.drain(from..to).collect::<Vec<_>>().concat();
@@ -166,8 +150,8 @@ impl World {
     }
 
     fn sync_with_faults(&mut self, at: usize) {
-        let (first, settlement) = (self.random.below(12), self.settlement());
-        let fault = FAULTS[usize::try_from(self.random.below(FAULTS.len() as u64)).unwrap()];
+        let (first, settlement) = (self.random.below(12) as u64, self.settlement());
+        let fault = FAULTS[self.random.below(FAULTS.len())];
         let is_for_good = self.random.below(2) == 0;
         self.storage.fail(move |call| (call == first || is_for_good && call > first).then_some(fault));
         let ended = self.devices[at].sync(&self.storage, settlement);
@@ -177,7 +161,7 @@ impl World {
 
     /// The process ends at some operation on a file.
     fn crash(&mut self, at: usize) {
-        let (operation, settlement) = (self.random.below(16), self.settlement());
+        let (operation, settlement) = (self.random.below(16) as u64, self.settlement());
         self.storage.fail(|_| None);
         let device = &self.devices[at];
         let (ended, _) =

@@ -7,6 +7,7 @@ use std::thread;
 
 use trommel_blocks::{BlockStorage, ErrorKind, Key, Outcome, Selection, Settlement, SyncReport};
 use trommel_session::{EventQuery, ListQuery, RewindQuery, SearchQuery, Session, Watch};
+use trommel_testkit::generate::Random;
 
 use super::machine::{FILES, Machine};
 use super::net::{Fault, Net};
@@ -14,23 +15,6 @@ use super::net::{Fault, Net};
 const SESSIONS: [&str; 2] = ["5d1c", "7e2a"];
 
 const FAULTS: [Fault; 3] = [Fault::Before, Fault::After, Fault::Behind];
-
-/// Numbers that look random (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end as u64).unwrap()
-    }
-}
 
 /// The machines, the storage between them, and what was written.
 pub(crate) struct World {
@@ -85,7 +69,7 @@ impl World {
         let [one, two, three] = &nets;
         let machines = [("one", one), ("two", two), ("three", three)];
         Self {
-            random: Random(seed),
+            random: Random::new(seed),
             machines: machines.map(|(name, net)| Machine::new(name, net)),
             storage,
             nets,
