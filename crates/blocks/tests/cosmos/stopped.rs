@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use trommel_blocks::cosmos::CosmosBlockStorage;
 use trommel_blocks::{BlockStorage, Key, Result, Selection};
@@ -58,4 +58,20 @@ fn r31_no_machine_waits_for_an_answer() {
         ("searchable", &|watch| machine.hybrid.searchable(&search, watch).map(drop)),
         ("sync_status", &|watch| machine.hybrid.sync_status(Some("s"), watch).map(drop)),
     ]);
+}
+
+/// R37: what takes whoever comes and answers nobody is out of reach after a while, and is said to be.
+#[test]
+fn r37_a_silent_account_keeps_a_list_back_no_longer_than_it_may() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}/", listener.local_addr().unwrap());
+    let storage = Arc::new(CosmosBlockStorage::new(options(&endpoint)).unwrap());
+    let machine =
+        Machine::with("one", &storage, |options| options.answer_timeout = Duration::from_millis(200));
+    machine.write("s", "transcript.jsonl", "{\"role\":\"user\",\"content\":\"question\"}\n");
+    let since = Instant::now();
+    let (listed, problems) = machine.hybrid.list(&ListQuery::default(), &Watch::new()).unwrap();
+    assert_eq!((listed.total, listed.connected), (1, false));
+    assert!(problems.len() == 1 && problems[0].contains("said nothing"), "{problems:?}");
+    assert!(since.elapsed() < Duration::from_secs(2), "{:?}", since.elapsed());
 }

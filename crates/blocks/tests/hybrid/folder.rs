@@ -1,14 +1,16 @@
 //! Blocks in a folder.
 
-use std::sync::Barrier;
+use std::fs;
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 use serde_json::json;
 use trommel_blocks::{BlockStorage, Created, Key, LocalBlockStorage, Selection};
-use trommel_session::Watch;
+use trommel_session::{ListQuery, Watch};
 
 use crate::blocks::{block, read, sessions};
 use crate::contract;
+use crate::support::{Machine, PROJECT};
 
 #[test]
 fn a_folder_does_what_any_storage_has_to() {
@@ -38,4 +40,26 @@ fn one_session_in_two_projects_is_begun_once() {
         assert_eq!(read(&storage, &key, &Selection::default()).len(), 1);
         assert_eq!(sessions(&storage, "ada").len(), 1);
     }
+}
+
+/// One session whose blocks cannot be read is told of, stays as it was known, and hides no other.
+#[test]
+fn a_damaged_session_hides_no_other() {
+    let home = tempfile::tempdir().unwrap();
+    let storage = Arc::new(LocalBlockStorage::new(home.path()));
+    let (one, two) = (Machine::new("one", &storage), Machine::new("two", &storage));
+    for id in ["good", "bad"] {
+        one.turns(id, 1);
+        one.sync(id);
+    }
+    assert_eq!(two.listed().len(), 2);
+    let blocks = home.path().join("ada").join(PROJECT).join("bad/blocks.jsonl");
+    let text = fs::read_to_string(&blocks).unwrap();
+    fs::write(&blocks, text.replacen("\"sequence\":1,", "\"sequence\":?,", 1)).unwrap();
+    let (listed, problems) = two.hybrid.list(&ListQuery::default(), &Watch::new()).unwrap();
+    assert_eq!((listed.total, listed.connected), (2, true));
+    assert!(problems.len() == 1 && problems[0].contains("session bad cannot be read"), "{problems:?}");
+    two.sync("good");
+    assert_eq!(two.files("good"), one.files("good"));
+    assert!(!two.hybrid.sync(Some("bad"), None, &Watch::new()).unwrap().is_synced());
 }
