@@ -1,11 +1,12 @@
 //! How far the work is: a bar on a terminal, when it takes longer than half a second.
 
 use std::env;
+use std::fmt::Write;
 use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{BinaryBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use trommel_tool::Event;
 
 /// Work that ends sooner shows no bar.
@@ -48,7 +49,7 @@ impl Progress {
         if !self.shown || self.bar.get().is_none() && self.started.elapsed() < PATIENCE {
             return;
         }
-        let bar = self.bar.get_or_init(|| bar(total, self.started, unit));
+        let bar = self.bar.get_or_init(|| bar(done, total, self.started, unit));
         if total.is_some() && total != bar.length() {
             bar.set_length(total.unwrap_or_default());
         }
@@ -78,22 +79,37 @@ impl Progress {
     }
 }
 
-fn bar(total: Option<u64>, started: Instant, unit: Unit) -> ProgressBar {
-    let (template, bar) = match total {
-        Some(total) => (
-            match unit {
-                Unit::Bytes => {
-                    "{bar:30.cyan/dim} {percent:>3} % of {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left"
-                }
-                Unit::Outputs => "{bar:30.cyan/dim} {percent:>3} % of {human_len} outputs  {eta} left",
-            },
-            ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()),
-        ),
-        None => (
-            "{spinner:.cyan} {binary_bytes}  {binary_bytes_per_sec}  {elapsed}",
-            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
-        ),
+/// The bar of work that has reached `done` since `started`.
+fn bar(done: u64, total: Option<u64>, started: Instant, unit: Unit) -> ProgressBar {
+    let template = match (total, unit) {
+        (Some(_), Unit::Bytes) => {
+            "{bar:30.cyan/dim} {percent:>3} % of {binary_total_bytes}  {rate}  {left} left"
+        }
+        (Some(_), Unit::Outputs) => "{bar:30.cyan/dim} {percent:>3} % of {human_len} outputs  {left} left",
+        (None, _) => "{spinner:.cyan} {binary_bytes}  {rate}  {elapsed}",
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style).with_elapsed(started.elapsed())
+    // The bar appears when the work has run for a while. The library's own rate starts at that moment and takes everything
+    // done before it for the work of an instant, so the rate shown is the mean since the start.
+    let style = style.with_key("rate", |state: &ProgressState, out: &mut dyn Write| {
+        let _ = write!(out, "{}/s", BinaryBytes(mean_rate(state) as u64));
+    });
+    let style = style.with_key("left", |state: &ProgressState, out: &mut dyn Write| {
+        let _ = write!(out, "{:#}", HumanDuration(time_left(state)));
+    });
+    ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr())
+        .with_style(style)
+        .with_elapsed(started.elapsed())
+        .with_position(done)
+}
+
+/// Steps per second since the start of the work.
+fn mean_rate(state: &ProgressState) -> f64 {
+    state.pos() as f64 / state.elapsed().as_secs_f64().max(f64::EPSILON)
+}
+
+/// The time that the remaining steps take at the mean rate; zero while nothing is done.
+fn time_left(state: &ProgressState) -> Duration {
+    let remaining = state.len().unwrap_or(0).saturating_sub(state.pos()) as f64;
+    Duration::try_from_secs_f64(remaining / mean_rate(state)).unwrap_or(Duration::ZERO)
 }

@@ -282,6 +282,8 @@ fn r32_long_work_shows_a_bar() {
     let bar = watching.join().unwrap();
     assert_eq!((status, out.as_str()), (Some(0), "{\"counts\":{\"$.id\":48000},\"total\":48000}\n"));
     assert!(bar.contains("KiB"), "{bar:?}");
+    // The bar appears late; the bytes before it are not taken for the work of an instant.
+    assert!(bar.contains("KiB/s") && !bar.contains("GiB/s") && !bar.contains("TiB/s"), "{bar:?}");
     assert!(bar.ends_with("\r\u{1b}[2K") || bar.ends_with("\u{1b}[2K\r"), "{bar:?}");
     // Bytes never go backwards.
     let amounts = bar.split(" KiB ").filter_map(|before| before.rsplit(' ').next()?.parse::<f64>().ok());
