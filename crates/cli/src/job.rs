@@ -4,15 +4,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use trommel::path::Duplicates;
+use trommel::path::{Duplicates, Logical};
 use trommel::reader::{Config, Framing, Input, MapPolicy, Place, Validation};
 use trommel::{Analysis, Cancel, Damage, Document, Error, Found, OnBadRecord, Report, Sink, framing_of};
 use trommel_store::Stored;
+use trommel_toolbox::outputs::{dropped_document, elements_query};
 
 use crate::ahead::Ahead;
-use crate::args::{BadRecords, Engine, Source};
-use crate::errors::{BadWork, Failure};
-use crate::output::{Notes, Out, Refused};
+use crate::args::{BadRecords, Engine, RecordFilters, Source};
+use crate::errors::{BadQuery, BadWork, Failure};
+use crate::output::{Notes, Out, Refused, escape};
 use crate::progress::Progress;
 use crate::{home, sigbus, signals};
 
@@ -27,8 +28,15 @@ pub(crate) struct Job<'a> {
     /// What is known of the input, if it is a stored output.
     stored: Option<Stored>,
     analysis: Analysis,
+    /// The texts of the filters on records.
+    filters: &'a [String],
     progress: Arc<Progress>,
     cancel: Cancel,
+}
+
+/// Reads the filters of `--where`.
+pub(crate) fn filters(records: &RecordFilters) -> Result<Vec<Logical>, Failure> {
+    records.filters.iter().map(|text| BadQuery::parse_filter(text, "--where")).collect()
 }
 
 impl<'a> Job<'a> {
@@ -60,7 +68,7 @@ impl<'a> Job<'a> {
         if let Some(threads) = source.threads {
             analysis = analysis.threads(threads.get());
         }
-        Ok(Self { source, validation, document, stored, analysis, progress, cancel })
+        Ok(Self { source, validation, document, stored, analysis, filters: &[], progress, cancel })
     }
 
     /// What is known of the input, if it is a stored output.
@@ -71,6 +79,12 @@ impl<'a> Job<'a> {
     /// Changes what is asked.
     pub(crate) fn ask(&mut self, with: impl FnOnce(Analysis) -> Analysis) {
         self.analysis = with(std::mem::take(&mut self.analysis));
+    }
+
+    /// Keeps the records that pass the filters of `--where`.
+    pub(crate) fn keep(&mut self, records: &'a RecordFilters, filters: Vec<Logical>) {
+        self.ask(|analysis| filters.into_iter().fold(analysis, Analysis::filter));
+        self.filters = &records.filters;
     }
 
     /// Standard output.
@@ -106,7 +120,25 @@ impl<'a> Job<'a> {
     pub(crate) fn run(&mut self, sink: &mut dyn Sink) -> Result<Report, Failure> {
         let report = self.analysis.run_with(&mut self.document, sink);
         self.progress.clear();
-        report.map_err(|error| failed(error, self.source))
+        let report = report.map_err(|error| failed(error, self.source))?;
+        if self.is_stream() != Some(true) && dropped_document(&report) {
+            self.note_dropped_document();
+        }
+        Ok(report)
+    }
+
+    /// Notes that `--where` keeps or drops a document whole, and the query that filters the elements of its longest array.
+    fn note_dropped_document(&mut self) {
+        let analysis = Analysis::new()
+            .validation(self.validation)
+            .limits(self.source.limits())
+            .cancel_with(&self.cancel);
+        let query = elements_query(analysis, &mut self.document, self.filters);
+        let help = query.map_or_else(String::new, |query| {
+            let query = escape::short(&query, 300);
+            format!("; to filter the elements of its longest array, write the query `{query}`")
+        });
+        self.notes().note(&format!("--where drops the only document, which is kept or dropped whole{help}"));
     }
 
     /// Answers, when no values are to be handed out. Bad records are reported, and summed up.

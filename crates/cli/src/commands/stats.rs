@@ -10,7 +10,7 @@ use trommel_store::Stored;
 use super::matched;
 use crate::args::StatsArgs;
 use crate::errors::{BadQuery, Failure};
-use crate::job::Job;
+use crate::job::{self, Job};
 use crate::output::size::formatted;
 use crate::output::{self, tables};
 
@@ -59,7 +59,9 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let overview = !args.only.is_empty();
     let validation = if overview { args.engine.validation() } else { Validation::Strict };
+    let filters = job::filters(&args.records)?;
     let mut job = Job::open(&args.source, &args.engine, validation, args.bad_records)?;
+    job.keep(&args.records, filters);
     job.ask(|analysis| {
         let mut stats = Stats::new();
         stats.queries = queries;

@@ -9,6 +9,7 @@
 //! | `page`, `cursor`, `mark` | how much fits, where it goes on, and what stands for what no page can hold |
 //! | `shape` | the paths there are, for what may have been meant |
 //! | `cache` | what is known of outputs from earlier calls |
+//! | `filters` | filters on records: what to suggest when they keep nothing |
 //! | `failures` | why there is no answer |
 
 mod cache;
@@ -16,6 +17,7 @@ mod count;
 mod cursor;
 mod extract;
 mod failures;
+mod filters;
 mod item;
 mod job;
 mod list;
@@ -38,6 +40,7 @@ use trommel::reader::{Config, Validation};
 use trommel_store::{Kind, Store, Stored};
 use trommel_tool::{Call, Failure, Output, Registry, RegistryError};
 
+pub use filters::{dropped_document, elements_query};
 pub use mark::{Mark, shortened_name};
 pub use text::size;
 
