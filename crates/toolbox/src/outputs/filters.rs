@@ -1,6 +1,68 @@
-//! Filters on records: what to suggest when they keep nothing of a single document.
+//! `where`: filters on records, and what to suggest when they drop a single document.
 
+use std::sync::Arc;
+
+use trommel::path::{Duplicates, Logical, Query, RecordFilter};
+use trommel::reader::Validation;
 use trommel::{Analysis, Answer, Document, Measure, Report, Stats};
+use trommel_tool::Failure;
+
+use super::Shared;
+use super::failures::Doing;
+use super::job::Job;
+use super::source::Source;
+use super::text::shown;
+
+/// The filters of `where`; a record must pass all of them.
+pub(super) struct Filters<'a> {
+    texts: &'a [String],
+    filters: Vec<Arc<Logical>>,
+}
+
+impl<'a> Filters<'a> {
+    pub(super) fn new(shared: &Shared, doing: Doing<'_>, texts: &'a [String]) -> Result<Self, Failure> {
+        let filter = |text: &String| shared.filter(doing, "the filter in `where`,", text);
+        Ok(Self { texts, filters: texts.iter().map(filter).collect::<Result<_, _>>()? })
+    }
+
+    /// What an answer depends on, as a part of the key it is kept by. Empty without filters.
+    pub(super) fn key(&self) -> String {
+        self.filters.iter().map(|filter| format!("\nwhere {filter}")).collect()
+    }
+
+    /// The analysis of the kept records only.
+    pub(super) fn narrow(&self, analysis: Analysis) -> Analysis {
+        self.filters.iter().fold(analysis, |analysis, filter| analysis.filter((**filter).clone()))
+    }
+
+    /// The same for a matcher.
+    pub(super) fn compile(&self, duplicates: Duplicates) -> Option<RecordFilter> {
+        let filters: Vec<Logical> = self.filters.iter().map(|filter| (**filter).clone()).collect();
+        (!filters.is_empty()).then(|| RecordFilter::new(&filters, duplicates))
+    }
+
+    /// The warning that the filters drop a single document, for an answer that holds nothing.
+    pub(super) fn warning(&self, shared: &Shared, source: &mut Source<'_>, job: &Job) -> Option<String> {
+        if self.filters.is_empty() || source.is_stream() || job.is_over() {
+            return None;
+        }
+        let key = format!("{} Matches $ {}", source.stored.digest, self.key());
+        let analysis = |source: &Source<'_>| job.analysis(source, Validation::Structural);
+        if shared.counts.get(&key).is_none() {
+            let counting = self.narrow(analysis(source)).count(Query::root());
+            let count = counting.run(&mut source.document).ok()?.answers.first()?.count()?;
+            shared.counts.put(key.as_str(), count, key.len());
+        }
+        if shared.counts.get(&key) != Some(0) {
+            return None;
+        }
+        let query = elements_query(analysis(source), &mut source.document, self.texts);
+        let help = query.map_or_else(String::new, |query| {
+            format!("; to filter the elements of its longest array, use the path {}", shown(&query, 300))
+        });
+        Some(format!("`where` drops this document, which is kept or dropped whole{help}"))
+    }
+}
 
 /// Bytes of a document that are read to find its longest array.
 const SEARCHED: u64 = 256 << 20;

@@ -21,6 +21,7 @@ use trommel_tool::{Call, Failure, Metadata, Output, Tool};
 
 use super::cursor::Binding;
 use super::failures::Doing;
+use super::filters::Filters;
 use super::item::{Item, kind_of};
 use super::job::{Basis, Job};
 use super::mark::Mark;
@@ -47,6 +48,8 @@ struct Arguments {
     seed: Option<Number>,
     stride: Option<NonZeroU64>,
     strata_path: Option<String>,
+    #[serde(default, rename = "where")]
+    filters: Vec<String>,
     cursor: Option<String>,
     max_chars: Option<usize>,
 }
@@ -84,7 +87,9 @@ impl Tool for Sample {
         let query = self.shared.query(doing, "the path", &arguments.path)?;
         let strata = arguments.strata_path.as_deref();
         let strata = strata.map(|text| self.shared.query(doing, "the strata_path", text)).transpose()?;
+        let filters = &Filters::new(&self.shared, doing, &arguments.filters)?;
         let binding = arguments.binding(Binding::new(&self.metadata.name, &stored.id, &stored.digest));
+        let binding = binding.and(filters.key());
         let start = arguments.start(asked, &binding)?;
         if arguments.is_seeded() {
             call.note("seed", start.seed);
@@ -98,6 +103,7 @@ impl Tool for Sample {
                 arguments: &arguments,
                 query: &query,
                 strata,
+                filters,
                 start,
                 job,
             };
@@ -193,6 +199,7 @@ struct Sampling<'a> {
     arguments: &'a Arguments,
     query: &'a Query,
     strata: Option<&'a Query>,
+    filters: &'a Filters<'a>,
     start: Start,
     job: &'a Job,
 }
@@ -203,7 +210,9 @@ impl Sampling<'_> {
         let (drawn, basis) = self.drawn(source).map_err(|error| self.asked.doing.engine(&error))?;
         let mut page = Page::new(&drawn, self.start, binding);
         self.fill(&mut page, &drawn, source).map_err(|error| self.asked.doing.read(&error, None))?;
-        let told = self.warning(source, &drawn);
+        let dropped =
+            if drawn.total > 0 { None } else { self.filters.warning(self.shared, source, self.job) };
+        let told = dropped.or_else(|| self.warning(source, &drawn));
         page.warning = warning(told.as_ref(), self.asked.max_chars);
         self.job.finished(size);
         Ok((self.asked.fit(&page)?, basis))
@@ -220,13 +229,14 @@ impl Sampling<'_> {
         let Stored { digest, size_bytes, .. } = &source.stored;
         let (digest, total) = (digest.clone(), *size_bytes);
         let (most, seed) = (self.asked.max_chars, self.start.seed);
-        let key = format!("{digest} {most} {seed} {}", self.arguments.question());
+        let filters = self.filters.key();
+        let key = format!("{digest} {most} {seed} {}{filters}", self.arguments.question());
         if let Some(known) = self.shared.drawn.get(&key) {
             return Ok((known, Basis::known(total)));
         }
         let population = self.population(source);
         let count_as = if population == Population::Nodes { CountAs::Matches } else { CountAs::ArrayLength };
-        let length = format!("{digest} {count_as:?} {}", self.query);
+        let length = format!("{digest} {count_as:?} {}{filters}", self.query);
         let mut read = 0;
         let rule = match (self.arguments.strategy, self.arguments.stride, self.strata) {
             (Strategy::Stratified, _, Some(strata)) => Rule::Groups(strata),
@@ -238,8 +248,10 @@ impl Sampling<'_> {
                 Rule::Spread(self.length(source, &length, count_as, &mut read)?)
             }
         };
+        let filter = self.filters.compile(source.duplicates());
         let wanted = Wanted {
             query: self.query,
+            filter: filter.as_ref(),
             population,
             rule,
             size: self.arguments.size,
@@ -269,7 +281,8 @@ impl Sampling<'_> {
             return Ok(known);
         }
         let count = trommel::Count::new(self.query.clone()).count_as(count_as);
-        let analysis = self.job.analysis(source, Validation::Structural).ask(Measure::Count(count));
+        let analysis = self.filters.narrow(self.job.analysis(source, Validation::Structural));
+        let analysis = analysis.ask(Measure::Count(count));
         let counted = self.job.first_pass(source.stored.size_bytes, || analysis.run(&mut source.document));
         let report = counted.map_err(|error| match error {
             // It is no array: as a sample says it.

@@ -5,7 +5,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::rc::Rc;
 
 use trommel::path::{
-    Duplicates, Matcher, Order, Plan, PlanOptions, Query, Scratch, Selector, Slice, Step, Wants,
+    Duplicates, Matcher, Order, Plan, PlanOptions, Query, RecordFilter, Scratch, Selector, Slice, Step, Wants,
 };
 use trommel::reader::{Config, ErrorKind, Kind, Limit, Span, Validation, compact};
 use trommel::sampler::{Draw, First, Item, Last, Reservoir, Sample, Seed, Strata, Stratum, Systematic};
@@ -84,6 +84,8 @@ impl Drawn {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'q> {
     pub(super) query: &'q Query,
+    /// Drops records.
+    pub(super) filter: Option<&'q RecordFilter>,
     pub(super) population: Population,
     pub(super) rule: Rule<'q>,
     pub(super) size: NonZeroUsize,
@@ -113,6 +115,12 @@ pub(super) fn draw(source: &Source<'_>, job: &Job, wanted: Wanted<'_>) -> Result
     let mut steps = 0_u32;
     while !drawing.is_decided() && matcher.next_record()? {
         drawing.open.clear();
+        if let Some(filter) = wanted.filter
+            && !matcher.keeps_record(filter)?
+        {
+            matcher.cursor_mut().skip_value()?;
+            continue;
+        }
         while let Some(step) = matcher.advance()? {
             drawing.step(step, &mut matcher)?;
             steps = steps.wrapping_add(1);
