@@ -27,7 +27,7 @@ impl<'a> Filters<'a> {
 
     /// What an answer depends on, as a part of the key it is kept by. Empty without filters.
     pub(super) fn key(&self) -> String {
-        self.filters.iter().map(|filter| format!("\nwhere {filter}")).collect()
+        self.filters.iter().flat_map(|filter| ["\nwhere ".to_owned(), filter.to_string()]).collect()
     }
 
     /// The analysis of the kept records only.

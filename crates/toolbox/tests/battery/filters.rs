@@ -6,7 +6,7 @@ use crate::support::Bench;
 
 /// Sixty records, every third of which is an error.
 fn log() -> String {
-    let level = |n: usize| if n % 3 == 0 { "error" } else { "info" };
+    let level = |n: usize| if n.is_multiple_of(3) { "error" } else { "info" };
     let line = |n: usize| format!("{{\"n\": {n}, \"level\": \"{}\", \"tags\": [{n}, \"ü\"]}}\n", level(n));
     (0..60).map(line).collect()
 }
