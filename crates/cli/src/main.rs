@@ -23,7 +23,6 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::args::Cli;
 use crate::errors::Failure;
@@ -31,7 +30,7 @@ use crate::errors::Failure;
 fn main() -> ExitCode {
     let done = match Cli::try_parse() {
         Ok(cli) => commands::run(&cli),
-        Err(error) => return explain(&with_commands(error)),
+        Err(error) => return explain(&args::with_commands(error)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -40,16 +39,6 @@ fn main() -> ExitCode {
             ExitCode::from(failure.status())
         }
     }
-}
-
-/// Adds to the error about a misplaced `--where` the commands that take it.
-fn with_commands(mut error: clap::Error) -> clap::Error {
-    let argument = error.get(ContextKind::InvalidArg).map(ToString::to_string);
-    if error.kind() == ErrorKind::UnknownArgument && argument.as_deref() == Some("--where") {
-        let tip = "extract, count, sample, stats, and schema take --where".into();
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
-    }
-    error
 }
 
 /// Prints help, the version, or what is wrong with the arguments.

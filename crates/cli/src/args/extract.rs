@@ -9,7 +9,7 @@ Examples:
   trommel extract data.json '$.users[*].name'
   trommel extract data.json '$..price' --output located --limit 10
   trommel extract - '$.id' '$.total' --order document < orders.jsonl
-  trommel extract log.jsonl '$.user.id' --where '@.level == \"error\"'
+  trommel extract log.jsonl '$' --where '@.level == \"error\"'
   trommel extract data.json '$.name' '$.nick' --json --default '\"none\"'
 
 Values come query by query, one a line, as they stand in the input.")]

@@ -8,7 +8,7 @@ use super::{BadRecords, Engine, RecordFilters, Source, values};
 #[command(after_help = "\
 Examples:
   trommel sample data.json '$.users' -n 10 --seed 42
-  trommel sample log.jsonl '$' -n 100 --where '@.ms > 1000'
+  trommel sample log.jsonl '$' -n 10 --where '@.level == \"error\"'
   trommel sample data.json '$.users' -n 20 --strategy stratified --strata-path '$.country'
 
 A query that can select one node only must select an array, whose elements are sampled; any

@@ -10,7 +10,7 @@ Examples:
   trommel stats data.json
   trommel stats data.json --only structure,types         the fast overview
   trommel stats data.json '$.users' '$.orders' --values
-  trommel stats log.jsonl --where '@.level == \"error\"' --where '@.ms > 1000'
+  trommel stats log.jsonl --where '@.level == \"error\"' --values
   cargo metadata --format-version 1 | trommel stats -")]
 pub(crate) struct StatsArgs {
     #[command(flatten)]

@@ -114,7 +114,7 @@ fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measu
         .collect()
 }
 
-/// Any questions over any stream from any source: the answers and the values' texts are those of a run without filters over
+/// R4: any questions over any stream from any source: the answers and the values' texts are those of a run without filters over
 /// the kept records.
 #[test]
 fn answers_are_those_to_the_kept_records() {
