@@ -475,6 +475,7 @@ impl Run<'_> {
                 if let Some(noted) = self.work.noted.get_mut(number) {
                     noted.leave(span);
                 }
+                self.settle_before_release(matcher)?;
             }
             Some(Role::Describe(number)) => {
                 if let Some(describing) = self.work.describing.get_mut(number) {
@@ -496,10 +497,18 @@ impl Run<'_> {
             return Ok(());
         };
         outbox.take(left, matcher, outgoing, self.sink)?;
-        if document_order && left.settled && outbox.is_holding() {
-            outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
+        self.settle_before_release(matcher)
+    }
+
+    /// In document order, hands out the values held inside a value whose bytes are released next, be it one of a sample.
+    fn settle_before_release(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        let shared = self.work.outboxes.first_mut().filter(|outbox| outbox.is_holding());
+        match shared.filter(|_| self.analysis.options.order == Order::Document) {
+            Some(outbox) if !matcher.is_within_wanted() => {
+                outbox.settle(matcher, &mut self.work.outgoing, self.sink)
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn settled(&mut self, query: QueryId, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
