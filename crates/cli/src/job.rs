@@ -133,7 +133,8 @@ impl<'a> Job<'a> {
             .validation(self.validation)
             .limits(self.source.limits())
             .cancel_with(&self.cancel);
-        let query = elements_query(analysis, &mut self.document, self.filters);
+        let bytes = self.document.len().or(self.stored.as_ref().map(|stored| stored.size_bytes));
+        let query = elements_query(analysis, &mut self.document, bytes, self.filters);
         let help = query.map_or_else(String::new, |query| {
             let query = escape::short(&query, 300);
             format!("; to filter the elements of its longest array, write the query `{query}`")

@@ -56,7 +56,8 @@ impl<'a> Filters<'a> {
         if shared.counts.get(&key) != Some(0) {
             return None;
         }
-        let query = elements_query(analysis(source), &mut source.document, self.texts);
+        let bytes = Some(source.stored.size_bytes);
+        let query = elements_query(analysis(source), &mut source.document, bytes, self.texts);
         let help = query.map_or_else(String::new, |query| {
             format!("; to filter the elements of its longest array, use the path {}", shown(&query, 300))
         });
@@ -75,10 +76,15 @@ pub fn dropped_document(report: &Report) -> bool {
 
 /// Returns the query that applies filters on records to the elements of a document's longest array: `$.data[?@.level == "error"]`.
 ///
-/// `analysis` has no measure yet. Returns nothing where the document has no array, is longer than some hundred MiB, or cannot be
-/// read a second time.
-pub fn elements_query(analysis: Analysis, document: &mut Document, filters: &[String]) -> Option<String> {
-    if !document.is_repeatable() || document.len().is_none_or(|length| length > SEARCHED) {
+/// `analysis` has no measure yet, and `bytes` is the document's decompressed length. Returns nothing where the document has no
+/// array, is longer than some hundred MiB or of unknown length, or cannot be read a second time.
+pub fn elements_query(
+    analysis: Analysis,
+    document: &mut Document,
+    bytes: Option<u64>,
+    filters: &[String],
+) -> Option<String> {
+    if !document.is_repeatable() || bytes.is_none_or(|bytes| bytes > SEARCHED) {
         return None;
     }
     let report = analysis.ask(Measure::Stats(Stats::new())).run(document).ok()?;
@@ -115,7 +121,8 @@ mod tests {
 
     fn suggested(document: &str, filters: &[&str]) -> Option<String> {
         let filters: Vec<String> = filters.iter().map(|&text| text.to_owned()).collect();
-        elements_query(Analysis::new(), &mut Document::from_bytes(document), &filters)
+        let bytes = Some(document.len() as u64);
+        elements_query(Analysis::new(), &mut Document::from_bytes(document), bytes, &filters)
     }
 
     #[test]
@@ -133,6 +140,9 @@ mod tests {
         assert_eq!(suggested("[1, 2]", &["@ > $.x"]).unwrap(), "$[?…]");
         assert_eq!(suggested(r#"{"a": 1}"#, &["@.x"]), None);
         let pipe = Document::from_reader(&b"[1, 2]"[..]);
-        assert_eq!(elements_query(Analysis::new(), &mut { pipe }, &[]), None);
+        assert_eq!(elements_query(Analysis::new(), &mut { pipe }, Some(6), &[]), None);
+        let mut long = Document::from_bytes("[1, 2]");
+        assert_eq!(elements_query(Analysis::new(), &mut long, Some(SEARCHED + 1), &[]), None);
+        assert_eq!(elements_query(Analysis::new(), &mut long, None, &[]), None);
     }
 }
