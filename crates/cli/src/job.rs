@@ -168,7 +168,7 @@ fn failed(error: Error, source: &Source) -> Failure {
 
 /// Opens the input: regular files are mapped unless that is not wanted.
 fn open(source: &Source) -> Result<Document, Error> {
-    let policy = || if source.no_mmap { MapPolicy::never() } else { sigbus::map_files(&name(source)) };
+    let policy = || mapping(source);
     let limited = |document: Document| document.ratio_limit(source.limit_ratio);
     if !source.is_stdin() {
         return Document::open_with(&source.file, policy()).map(limited);
@@ -181,18 +181,16 @@ fn open(source: &Source) -> Result<Document, Error> {
     .map(limited)
 }
 
-/// Opens a stored output, which must be JSON. Plain ones are mapped unless that is not wanted.
+/// Opens a stored output, which must be JSON. Plain ones are mapped unless `--no-mmap` is given.
 fn open_output(id: &str, source: &Source) -> Result<(Document, Stored), Failure> {
-    let store = home::store()?;
+    let store = home::store_with(mapping(source))?;
     let stored = store.get(id)?;
-    let document = store.document(&stored)?;
-    if !source.no_mmap {
-        sigbus::guard(&name(source));
-        return Ok((document, stored));
-    }
-    let framing = document.current_framing();
-    let document = Document::from_reader(store.payload(&stored)?);
-    Ok((document.framing(framing), stored))
+    Ok((store.document(&stored)?, stored))
+}
+
+/// Decides if regular files are mapped, with a handler in place for one that is truncated.
+fn mapping(source: &Source) -> MapPolicy {
+    if source.no_mmap { MapPolicy::never() } else { sigbus::map_files(&name(source)) }
 }
 
 /// The file that standard input is, if it is a regular file of which nothing was read yet.

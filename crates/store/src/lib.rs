@@ -154,7 +154,6 @@ mod id;
 mod keep;
 mod layout;
 mod list;
-mod map;
 mod meta;
 mod options;
 mod output;

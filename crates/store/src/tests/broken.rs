@@ -33,7 +33,7 @@ struct Change {
     work: fn(&Store) -> Result<()>,
 }
 
-fn put(store: &Store, id: &str, created_at: i64, payload: &[u8]) -> Result<()> {
+pub(super) fn put(store: &Store, id: &str, created_at: i64, payload: &[u8]) -> Result<()> {
     let mut origin = Origin::of("tool");
     (origin.id, origin.created_at) = (Some(id.into()), Some(created_at));
     let mut put = store.put(origin)?;

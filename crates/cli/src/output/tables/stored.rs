@@ -113,18 +113,23 @@ pub(crate) fn swept(swept: &Swept) -> String {
     sections.join("\n")
 }
 
-/// What a verification found.
-pub(crate) fn verified(verified: &Verified, damages: &[Damage]) -> String {
+/// The result of a verification.
+pub(crate) fn verified(verified: &Verified, damages: &[Damage], leftovers: &[Damage]) -> String {
     let mut text = String::new();
-    for damage in damages {
-        let what = damage.id.clone().unwrap_or_else(|| damage.path.display().to_string());
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}: {}", escape::short(&what, NAME), escape::text(&damage.message));
+    for (prefix, found) in [("", damages), ("note: ", leftovers)] {
+        for one in found {
+            let what = one.id.clone().unwrap_or_else(|| one.path.display().to_string());
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{prefix}{}: {}", escape::short(&what, NAME), escape::text(&one.message));
+        }
     }
     let mut grid = Grid::unnamed(&[false, true]);
     grid.row(["outputs".into(), grouped(verified.outputs)]);
     grid.row(["read".into(), formatted(verified.bytes)]);
     grid.row(["damaged".into(), grouped(verified.damaged)]);
+    if verified.strays > 0 {
+        grid.row(["leftovers".into(), grouped(verified.strays)]);
+    }
     text + &grid.text()
 }
 
