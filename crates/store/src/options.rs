@@ -51,7 +51,7 @@ impl Default for StoreOptions {
 /// How much a store may keep; nothing for no bound. Pinned outputs count, and are never evicted.
 ///
 /// Limits bound payloads. Beside them a store has a description of some hundred bytes for each output, and an index of about a
-/// kilobyte for each, whose log is as long as the index, at most 1.1 MiB. Neither counts: the index can be deleted at any time, so
+/// kilobyte for each, whose log is as long as the index, at most 2.1 MiB. Neither counts: the index can be deleted at any time, so
 /// no output is evicted for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

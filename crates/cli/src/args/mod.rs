@@ -68,8 +68,8 @@ Examples:
 
 Outputs are stored under $TROMMEL_HOME [default: trommel, in the folder of the user's data].
 
-Exit status: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted,
-141 the reader went away, 143 terminated.";
+Exit status: 0 done, 1 the work failed, 2 the request is wrong, 129 hung up,
+130 interrupted, 141 the reader went away, 143 terminated.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

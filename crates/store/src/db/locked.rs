@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result, shown};
 /// Bytes of the log up to which it is never truncated, and beyond which it always is. In between it may be as long as the
 /// database. Each process that opens the database reads the whole log first, and each truncation waits for the disk.
 const SHORT_LOG: u64 = 256 << 10;
-const LONG_LOG: u64 = 1 << 20;
+const LONG_LOG: u64 = 2 << 20;
 
 /// A database that no other process changes.
 pub(crate) struct Locked<'a, C: Contents> {

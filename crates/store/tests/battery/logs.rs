@@ -10,7 +10,7 @@ use crate::many::{fill, origin};
 use crate::support::{Home, all, cases, child, childs_root, put_as};
 
 /// Bytes of a log beyond which it is truncated, and of one change.
-const LONGEST: u64 = (1 << 20) + (128 << 10);
+const LONGEST: u64 = (2 << 20) + (128 << 10);
 
 fn size(root: &Path, name: &str) -> u64 {
     fs::metadata(root.join(name)).map_or(0, |found| found.len())
