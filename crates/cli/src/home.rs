@@ -12,6 +12,8 @@ use trommel_session::Sessions;
 use trommel_store::{Store, StoreOptions};
 
 use crate::errors::Failure;
+use crate::output::{Notes, escape};
+use crate::progress::Progress;
 use crate::sigbus;
 
 /// The folder of Amplifier, in the user's home.
@@ -43,7 +45,15 @@ pub(crate) fn store() -> Result<Arc<Store>, Failure> {
 pub(crate) fn store_with(mapping: MapPolicy) -> Result<Arc<Store>, Failure> {
     let mut options = StoreOptions::default();
     options.mapping = mapping;
-    Ok(Arc::new(Store::open(folder()?.join(OUTPUTS), options)?))
+    let store = Store::open(folder()?.join(OUTPUTS), options)?;
+    if let Some(error) = store.recovery_error() {
+        let notes = Notes::new(OUTPUTS, Arc::new(Progress::new()));
+        notes.warn(&format!(
+            "the index of outputs is not up to date, and lists take longer: {}",
+            escape::text(&error.to_string())
+        ));
+    }
+    Ok(Arc::new(store))
 }
 
 /// The buffers of a session, and those of this process. What is written makes their folder; that of all state is there.

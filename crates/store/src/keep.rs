@@ -62,7 +62,7 @@ impl Store {
             Ok(Some(_)) | Err(_) => {}
         }
         let deleted = self.withdraw(&id).and_then(|()| disk::sync_folder(&self.layout().folder(&id)));
-        let listed = rows::sync_or_discard(&mut locked, self.layout(), std::iter::once(id.as_str()));
+        let listed = rows::sync_or_discard(&mut locked, self.layout(), [id.as_str()]);
         deleted.and(listed).inspect_err(|_| held.leave())?;
         held.settle();
         Ok(id)

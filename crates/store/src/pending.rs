@@ -225,7 +225,7 @@ pub(crate) fn settle(layout: &Layout, locked: &mut Locked<'_, Outputs>, left: &L
     if is_held(layout, &left.id) {
         return Ok(false);
     }
-    rows::sync_or_discard(locked, layout, std::iter::once(left.id.as_str()))?;
+    rows::sync_or_discard(locked, layout, [left.id.as_str()])?;
     let is_there = disk::look(&layout.meta(&left.id)).is_ok_and(|found| found.is_some());
     if !is_there && !left.is_old() {
         return Ok(false);

@@ -170,10 +170,11 @@ pub(crate) fn sync(transaction: &Transaction<'_>, layout: &Layout, id: &str) -> 
 pub(crate) fn sync_or_discard<'a>(
     locked: &mut Locked<'_, Outputs>,
     layout: &Layout,
-    ids: impl Iterator<Item = &'a str> + Clone,
+    ids: impl IntoIterator<Item = &'a str>,
 ) -> Result<()> {
+    let ids = ids.into_iter().collect::<Vec<_>>();
     let synced =
-        locked.transaction(|transaction| ids.clone().try_for_each(|id| sync(transaction, layout, id)));
+        locked.transaction(|transaction| ids.iter().try_for_each(|id| sync(transaction, layout, id)));
     match synced {
         Err(error) if error.kind() == ErrorKind::Full => locked.discard(),
         synced => synced,

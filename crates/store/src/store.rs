@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::control::Control;
 use crate::db::Database;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::history::Executions;
 use crate::layout::Layout;
 use crate::options::StoreOptions;
@@ -22,6 +22,8 @@ pub struct Store {
     executions: Executions,
     /// True once this process has compared the index with the descriptions to decide a deletion.
     audited: AtomicBool,
+    /// Why the index could not be brought in line when the store was opened.
+    unrecovered: Option<Error>,
 }
 
 impl std::fmt::Debug for Store {
@@ -44,10 +46,14 @@ impl Store {
         let (index, lock) = (layout.file("index.sqlite"), layout.file("lock"));
         let index = Database::new(index, &lock, options.patience, Outputs(layout.clone()))?;
         let executions = Executions::open(&layout, &options)?;
-        let store = Self { layout, options, index, executions, audited: AtomicBool::new(false) };
+        let audited = AtomicBool::new(false);
+        let mut store = Self { layout, options, index, executions, audited, unrecovered: None };
         match store.recover() {
             Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
-            Err(_) => store.index.bypass(),
+            Err(error) => {
+                store.index.bypass();
+                store.unrecovered = Some(error);
+            }
             Ok(()) => {}
         }
         Ok(store)
@@ -56,6 +62,11 @@ impl Store {
     /// The folder.
     pub fn root(&self) -> &Path {
         self.layout.root()
+    }
+
+    /// Why the index could not be brought up to date when the store was opened, if it could not. Outputs can be read all the same.
+    pub fn recovery_error(&self) -> Option<&Error> {
+        self.unrecovered.as_ref()
     }
 
     /// The history of executions.

@@ -64,7 +64,7 @@ impl Store {
         }
         self.note(&found.path, found.what, swept);
         disk::remove(&found.path)?;
-        rows::sync_or_discard(locked, self.layout(), std::iter::once(found.id.as_str()))?;
+        rows::sync_or_discard(locked, self.layout(), [found.id.as_str()])?;
         held.settle();
         Ok(())
     }

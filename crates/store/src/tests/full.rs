@@ -11,6 +11,7 @@ use crate::disk::Op;
 use crate::{Filter, GcOptions, Limits, Result, Store, StoreOptions};
 
 /// Operations that a disk without a free byte may refuse. To remove, rename, or lock a file needs no space.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "operations are passed on as they are kept")]
 fn needs_space(op: &Op) -> bool {
     matches!(op, Op::Create | Op::Write | Op::Sync | Op::MakeFolder | Op::Database | Op::Seal)
 }

@@ -71,6 +71,7 @@ fn childs_work() {
 }
 
 /// Runs a test of this binary in a store on a file system of its own; what it printed, or nothing where none can be mounted.
+#[expect(clippy::print_stdout, reason = "a test that is not run says so")]
 fn on_a_disk(mebibytes: u32, test: &str, envs: &[(&str, &str)]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let disk = folder.path().join("disk");
@@ -130,7 +131,7 @@ fn r17_space_is_freed_on_a_disk_without_a_free_byte() {
 #[test]
 fn childs_small_outputs() {
     let Some(root) = childs_root() else { return };
-    let length = std::env::var(LENGTH).unwrap().parse::<usize>().unwrap();
+    let length = std::env::var_os(LENGTH).unwrap().into_string().unwrap().parse::<usize>().unwrap();
     let open = || Store::open(&root, StoreOptions::default()).unwrap();
     let payload = format!("[{}1]", " ".repeat(length - 3));
     let mut ids = Vec::new();
@@ -147,7 +148,7 @@ fn childs_small_outputs() {
     // Not one byte is left.
     let mut ballast = std::fs::File::create(root.parent().unwrap().join("ballast")).unwrap();
     while ballast.write(&[1; 4096]).is_ok_and(|count| count > 0) {}
-    let first = std::env::var(FIRST).unwrap();
+    let first = std::env::var_os(FIRST).unwrap().into_string().unwrap();
     for command in
         [first.as_str(), "list", "read", "verify", "delete", "list", "delete", "gc", "list", "verify"]
     {
