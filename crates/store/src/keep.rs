@@ -51,8 +51,15 @@ impl Store {
     /// It needs no free space on the disk.
     pub fn delete(&self, id_or_prefix: &str) -> Result<String> {
         let id = self.resolve_in_files(id_or_prefix)?;
-        let mut locked = self.index().lock()?;
-        let mut held = Held::take_to_remove(self.layout(), &mut locked, &id)?;
+        // The lock of the index comes second, as a process that has the marker may wait for it. Only on a full disk it is needed
+        // for the marker.
+        let mut locked = None;
+        let mut held = match Held::take(self.layout(), &id) {
+            Err(error) if error.kind() == ErrorKind::Full => {
+                Held::take_to_remove(self.layout(), locked.insert(self.index().lock()?), &id)?
+            }
+            taken => taken?,
+        };
         match self.read_meta(&id) {
             Ok(Some(stored)) if stored.pinned => {
                 let message = format!("output {id} is pinned: let it go first, if it is to be deleted");
@@ -62,7 +69,9 @@ impl Store {
             Ok(Some(_)) | Err(_) => {}
         }
         let deleted = self.withdraw(&id).and_then(|()| disk::sync_folder(&self.layout().folder(&id)));
-        let listed = rows::sync_or_discard(&mut locked, self.layout(), [id.as_str()]);
+        let listed = locked
+            .map_or_else(|| self.index().lock(), Ok)
+            .and_then(|mut locked| rows::sync_or_discard(&mut locked, self.layout(), [id.as_str()]));
         deleted.and(listed).inspect_err(|_| held.leave())?;
         held.settle();
         Ok(id)
