@@ -276,6 +276,14 @@ impl Log {
         Ok(())
     }
 
+    /// The bytes between two offsets.
+    pub(crate) fn bytes(&self, from: u64, to: u64) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX)];
+        let read = self.file.read_exact_at(&mut bytes, from);
+        read.map_err(|cause| Error::io("read", &self.path, cause))?;
+        Ok(bytes)
+    }
+
     pub(crate) fn is_finished(&self) -> bool {
         self.is_finished
     }

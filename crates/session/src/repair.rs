@@ -46,7 +46,7 @@ impl Sessions {
         let log = session.transcript(watch)?;
         // Gone through; copied, read back and written anew, as the description is but for the first.
         let job = watch.job(if dry_run { log.len() } else { 4 * log.len() + 2 * session.bytes(METADATA) })?;
-        let (faults, damage) = examine(&log, watch)?;
+        let (faults, damage) = examine(session, &log, watch)?;
         let mut repaired = Repaired {
             diagnosis: told(session, &faults, damage),
             dry_run,

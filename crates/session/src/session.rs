@@ -52,6 +52,17 @@ pub(crate) const METADATA: &str = "metadata.json";
 pub(crate) const TRANSCRIPT: &str = "transcript.jsonl";
 pub(crate) const EVENTS: &str = "events.jsonl";
 
+/// The beginning of the file names of sub-agents of Claude Code.
+pub(crate) const AGENT: &str = "agent-";
+
+/// The folder in that of a session of Claude Code that holds the logs of its sub-agents, also in folders of its own.
+pub(crate) const SUBAGENTS: &str = "subagents";
+
+/// The folder of sub-agents that a path is in.
+fn of_subagents(path: &Path) -> Option<&Path> {
+    path.ancestors().skip(1).take(4).find(|folder| folder.file_name().is_some_and(|name| name == SUBAGENTS))
+}
+
 impl Session {
     /// A session's folder, or a file that is one session's log, wherever it lies.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
@@ -61,6 +72,7 @@ impl Session {
         let format = if metadata.is_dir() { Format::Amplifier } else { crate::sniff::format(path)? };
         let id = if metadata.is_dir() { name(path.file_name()) } else { name(path.file_stem()) };
         let above = path.parent().filter(|parent| parent.file_name().is_some_and(|name| name == "sessions"));
+        let above = above.or_else(|| of_subagents(path).and_then(Path::parent));
         let project = above.and_then(Path::parent).or_else(|| path.parent()).and_then(Path::file_name);
         Ok(Self { id, project: name(project), path: path.to_owned(), format, source: Source::Local })
     }
@@ -74,7 +86,10 @@ impl Session {
                 .filter(|parent| parent.file_name().is_some_and(|name| name == "sessions"))?
                 .parent()?,
             Format::ClaudeCode if self.path.extension().is_some_and(|ending| ending == "jsonl") => {
-                self.path.parent()?
+                match of_subagents(&self.path) {
+                    Some(folder) => folder.parent()?.parent()?,
+                    None => self.path.parent()?,
+                }
             }
             Format::ClaudeCode | Format::Chat => return None,
         };
@@ -115,13 +130,23 @@ impl Session {
         self.source
     }
 
-    /// Whether no other session spawned it.
+    /// True if no other session spawned it.
     pub fn is_top_level(&self) -> bool {
         match self.format {
             Format::Amplifier => !self.id.contains('_'),
-            Format::ClaudeCode => !self.id.starts_with("agent-"),
+            Format::ClaudeCode => !self.is_agent(),
             Format::Chat => true,
         }
+    }
+
+    /// True for a sub-agent of Claude Code.
+    pub(crate) fn is_agent(&self) -> bool {
+        self.format == Format::ClaudeCode && self.id.starts_with(AGENT)
+    }
+
+    /// The session that spawned a sub-agent, where the path names it: `<session>/subagents/agent-….jsonl`.
+    pub(crate) fn parent_in_path(&self) -> Option<&str> {
+        of_subagents(&self.path).filter(|_| self.is_agent())?.parent()?.file_name()?.to_str()
     }
 
     /// A file of its folder; the session's own where it is one.
@@ -134,15 +159,19 @@ impl Session {
         self.log(TRANSCRIPT, "no messages were kept of it", watch)
     }
 
-    /// Its events.
+    /// Its events, of which lines are known where something is damaged, and nowhere else.
     pub(crate) fn events(&self, watch: &Watch<'_>) -> Result<Log> {
+        self.log_of_events(watch).map(Log::without_lines)
+    }
+
+    /// Its events.
+    pub(crate) fn log_of_events(&self, watch: &Watch<'_>) -> Result<Log> {
         if self.format == Format::Chat {
             let message =
                 format!("session {} is a chat, which has no events: ask for its transcript", self.shown());
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
         self.log(EVENTS, "no events were kept of it; its transcript may be there", watch)
-            .map(Log::without_lines)
     }
 
     fn log(&self, name: &str, without: &str, watch: &Watch<'_>) -> Result<Log> {

@@ -8,7 +8,7 @@ use jiff::Zoned;
 
 use crate::change;
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::{Format, Session, Source};
+use crate::session::{AGENT, Format, SUBAGENTS, Session, Source};
 use crate::text::shown;
 
 /// Where sessions lie. Nothing is opened before something is asked.
@@ -95,7 +95,8 @@ impl Sessions {
         self
     }
 
-    /// And those in `projects/<slug>/<id>.jsonl` below a folder, which is usually `~/.claude`.
+    /// And those in `projects/<slug>/<id>.jsonl` below a folder, which is usually `~/.claude`, with their sub-agents in
+    /// `projects/<slug>/<id>/subagents/`.
     #[must_use]
     pub fn claude_code(mut self, root: impl Into<PathBuf>) -> Self {
         self.roots.push((Format::ClaudeCode, root.into()));
@@ -241,10 +242,31 @@ fn each_of(
         return Ok(());
     }
     for (name, path) in entries(folder)? {
-        if let Some(id) = name.strip_suffix(".jsonl")
-            && path.is_file()
-        {
-            take(session(id.to_owned(), path))?;
+        if let Some(id) = name.strip_suffix(".jsonl") {
+            if path.is_file() {
+                take(session(id.to_owned(), path))?;
+            }
+        } else {
+            each_agent(&path.join(SUBAGENTS), AGENT_FOLDERS, &mut |id, path| take(session(id, path)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Folders one inside the other that the logs of sub-agents are looked for in: workflows have folders of their own.
+const AGENT_FOLDERS: u32 = 3;
+
+/// The logs of sub-agents in a folder.
+fn each_agent(
+    folder: &Path,
+    depth: u32,
+    take: &mut dyn FnMut(String, PathBuf) -> Result<()>,
+) -> Result<()> {
+    for (name, path) in entries(folder)? {
+        match name.strip_suffix(".jsonl") {
+            Some(id) if id.starts_with(AGENT) && path.is_file() => take(id.to_owned(), path)?,
+            None if depth > 1 && !name.contains('.') => each_agent(&path, depth - 1, take)?,
+            _ => {}
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::kind::MessageKind;
 use crate::list::check_limit;
 use crate::message::{self, Call, Keep, Message};
 use crate::records::{Damage, Flow, Log, Record};
@@ -12,7 +13,7 @@ use crate::text::shown;
 use crate::time::spelt;
 use crate::watch::Watch;
 
-/// Where a message stands.
+/// The position of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At {
     /// From 0; records that are no messages do not count.
@@ -100,17 +101,20 @@ pub struct MessageRow {
     /// The line it stands on, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Who says it.
+    /// Its role. The results of tools have the role `tool`, also where Claude Code writes them as the user's.
     pub role: String,
-    /// When.
+    /// Its kind, where it is neither a user's prompt nor an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<MessageKind>,
+    /// Its time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ts: Option<String>,
-    /// What it says, or the beginning of it.
+    /// Its text, or the beginning of it.
     pub content: String,
     /// How many characters it says, where not all of them are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_chars: Option<u64>,
-    /// How many characters were thought before.
+    /// Characters of its thinking, which is not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_chars: Option<u64>,
     /// The tools it calls.
@@ -147,7 +151,8 @@ const SHOWN: usize = 20;
 
 impl MessageRow {
     fn of(message: Message, at: At) -> Self {
-        let is_cut = message.text.is_cut();
+        let (is_cut, kind) = (message.text.is_cut(), message.kind());
+        let is_result = kind == Some(MessageKind::ToolResult);
         let more = message.calls.len().saturating_sub(SHOWN) as u64;
         let call = |call: Call| CallRow {
             id: call.id,
@@ -167,7 +172,8 @@ impl MessageRow {
             more_tool_calls: (more > 0).then_some(more),
             answers: message.results.into_iter().take(SHOWN).collect(),
             name: message.name,
-            role: message.role,
+            kind,
+            role: if is_result { "tool".to_owned() } else { message.role },
         }
     }
 }
@@ -208,7 +214,7 @@ impl Session {
         let mut room = Room::new(query.max_chars)?;
         let log = self.transcript(watch)?;
         let job = watch.job(log.len())?;
-        let keep = Keep { text: query.max_text.max(Keep::least().text), arguments: ARGUMENTS };
+        let keep = Keep::new(query.max_text.max(Keep::least().text), ARGUMENTS).of(self);
         let (mut rows, mut total, mut turns) = (Vec::new(), 0, 0);
         let damage = messages(&log, keep, watch, |mut message, at| {
             (total, turns) = (at.index + 1, at.turn);

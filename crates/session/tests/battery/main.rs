@@ -6,6 +6,7 @@ mod cloud;
 mod damage;
 mod events;
 mod listing;
+mod oracle;
 mod outlines;
 mod properties;
 mod repairs;
