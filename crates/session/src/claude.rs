@@ -108,7 +108,8 @@ impl Description {
 
     fn take_first(&mut self, found: &Found, message: &Message) {
         self.created = self.created.or(message.time);
-        let text = |place: usize| found.text(place).map(|text| text.into_owned()).filter(|text| !text.is_empty());
+        let text =
+            |place: usize| found.text(place).map(|text| text.into_owned()).filter(|text| !text.is_empty());
         for (known, place) in self.places.iter_mut().zip(PLACES) {
             *known = known.take().or_else(|| text(place));
         }
@@ -132,7 +133,11 @@ impl Description {
             let from = log.len().saturating_sub(bytes);
             let end = log.bytes(from, log.len())?;
             // What comes before the first end of a line is the rest of a longer one.
-            let cut = if from == 0 { 0 } else { end.iter().position(|byte| *byte == b'\n').map_or(end.len(), |at| at + 1) };
+            let cut = if from == 0 {
+                0
+            } else {
+                end.iter().position(|byte| *byte == b'\n').map_or(end.len(), |at| at + 1)
+            };
             let lines = end.get(cut..).unwrap_or_default();
             let mut last = Self::default();
             for line in lines.split(|byte| *byte == b'\n').rev().filter(|line| !line.is_empty()) {
@@ -184,7 +189,7 @@ impl Description {
         title.or_else(|| self.prompt.clone())
     }
 
-    /// The session that spawned it, where the log is that of a sub-agent beside its parent's.
+    /// The session that spawned it, where it is a sub-agent's.
     fn parent(&self, session: &Session) -> Option<String> {
         let in_path = session.parent_in_path().map(str::to_owned);
         let parent = in_path.or_else(|| self.session_id.clone())?;
@@ -228,6 +233,27 @@ impl Description {
         }
         members
     }
+}
+
+/// The session that spawned a sub-agent: by its path, or by the first of its records that names one.
+pub(crate) fn parent(session: &Session) -> Result<Option<String>> {
+    if let Some(parent) = session.parent_in_path() {
+        return Ok(Some(parent.to_owned()));
+    }
+    let (fields, watch) = (Fields::of(&FIELDS[SESSION..=SESSION]), Watch::new());
+    let (mut found, mut parent) = (Found::default(), None);
+    session.transcript(&watch)?.each(
+        &watch,
+        |cursor| {
+            fields.look_at_all(cursor, &mut found)?;
+            Ok(Some(found.text(0).map(std::borrow::Cow::into_owned).filter(|id| !id.is_empty())))
+        },
+        |id, record| {
+            parent = id;
+            Ok(if parent.is_some() || record.number >= FIRST { Flow::Enough } else { Flow::On })
+        },
+    )?;
+    Ok(parent.filter(|parent| *parent != session.id))
 }
 
 fn time_of(found: &Found) -> Option<Timestamp> {

@@ -188,7 +188,8 @@ impl Plan {
 
     fn matches(&self, found: &Found) -> bool {
         let event = found.text(EVENT);
-        self.types.take(event.as_deref().unwrap_or_default()) && (!self.errors_only || Known::is_error(self.format, found))
+        self.types.take(event.as_deref().unwrap_or_default())
+            && (!self.errors_only || Known::is_error(self.format, found))
     }
 
     fn row(&self, found: &Found, record: u64) -> EventRow {
@@ -379,8 +380,9 @@ impl Known {
     /// The paths of the known members, in the order of their places.
     pub(crate) fn paths(format: Format) -> Vec<FieldPath> {
         let layout = layout(format);
-        let mut paths =
-            [layout.time, layout.event, layout.level, "status", "error"].map(|name| FieldPath::of([name])).to_vec();
+        let mut paths = [layout.time, layout.event, layout.level, "status", "error"]
+            .map(|name| FieldPath::of([name]))
+            .to_vec();
         paths.push(FieldPath::of([layout.inside, "error"]));
         paths.extend(layout.failed.0.map(|path| FieldPath::of(path.iter().copied())));
         paths
@@ -419,7 +421,8 @@ impl Known {
             |value: &Value| !matches!(value.kind(), Some(Kind::Null)) && value.json() != Some("false");
         let event = found.text(EVENT).unwrap_or_default();
         let may_fail = format != Format::Amplifier || current(&event) == "tool:post";
-        let says_failed = |place: &usize| found.get(*place).and_then(Value::json) == Some(layout(format).failed.1);
+        let says_failed =
+            |place: &usize| found.get(*place).and_then(Value::json) == Some(layout(format).failed.1);
         event.contains("error")
             || found.text(LEVEL).is_some_and(|level| is_error_level(&level))
             || found.text(STATUS).is_some_and(|status| status == "error")

@@ -60,7 +60,8 @@ impl Session {
         let described = if self.format == Format::ClaudeCode { self.bytes(TRANSCRIPT) } else { 0 };
         let job = watch.job(described + messages + events)?;
         let mut problems = Vec::new();
-        let (metadata, omitted) = or_problem(metadata::members(self, watch), &mut problems)?.unwrap_or_default();
+        let (metadata, omitted) =
+            or_problem(metadata::members(self, watch), &mut problems)?.unwrap_or_default();
         let transcript = match &query.transcript {
             Some(query) => or_problem(self.messages(query, watch), &mut problems)?,
             None => None,

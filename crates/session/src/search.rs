@@ -15,7 +15,7 @@ use crate::metadata::Facts;
 use crate::project::{Fields, Found};
 use crate::records::{Damage, Flow, Log, Record, config};
 use crate::seek::{Hit, Hits, Members, Seeker};
-use crate::session::{EVENTS, Format, METADATA, Session, TRANSCRIPT};
+use crate::session::{EVENTS, Format, METADATA, Session, Source, TRANSCRIPT};
 use crate::sessions::Sessions;
 use crate::text::shown;
 use crate::time::{self, spelt};
@@ -31,7 +31,7 @@ pub enum Scope {
     Transcript,
     /// Events, in all of their strings.
     Events,
-    /// Descriptions and messages, and the events of sessions where these have no match: most events repeat messages.
+    /// Descriptions and messages, and the events of sessions on this machine where these have no match: most events repeat messages.
     #[default]
     All,
 }
@@ -94,7 +94,7 @@ impl SearchQuery {
     fn reads_events(&self, session: &Session) -> bool {
         match self.scope {
             Scope::Events => session.format != Format::Chat,
-            Scope::All => session.format == Format::Amplifier,
+            Scope::All => session.format == Format::Amplifier && session.source != Source::Cloud,
             Scope::Metadata | Scope::Transcript => false,
         }
     }
@@ -189,8 +189,7 @@ impl Sessions {
         check_limit(query.limit)?;
         let mut search = Search { query, seeker: seeker(query)?, found: Matches::default() };
         let (project, date_range) = (query.project.as_deref(), query.date_range.as_deref());
-        let among =
-            Among { project, date_range, include_cloud: query.include_cloud, top_level_only: false };
+        let among = Among { project, date_range, include_cloud: query.include_cloud, top_level_only: false };
         let chosen = chosen(self, among, watch)?;
         let job = watch.job(chosen.iter().map(|(session, _)| query.bytes(session)).sum())?;
         for (session, facts) in &chosen {
@@ -235,7 +234,7 @@ impl Search<'_> {
             let row = Match::at(session, facts, "metadata");
             let found = match session.format {
                 Format::Amplifier => Log::open_document(&session.path.join(METADATA))
-                    .and_then(|log| self.records(&log, &row, &DESCRIPTION, watch)),
+                    .and_then(|log| self.document(&log, &row, watch)),
                 _ => self.description(session, &row, watch),
             };
             self.add(found, &row)?;
@@ -248,6 +247,12 @@ impl Search<'_> {
         let has_match = self.found.total_count > before;
         if self.query.reads_events(session) && !(has_match && self.query.scope == Scope::All) {
             let row = Match::at(session, facts, "event");
+            if session.source == Source::Cloud {
+                self.problem(
+                    &row,
+                    "its events are in the cloud only: of each, the small fields were searched",
+                );
+            }
             let found = session.log_of_events(watch).and_then(|log| self.events(session, &log, &row, watch));
             self.add(found, &row)?;
         }
@@ -261,12 +266,15 @@ impl Search<'_> {
             Ok(damage) => self.found.damage.add(damage),
             Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) if self.found.problems.len() < PROBLEMS => {
-                self.found.problems.push(format!("{}: {error}", shown(&row.session_id, 100)));
-            }
-            Err(_) => {}
+            Err(error) => self.problem(row, &error.to_string()),
         }
         Ok(())
+    }
+
+    fn problem(&mut self, row: &Match, problem: &str) {
+        if self.found.problems.len() < PROBLEMS {
+            self.found.problems.push(format!("{}: {problem}", shown(&row.session_id, 100)));
+        }
     }
 
     /// Hits of which the page lacks some: those of the next record, of which no more are kept than it lacks.
@@ -286,18 +294,18 @@ impl Search<'_> {
         let members = Description::of(session)?.members();
         let json = serde_json::to_string(&members).map_err(|error| Error::request(error.to_string()))?;
         let mut cursor = Cursor::new(json.as_bytes(), &config());
-        let hits = self.seeker.record(&mut cursor, &DESCRIPTION, self.hits(), watch);
+        let hits = self.seeker.record(&mut cursor, &CLAUDE_DESCRIPTION, self.hits(), watch);
         self.take(hits.map_err(|error| Error::unreadable("the description", &error))?, row);
         Ok(Damage::default())
     }
 
-    fn records(&mut self, log: &Log, row: &Match, members: &Members, watch: &Watch<'_>) -> Result<Damage> {
+    fn document(&mut self, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
         let search = RefCell::new(self);
         log.each(
             watch,
             |cursor| {
                 let search = search.borrow();
-                search.seeker.record(cursor, members, search.hits(), watch).map(Some)
+                search.seeker.record(cursor, &DESCRIPTION, search.hits(), watch).map(Some)
             },
             |hits, _| {
                 search.borrow_mut().take(hits, row);
@@ -407,6 +415,14 @@ const SKIPPED: &[&str] = &["role", "type", "signature", "encrypted_content"];
 
 const DESCRIPTION: Members =
     Members { skipped: &[], skipped_on_top: &[], types_left_out: &[], repeated: None };
+
+/// The name is a title, or the beginning of a message.
+const CLAUDE_DESCRIPTION: Members = Members {
+    skipped: &[],
+    skipped_on_top: &["sessionId", "agentId", "name", "created", "modified"],
+    types_left_out: &[],
+    repeated: None,
+};
 
 const MESSAGE: Members =
     Members { skipped: SKIPPED, skipped_on_top: &[], types_left_out: &[], repeated: None };

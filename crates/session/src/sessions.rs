@@ -257,11 +257,7 @@ fn each_of(
 const AGENT_FOLDERS: u32 = 3;
 
 /// The logs of sub-agents in a folder.
-fn each_agent(
-    folder: &Path,
-    depth: u32,
-    take: &mut dyn FnMut(String, PathBuf) -> Result<()>,
-) -> Result<()> {
+fn each_agent(folder: &Path, depth: u32, take: &mut dyn FnMut(String, PathBuf) -> Result<()>) -> Result<()> {
     for (name, path) in entries(folder)? {
         match name.strip_suffix(".jsonl") {
             Some(id) if id.starts_with(AGENT) && path.is_file() => take(id.to_owned(), path)?,

@@ -95,7 +95,7 @@ pub(crate) enum SessionOperation {
     List(ListSessions),
     /// Tell what is known of one, and on request what was said
     Get(GetSession),
-    /// Search descriptions and messages for a text, in either case
+    /// Search descriptions, messages, and events for a text
     Search(SearchSessions),
     /// Print events of one, of each the fields that are asked for
     Events(SessionEvents),
@@ -124,12 +124,12 @@ pub(crate) enum SessionOperation {
         #[command(flatten)]
         shared: Shared,
     },
-    /// Tell what keeps one from being gone on with
+    /// Check whether a session can be resumed, and what is wrong
     Diagnose {
         #[command(flatten)]
         which: Which,
 
-        /// End with status 1 when it is broken
+        /// Exit with status 1 if it is broken or damaged
         #[arg(long)]
         exit_status: bool,
 
@@ -212,7 +212,7 @@ pub(crate) struct ListSessions {
     #[command(flatten)]
     pub(crate) among: Among,
 
-    /// Also those that other sessions spawned
+    /// List also sub-sessions and sub-agents
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -270,7 +270,7 @@ pub(crate) struct SearchSessions {
     #[command(flatten)]
     pub(crate) among: Among,
 
-    /// Lines to show before and after each hit, at most 20
+    /// Show N lines of the same message around each hit, at most 20
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(..=20))]
     pub(crate) context: u64,
 
@@ -287,11 +287,13 @@ pub(crate) struct SearchSessions {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SearchScope {
-    /// In descriptions
+    /// Search descriptions
     Metadata,
-    /// In messages
+    /// Search messages
     Transcript,
-    /// In both
+    /// Search events
+    Events,
+    /// Search both, and events where neither has a match
     All,
 }
 
@@ -301,6 +303,7 @@ impl SearchScope {
         match self {
             Self::Metadata => "metadata",
             Self::Transcript => "transcript",
+            Self::Events => "events",
             Self::All => "all",
         }
     }
@@ -370,7 +373,7 @@ pub(crate) enum Analysis {
     Errors,
     /// The turns: when, how long, tools, errors
     Timeline,
-    /// Tokens by model, calls by tool, with sub-sessions
+    /// Tokens by model (input without cache), calls by tool
     Usage,
     /// Sum, mean, least and greatest of a number
     Aggregate,

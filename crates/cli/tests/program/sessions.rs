@@ -213,7 +213,7 @@ fn sessions_of_both_programs_are_listed() {
         ],
     );
     let shown = home.shown("list --all --limit 2");
-    assert!(rows(&shown)[1].starts_with("c1a2b3c4 -home-u-web Make it blue large-2 2"), "{shown}");
+    assert!(rows(&shown)[1].starts_with("c1a2b3c4 -home-u-web Make it blue 1 large-2 2"), "{shown}");
     assert!(
         rows(&shown)[1].ends_with(" Claude") && shown.ends_with("note: 2 of 3; --offset 2 goes on\n"),
         "{shown}"
@@ -318,12 +318,21 @@ fn texts_are_found() {
         &shown,
         &[
             &format!("{WEB} -home-u-web 2026-03-02 10:00"),
-            "c1a2b3c4 line 1: message.content",
+            "c1a2b3c4 line 1, turn 1, user, 2026-03-02 10:00:00: message.content",
             "Make it blue",
             "2 hits in 1 of 3 sessions",
         ],
     );
-    has(&home.shown("search 'disk full' --context 0"), &["5d1c0a9e line 5: content", "is the Disk FULL?"]);
+    has(
+        &home.shown("search 'disk full' --context 0"),
+        &["5d1c0a9e line 5, turn 2, user, 2026-03-01 09:02:00: content", "is the Disk FULL?"],
+    );
+    // What is in events only is found there.
+    let found = home.json("search 'disk full' --scope events");
+    assert_eq!(
+        (column(&found, "matches", "event"), column(&found, "matches", "field")),
+        (vec![json!("tool:error")], vec![json!("data.error.msg")])
+    );
     assert!(home.shown("search nowhere").starts_with("note: it is not said"), "");
     // Hits are marked where there are colours.
     let mut command = home.of("search blue");
@@ -383,13 +392,13 @@ fn analyses_are_figures() {
     // With the sub-session's.
     assert_eq!(
         (&usage["llm_requests"], &usage["total_input_tokens"], &usage["tool_calls"]),
-        (&json!(8), &json!(8_000), &json!(4))
+        (&json!(8), &json!(7_600), &json!(4))
     );
     assert_eq!(column(&usage, "by_session", "tool_calls"), [3, 1]);
     let usage = home.json("analyze c1a2 usage");
     assert_eq!(
         usage["by_model"],
-        json!([{"model": "large-2", "requests": 2, "input": 16, "output": 7, "cache_read": 20, "cache_write": 5}])
+        json!([{"model": "large-2", "requests": 2, "input": 16, "output": 7, "cache_read": 20, "cache_write": 5, "total": 48}])
     );
     let aggregate =
         home.json("analyze 5d1c aggregate --field data.duration_ms --by data.model --type 'llm:*'");
@@ -412,16 +421,16 @@ fn analyses_are_figures() {
     has(
         &home.shown("analyze 5d1c usage"),
         &[
-            "model provider requests input output cache read cache write",
-            "small-1 p 8 8,000 80 400 0",
-            "total 8 8,000 80 400 0",
+            "model provider requests input output cache read cache write total",
+            "small-1 p 8 7,600 80 400 0 8,080",
+            "total 8 7,600 80 400 0 8,080",
             "grep 4",
             "content_block:end 4 they repeat the usage of llm:response, which is counted",
         ],
     );
     has(
         &home.shown("analyze 5d1c aggregate --field duration_ms --by model"),
-        &["group count sum mean least greatest", "small-1 6 120 20.0 10 30", "24 events, 18 without it"],
+        &["group count sum mean least greatest", "small-1 6 120 20 10 30", "24 events, 18 without it"],
     );
 }
 
@@ -538,7 +547,7 @@ fn broken_sessions_are_diagnosed_and_repaired() {
         &[
             &format!("{APP} is broken."),
             "1 tool call without a result: call_lost",
-            "`trommel sessions repair 5d1c` tells what would put it right.",
+            "`trommel sessions repair 5d1c` shows what would fix it.",
         ],
     );
     assert_eq!(home.json("repair 5d1c")["results_added"], 1);
@@ -597,6 +606,8 @@ fn what_is_damaged_is_told_and_hides_nothing() {
         assert!(run.err.contains("transcript.jsonl, line 13, byte "), "{line}: {}", run.err);
     }
     assert!(home.shown("get 5d1c --events-summary").contains("events.jsonl, line 25"), "");
+    has(&home.shown("diagnose 5d1c"), &[&format!("{APP} is damaged."), "1 record unreadable"]);
+    assert_eq!(home.line("diagnose 5d1c --exit-status").status, Some(1));
     fs::write(home.folder(APP).join("metadata.json"), "{\"name\":").unwrap();
     let run = home.line("list");
     let listed: Value = serde_json::from_str(&run.out).unwrap();
@@ -662,7 +673,7 @@ fn sessions_are_meant_by_beginnings_and_paths() {
 
     assert!(home.line("get ./nothing").failed(2).contains("nothing"));
     let other = home.0.file("other.json", "{\"a\": 1}");
-    assert!(home.line(&format!("get {other}")).failed(1).contains("is no log of a session"));
+    assert!(home.line(&format!("get {other}")).failed(2).contains("format not supported"));
 }
 
 #[test]

@@ -171,8 +171,8 @@ fn take_message(turns: &mut Turns, message: &Message, ids: &mut KnownIds, format
         let mut is_new =
             |call: &Call| format != Format::ClaudeCode || call.id.is_empty() || ids.calls.is_new(&call.id);
         turns.open.tool_calls += message.calls.iter().filter(|call| is_new(call)).count() as u64;
-        let is_new = !is_synthetic(message)
-            && message.response.as_ref().is_none_or(|id| ids.responses.is_new(id));
+        let is_new =
+            !is_synthetic(message) && message.response.as_ref().is_none_or(|id| ids.responses.is_new(id));
         turns.open.llm_responses += u64::from(is_new);
         if !message.is_inner() {
             turns.answer(message.time);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use trommel::reader::Cursor;
 
 use super::{Counts, each_event, paths};
+use crate::claude;
 use crate::error::Result;
 use crate::events::Known;
 use crate::message::{Keep, Message};
@@ -50,7 +51,7 @@ pub struct UsageReport {
     pub by_session: Vec<SessionUsage>,
     /// What was not counted, and why.
     pub left_out: Vec<LeftOut>,
-    /// True if there were more responses than can be told apart, so that parts of some may be counted as responses of their own.
+    /// True if there were more responses or calls than can be told apart, so that repetitions may be counted again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approximate: bool,
     /// What could not be read.
@@ -120,7 +121,8 @@ const SEEN: &str = "the same response is in another session's log, where it is c
 const WITHOUT: &str = "they say no usage: counted as requests, without tokens";
 const PARTS: &str = "further parts of a response, which is counted once, by the largest figures";
 const WRITTEN: &str = "messages of Claude Code itself, such as errors: no model was asked";
-const MANY: &str = "there are more responses than can be told apart: counted as they come, the figures may be too large";
+const MANY: &str =
+    "there are more responses than can be told apart: counted as they come, the figures may be too large";
 
 /// The fields that are read besides the known members, in the order of the places below.
 pub(crate) const FIELDS: [(&str, usize); 6] = [
@@ -140,7 +142,7 @@ const TOOL: usize = Known::MORE + 3;
 const CALL: usize = Known::MORE + 4;
 const USAGE: usize = Known::MORE + 5;
 
-/// Ids that are remembered at once.
+/// IDs that are remembered at once.
 const REMEMBERED: usize = 2_000_000;
 
 /// Models that are told apart.
@@ -268,6 +270,8 @@ impl Count {
         }
         if self.calls.len() < REMEMBERED {
             self.calls.extend(known);
+        } else {
+            self.report.approximate |= known.is_some();
         }
         if let Some(session) = self.sessions.last_mut() {
             session.tool_calls += 1;
@@ -284,6 +288,8 @@ impl Count {
         }
         if self.responses.len() < REMEMBERED {
             self.responses.insert(key, log);
+        } else {
+            self.report.approximate = true;
         }
         let usage = look_at_usage(&mut Cursor::new(json.as_bytes(), &config())).ok().flatten();
         let text = |place| found.text(place).map(|text| shown(&text, 200)).unwrap_or_default();
@@ -439,11 +445,14 @@ impl Session {
 impl Sessions {
     /// The usage of a session with all that it spawned. Forks are sessions of their own, and not a part of it.
     pub fn usage(&self, session: &Session, watch: &Watch<'_>) -> Result<UsageReport> {
-        let children = self.children(session)?;
+        let (children, unreadable) = self.spawned(session)?;
         let bytes = children.iter().map(|child| child.bytes(EVENTS)).sum::<u64>();
         let job = watch.job(session.bytes(EVENTS) + bytes)?;
         let mut count = Count::default();
         count.count(session, watch)?;
+        for _ in 0..unreadable {
+            count.leave_out("sub-agents", "their logs cannot be read, nor whose they are");
+        }
         for child in children {
             match count.count(&child, watch) {
                 Err(error) if error.kind() == crate::ErrorKind::NotFound => {
@@ -458,11 +467,19 @@ impl Sessions {
 
     /// The sessions that one spawned, and those that they spawned: sub-sessions of Amplifier, sub-agents of Claude Code.
     pub fn children(&self, session: &Session) -> Result<Vec<Session>> {
-        let mut all = Vec::new();
+        self.spawned(session).map(|(children, _)| children)
+    }
+
+    /// The same, and how many logs of sub-agents cannot be read, so that it is not known who spawned them.
+    fn spawned(&self, session: &Session) -> Result<(Vec<Session>, u64)> {
+        let (mut all, mut unreadable) = (Vec::new(), 0);
         self.each(Some(&session.project), &mut |other| {
             if other.format == session.format && !other.is_top_level() && other.id != session.id {
-                let parent = if let Some(parent) = other.parent_in_path() {
-                    Some(parent.to_owned())
+                let parent = if other.is_agent() {
+                    claude::parent(&other).unwrap_or_else(|_| {
+                        unreadable += 1;
+                        None
+                    })
                 } else {
                     let facts = Facts::of(&other);
                     facts.parent_id.filter(|_| !facts.is_fork)
@@ -479,6 +496,6 @@ impl Sessions {
             found.extend(children.into_iter().map(|(_, child)| child));
         }
         found.sort_by(|a, b| a.id.cmp(&b.id));
-        Ok(found)
+        Ok((found, unreadable))
     }
 }

@@ -46,8 +46,8 @@ fn usage_is_counted_once() {
     assert_eq!((&*usage.by_model[0].model, usage.by_model[0].requests), ("m", 6));
     assert_eq!((&*usage.by_tool[0].tool, usage.by_tool[0].calls), ("grep", 3));
     let left_out = usage.left_out.iter().map(|row| (&*row.what, row.count)).collect::<Vec<_>>();
-    assert_eq!(left_out, [("content_block:end", 3), ("tool:post", 3)]);
-    assert!(usage.left_out[1].why.contains("counted at tool:pre"));
+    assert_eq!(left_out, [("tool:post", 3), ("content_block:end", 3)]);
+    assert!(usage.left_out[0].why.contains("counted once, at tool:pre"));
 }
 
 #[test]
@@ -186,7 +186,8 @@ fn counts_sub_agents_of_claude_code_once() {
     assert_eq!(children.iter().map(Session::id).collect::<Vec<_>>(), ["agent-1", "agent-2", "agent-3"]);
     let usage = claude.sessions.usage(&session, &watch()).unwrap();
     assert_eq!((usage.total_output_tokens, usage.llm_requests, usage.tool_calls), (377, 4, 4));
-    let sessions = usage.by_session.iter().map(|row| (&*row.session_id, row.usage.output)).collect::<Vec<_>>();
+    let sessions =
+        usage.by_session.iter().map(|row| (&*row.session_id, row.usage.output)).collect::<Vec<_>>();
     assert_eq!(sessions, [("s", 342), ("agent-1", 30), ("agent-2", 4), ("agent-3", 1)]);
     assert!(usage.left_out.iter().any(|row| row.why.contains("another session's log")));
     assert_eq!(session.usage(&watch()).unwrap().total_output_tokens, 342);
@@ -221,8 +222,18 @@ fn errors_have_one_definition() {
     let session = claude.write("s", &lines.map(str::to_owned));
     let home = Home::new();
     let mut written = Written::turns(1);
-    written.event(1, 5_000, "tool:post", r#""tool_name":"cat","result":{"success":false,"error":{"message":"no such file"}}"#);
-    written.event(1, 5_001, "tool:result", r#""tool_name":"cat","tool_result":{"success":false,"error":"none"}"#);
+    written.event(
+        1,
+        5_000,
+        "tool:post",
+        r#""tool_name":"cat","result":{"success":false,"error":{"message":"no such file"}}"#,
+    );
+    written.event(
+        1,
+        5_001,
+        "tool:result",
+        r#""tool_name":"cat","tool_result":{"success":false,"error":"none"}"#,
+    );
     written.event(1, 5_002, "provider:retry", r#""result":{"success":false}"#);
     home.write("s", "events.jsonl", &written.events);
     for (session, says) in [
@@ -245,7 +256,9 @@ fn errors_have_one_definition() {
 fn commands_and_notes_begin_no_turns() {
     let claude = Claude::new();
     let user = |content: &str, more: &str| {
-        format!(r#"{{"type":"user",{more}"timestamp":"2026-03-01T09:00:00Z","message":{{"role":"user","content":"{content}"}}}}"#)
+        format!(
+            r#"{{"type":"user",{more}"timestamp":"2026-03-01T09:00:00Z","message":{{"role":"user","content":"{content}"}}}}"#
+        )
     };
     let lines = [
         user("hi", ""),
@@ -290,7 +303,11 @@ fn commands_and_notes_begin_no_turns() {
 fn a_response_without_model_and_usage_has_no_row() {
     let home = Home::new();
     let path = home.root.path().join("chat.jsonl");
-    std::fs::write(&path, "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":\"ho\"}\n").unwrap();
+    std::fs::write(
+        &path,
+        "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":\"ho\"}\n",
+    )
+    .unwrap();
     let usage = Session::open(&path).unwrap().usage(&watch()).unwrap();
     assert_eq!((usage.llm_requests, usage.by_model.len()), (1, 0));
     assert!(usage.left_out.iter().any(|row| row.why.contains("say no usage")));

@@ -165,7 +165,9 @@ fn days_are_those_of_the_system_unless_a_time_is_given() {
 fn the_last_record_of_claude_code_says_when_it_was_changed() {
     let claude = Claude::new();
     let user = |time: &str, content: &str| {
-        format!(r#"{{"type":"user","cwd":"/home/u/app","gitBranch":"main","version":"2.1.0","sessionId":"s","timestamp":"{time}","message":{{"role":"user","content":"{content}"}}}}"#)
+        format!(
+            r#"{{"type":"user","cwd":"/home/u/app","gitBranch":"main","version":"2.1.0","sessionId":"s","timestamp":"{time}","message":{{"role":"user","content":"{content}"}}}}"#
+        )
     };
     let model = r#"{"type":"assistant","timestamp":"2026-03-03T10:00:00Z","message":{"id":"A","role":"assistant","model":"m-1","content":"x"}}"#;
     let mut lines = vec![
@@ -177,7 +179,10 @@ fn the_last_record_of_claude_code_says_when_it_was_changed() {
     claude.write("s", &lines);
     let first = row();
     assert_eq!(first.name.as_deref(), Some("Mend the test"));
-    assert_eq!((first.created.as_deref(), first.modified.as_deref()), (Some("2026-03-03T09:00:00Z"), Some("2026-03-03T10:00:00Z")));
+    assert_eq!(
+        (first.created.as_deref(), first.modified.as_deref()),
+        (Some("2026-03-03T09:00:00Z"), Some("2026-03-03T10:00:00Z"))
+    );
     assert_eq!((first.turn_count, first.model.as_deref()), (Some(1), Some("m-1")));
     let mut query = ListQuery::default();
     for (range, count) in [("today", 0), ("yesterday", 1)] {
@@ -188,20 +193,31 @@ fn the_last_record_of_claude_code_says_when_it_was_changed() {
     lines.insert(0, r#"{"type":"summary","summary":"Fix login test","leafUuid":"u"}"#.to_owned());
     claude.write("s", &lines);
     assert_eq!(row().name.as_deref(), Some("Fix login test"));
-    lines.extend((0..200).map(|number| user("2026-03-03T11:00:00Z", &format!("more {number} {}", "x".repeat(300)))));
+    lines.extend(
+        (0..200).map(|number| user("2026-03-03T11:00:00Z", &format!("more {number} {}", "x".repeat(300)))),
+    );
     lines.push(r#"{"type":"ai-title","aiTitle":"Tests of the login"}"#.to_owned());
     claude.write("s", &lines);
     assert_eq!((row().name.as_deref(), row().turn_count), (Some("Tests of the login"), Some(201)));
     lines.push(r#"{"type":"custom-title","customTitle":"Mine"}"#.to_owned());
-    lines.push(format!(r#"{{"type":"attachment","text":"{}","timestamp":"2026-03-03T12:00:00Z"}}"#, "y".repeat(3 << 20)));
+    lines.push(format!(
+        r#"{{"type":"attachment","text":"{}","timestamp":"2026-03-03T12:00:00Z"}}"#,
+        "y".repeat(3 << 20)
+    ));
     let session = claude.write("s", &lines);
     let last = row();
     assert_eq!(last.modified.as_deref(), Some("2026-03-03T12:00:00Z"), "however long the last record is");
     assert_eq!(last.turn_count, None, "the log is too large to be counted for a list");
     let metadata = session.get(&GetQuery::default(), &watch()).unwrap().metadata.unwrap();
     let member = |name: &str| metadata.get(&[name]).map(str::to_owned);
-    assert_eq!((member("turn_count").as_deref(), member("cwd").as_deref()), (Some("201"), Some("\"/home/u/app\"")));
-    assert_eq!((member("gitBranch").as_deref(), member("version").as_deref()), (Some("\"main\""), Some("\"2.1.0\"")));
+    assert_eq!(
+        (member("turn_count").as_deref(), member("cwd").as_deref()),
+        (Some("201"), Some("\"/home/u/app\""))
+    );
+    assert_eq!(
+        (member("gitBranch").as_deref(), member("version").as_deref()),
+        (Some("\"main\""), Some("\"2.1.0\""))
+    );
 }
 
 #[test]
@@ -209,8 +225,16 @@ fn formats_that_are_not_supported_are_named() {
     let home = Home::new();
     let path = home.root.path().join("rollout.jsonl");
     for (content, kind, says) in [
-        (r#"{"timestamp":"2026-03-01T09:00:00Z","type":"session_meta","payload":{"id":"x"}}"#, ErrorKind::Unsupported, "a log of Codex"),
-        (r#"{"sessionId":"x","messages":[{"id":"1","type":"user","content":"hi"},{"id":"2","type":"gemini","content":"ho"}]}"#, ErrorKind::Unsupported, "a log of Gemini CLI"),
+        (
+            r#"{"timestamp":"2026-03-01T09:00:00Z","type":"session_meta","payload":{"id":"x"}}"#,
+            ErrorKind::Unsupported,
+            "a log of Codex",
+        ),
+        (
+            r#"{"sessionId":"x","messages":[{"id":"1","type":"user","content":"hi"},{"id":"2","type":"gemini","content":"ho"}]}"#,
+            ErrorKind::Unsupported,
+            "a log of Gemini CLI",
+        ),
         (r#"{"level":"info"}"#, ErrorKind::Unsupported, "format not supported"),
         ("", ErrorKind::Unsupported, "it has no records"),
         ("hello\nworld\n", ErrorKind::Corrupt, "it holds no JSON objects"),

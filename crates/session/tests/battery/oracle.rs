@@ -76,7 +76,10 @@ fn usage(report: &Value) -> Value {
         "cache_write_tokens",
         "total_tokens",
     ];
-    let mut usage = totals.iter().map(|name| ((*name).to_owned(), report[name].clone())).collect::<serde_json::Map<_, _>>();
+    let mut usage = totals
+        .iter()
+        .map(|name| ((*name).to_owned(), report[name].clone()))
+        .collect::<serde_json::Map<_, _>>();
     usage.insert("by_model".to_owned(), json!(models));
     Value::Object(usage)
 }
@@ -114,7 +117,7 @@ fn compare(root: &Path, seed: u64) {
 }
 
 #[test]
-fn figures_are_those_of_an_independent_script() {
+fn r4_figures_are_those_of_an_independent_script() {
     for seed in 0..effort::cases(3, 60) {
         let root = tempfile::tempdir().unwrap();
         let number = PathBuf::from(seed.to_string());
@@ -126,7 +129,7 @@ fn figures_are_those_of_an_independent_script() {
 }
 
 #[test]
-fn figures_of_samples_are_those_of_an_independent_script() {
+fn r4_figures_of_samples_are_those_of_an_independent_script() {
     let Some(root) = conformance::root() else { return };
     let logs = root.join("agent-logs");
     let mut paths = fs::read_dir(logs.join("claude-code"))

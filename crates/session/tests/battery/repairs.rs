@@ -149,10 +149,19 @@ fn parallel_calls_of_one_response_are_healthy() {
         )
     };
     let result = |id: &str| {
-        format!(r#"{{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"r"}}]}}}}"#)
+        format!(
+            r#"{{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"r"}}]}}}}"#
+        )
     };
     let answer = r#"{"type":"assistant","message":{"id":"m9","role":"assistant","content":[{"type":"text","text":"x"}]}}"#;
-    let mut lines = vec![user.to_owned(), call("m1", "t2"), call("m1", "t3"), result("t2"), result("t3"), answer.to_owned()];
+    let mut lines = vec![
+        user.to_owned(),
+        call("m1", "t2"),
+        call("m1", "t3"),
+        result("t2"),
+        result("t3"),
+        answer.to_owned(),
+    ];
     let found = claude.write("s", &lines).diagnose(&watch()).unwrap();
     assert_eq!((found.status, found.recommended_action), ("healthy", "none"), "{found:?}");
     // Another response does close the calls of the one before.

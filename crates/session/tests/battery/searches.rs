@@ -123,7 +123,10 @@ fn hits_a_tool_result_of_claude_code_once() {
     let mut query = SearchQuery::new("needle");
     query.scope = Scope::Transcript;
     let found = claude.sessions.search(&query, &watch()).unwrap();
-    let rows = found.matches.iter().map(|row| (&*row.session_id, row.line_number, &*row.field, row.role.as_deref(), row.turn));
+    let rows = found
+        .matches
+        .iter()
+        .map(|row| (&*row.session_id, row.line_number, &*row.field, row.role.as_deref(), row.turn));
     let expected = [
         ("s", Some(2), "message.content.content", Some("tool"), Some(1)),
         ("s", Some(4), "toolUseResult.stdout", Some("tool"), Some(1)),
@@ -134,7 +137,7 @@ fn hits_a_tool_result_of_claude_code_once() {
     query.scope = Scope::Metadata;
     let found = claude.sessions.search(&query, &watch()).unwrap();
     let fields = found.matches.iter().map(|row| (&*row.session_id, &*row.field)).collect::<Vec<_>>();
-    assert_eq!(fields, [("s", "cwd"), ("agent-1", "name"), ("agent-1", "cwd")]);
+    assert_eq!(fields, [("s", "cwd"), ("agent-1", "cwd")]);
 }
 
 #[test]

@@ -364,7 +364,8 @@ def amplifier_usage(folders):
         forked = milliseconds(about.get("forked_at"))
         for event in records(os.path.join(folder, "events.jsonl"))[0]:
             time, data = milliseconds(event.get("ts")), data_of(event)
-            is_other = "session_id" in event and event["session_id"] not in own
+            # Whose events they are is not known of a folder without a description.
+            is_other = bool(about) and "session_id" in event and event["session_id"] not in own
             if is_other or (forked is not None and time is not None and time < forked):
                 continue
             if name_of(event) == "tool:pre":

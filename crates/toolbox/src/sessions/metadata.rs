@@ -9,10 +9,10 @@ use super::{Bounds, NAME};
 
 const DESCRIPTION: &str = "Look into logs of agents' sessions, however long their lines are, and cut them back or put them right. \
     operation: `list` (sessions by project and day), `get` (what is known of one, with `include_transcript` a page of its \
-    messages), `search` (a text in descriptions and messages; every place, with lines around it), `get_events` (the asked \
+    messages), `search` (a text in descriptions, messages, and events; every place, with its role, turn, and the lines around it), `get_events` (the asked \
     `fields` of events, such as data.model; what an event carries, `data`, is never returned as a whole: ask for what is in it), \
-    `analyze_events` (`analysis_type`: summary, errors, timeline of turns, usage of tokens and tools counted once with \
-    sub-sessions, or aggregate: sum, mean, least and greatest of a numeric `field`, `by` another), `rewind` (to after `to_turn`, \
+    `analyze_events` (`analysis_type`: summary, errors, timeline of turns, usage of tokens (`input` is without \
+    what came from the cache) and tools, counted once with sub-sessions, or aggregate: sum, mean, least and greatest of a numeric `field`, `by` another), `rewind` (to after `to_turn`, \
     from 1, or `to_message`, from 0, or `before_timestamp`), `undo` (the last rewind or repair), `diagnose` and `repair` (calls \
     without results, results out of place, turns without an answer), `sync_status`. `rewind` and `repair` only tell what they \
     would do unless `dry_run` is false; then they make backups first. `session_id` may be how the id begins. Where an answer is \
@@ -59,7 +59,7 @@ fn of_sessions() -> Value {
              last_month, 2026-03-01, or 2026-03-01:2026-03-31 with either end left out"
         ),
         "top_level_only": {
-            "type": "boolean", "default": true, "description": "list: without sessions that others spawned"
+            "type": "boolean", "default": true, "description": "list: without sessions that others spawned, such as sub-agents"
         },
         "include_cloud": {
             "type": "boolean", "default": true,
@@ -67,10 +67,12 @@ fn of_sessions() -> Value {
         },
         "query": string("search: the text, in either case"),
         "scope": {
-            "type": "string", "enum": ["metadata", "transcript", "all"], "default": "all", "description": "search: where"
+            "type": "string", "enum": ["metadata", "transcript", "events", "all"], "default": "all",
+            "description": "search: descriptions, messages, or events; all: events only of sessions where the others have no match"
         },
         "context_lines": {
-            "type": "integer", "minimum": 0, "maximum": 20, "default": 2, "description": "search: lines around a hit"
+            "type": "integer", "minimum": 0, "maximum": 20, "default": 2,
+            "description": "search: lines of the same text around a hit"
         },
         "include_transcript": {"type": "boolean", "default": false, "description": "get: with a page of messages"},
         "include_events_summary": {

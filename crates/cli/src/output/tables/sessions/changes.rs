@@ -98,9 +98,17 @@ pub(crate) fn undone(answer: &str, clock: &Clock) -> serde_json::Result<String> 
 struct Diagnosis {
     session_id: String,
     status: String,
+    recommended_action: String,
     orphaned_tool_ids: Vec<String>,
     misplaced_tool_ids: Vec<String>,
     incomplete_turns: Vec<IncompleteTurn>,
+    #[serde(default)]
+    damage: Damage,
+}
+
+#[derive(Default, Deserialize)]
+struct Damage {
+    count: u64,
 }
 
 #[derive(Deserialize)]
@@ -113,11 +121,19 @@ struct IncompleteTurn {
 pub(crate) fn diagnosed(answer: &str, given: &str) -> serde_json::Result<String> {
     let diagnosis: Diagnosis = serde_json::from_str(answer)?;
     let mut text = of_diagnosis(&diagnosis);
-    if diagnosis.status != "healthy" {
-        let given = escape::short(given, 200);
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "`trommel sessions repair {given}` tells what would put it right.");
-    }
+    let given = escape::short(given, 200);
+    // Writing to a string cannot fail.
+    let _ = match diagnosis.recommended_action.as_str() {
+        "repair" => writeln!(text, "`trommel sessions repair {given}` shows what would fix it."),
+        "restore" => writeln!(text, "A repair does not bring records back: restore them from a backup."),
+        _ if diagnosis.status != "healthy" => {
+            writeln!(
+                text,
+                "`repair` changes sessions of Amplifier only: the program that wrote the file has to fix it."
+            )
+        }
+        _ => Ok(()),
+    };
     Ok(text)
 }
 
@@ -142,6 +158,9 @@ fn of_diagnosis(diagnosis: &Diagnosis) -> String {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  {count} {of}{} {some}", if of.ends_with("after") { "" } else { ":" });
         }
+    }
+    if diagnosis.damage.count > 0 {
+        let _ = writeln!(text, "  {} unreadable", counted(diagnosis.damage.count, "record"));
     }
     text
 }
@@ -168,8 +187,7 @@ struct Repaired {
 /// What a repair did, or would do.
 pub(crate) fn repaired(answer: &str, given: &str) -> serde_json::Result<String> {
     let repaired: Repaired = serde_json::from_str(answer)?;
-    let healthy = repaired.diagnosis.status == "healthy";
-    if healthy {
+    if repaired.results_added + repaired.results_moved + repaired.turns_closed == 0 {
         return Ok(
             of_diagnosis(&repaired.diagnosis) + "There is nothing to repair, and nothing was changed.\n"
         );
