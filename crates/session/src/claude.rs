@@ -1,5 +1,6 @@
 //! The description of a session of Claude Code, which has no file for it: from the first and the last records of its log.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use jiff::Timestamp;
@@ -108,8 +109,7 @@ impl Description {
 
     fn take_first(&mut self, found: &Found, message: &Message) {
         self.created = self.created.or(message.time);
-        let text =
-            |place: usize| found.text(place).map(|text| text.into_owned()).filter(|text| !text.is_empty());
+        let text = |place: usize| text_of(found, place);
         for (known, place) in self.places.iter_mut().zip(PLACES) {
             *known = known.take().or_else(|| text(place));
         }
@@ -161,8 +161,7 @@ impl Description {
     fn take_last(&mut self, found: &Found) {
         self.modified = self.modified.max(time_of(found));
         for (known, place) in self.titles.iter_mut().zip(TITLES) {
-            let title = || found.text(place).map(|text| text.into_owned()).filter(|text| !text.is_empty());
-            *known = known.take().or_else(title);
+            *known = known.take().or_else(|| text_of(found, place));
         }
     }
 
@@ -246,7 +245,7 @@ pub(crate) fn parent(session: &Session) -> Result<Option<String>> {
         &watch,
         |cursor| {
             fields.look_at_all(cursor, &mut found)?;
-            Ok(Some(found.text(0).map(std::borrow::Cow::into_owned).filter(|id| !id.is_empty())))
+            Ok(Some(text_of(&found, 0)))
         },
         |id, record| {
             parent = id;
@@ -254,6 +253,11 @@ pub(crate) fn parent(session: &Session) -> Result<Option<String>> {
         },
     )?;
     Ok(parent.filter(|parent| *parent != session.id))
+}
+
+/// The text at a place, unless it is empty.
+fn text_of(found: &Found, place: usize) -> Option<String> {
+    found.text(place).map(Cow::into_owned).filter(|text| !text.is_empty())
 }
 
 fn time_of(found: &Found) -> Option<Timestamp> {

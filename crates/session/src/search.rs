@@ -329,7 +329,7 @@ impl Search<'_> {
             |(message, hits), record| {
                 turn += u64::from(message.is_users());
                 if hits.rows > 0 {
-                    search.borrow_mut().take(hits, &row.of_message(message, turn, record));
+                    search.borrow_mut().take(hits, &row.of_message(&message, turn, record));
                 }
                 Ok(Flow::On)
             },
@@ -390,7 +390,7 @@ impl Match {
         }
     }
 
-    fn of_message(&self, message: Message, turn: u64, record: Record) -> Self {
+    fn of_message(&self, message: &Message, turn: u64, record: Record) -> Self {
         let kind = message.kind();
         let is_result = kind == Some(MessageKind::ToolResult);
         let role = if is_result { "tool".to_owned() } else { shown(&message.role, 40) };
