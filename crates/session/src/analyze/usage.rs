@@ -149,7 +149,7 @@ const REMEMBERED: usize = 2_000_000;
 const MODELS: usize = 100;
 
 /// Responses of Claude Code whose parts are merged: some 50 MiB at most.
-const RESPONSES: usize = 500_000;
+const RESPONSES: usize = if cfg!(test) { 100 } else { 500_000 };
 
 /// Counts over one or more logs.
 #[derive(Debug, Default)]
@@ -497,5 +497,31 @@ impl Sessions {
         }
         found.sort_by(|a, b| a.id.cmp(&b.id));
         Ok((found, unreadable))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_when_there_are_too_many_responses() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        let usage = |responses: usize| {
+            let part = |id: usize| {
+                format!(
+                    "{{\"type\":\"assistant\",\"message\":{{\"id\":\"m{id}\",\"role\":\"assistant\",\"model\":\"m\",\"usage\":{{\"output_tokens\":2}}}}}}\n"
+                )
+            };
+            let lines = (0..responses).flat_map(|id| [part(id), part(id)]).collect::<String>();
+            std::fs::write(&path, lines).unwrap();
+            Session::open(&path).unwrap().usage(&Watch::new()).unwrap()
+        };
+        let all = usage(RESPONSES);
+        assert_eq!((all.approximate, all.llm_requests, all.total_output_tokens), (false, 100, 200));
+        let more = usage(RESPONSES + 1);
+        assert_eq!((more.approximate, more.llm_requests), (true, 102), "both parts of the last one count");
+        assert!(more.left_out.iter().any(|row| row.why == MANY && row.count == 2));
     }
 }
