@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use trommel::reader::Cursor;
+use regex::bytes::Regex;
+use trommel::reader::{self, Cursor};
 
 use crate::error::Result;
 use crate::message::{self, Keep, Message};
@@ -87,13 +89,12 @@ impl Description {
     }
 
     fn read_first(&mut self, session: &Session, log: &Log, watch: &Watch<'_>) -> Result<()> {
-        let fields = Fields::of(&FIELDS);
         let (found, keep) = (RefCell::new(Found::default()), Keep::new(200, 0).of(session));
         log.each(
             watch,
             |cursor| {
                 let mark = cursor.hold();
-                fields.look_at_all(cursor, &mut found.borrow_mut())?;
+                read(cursor, &mut found.borrow_mut())?;
                 cursor.rewind(&mark);
                 cursor.release();
                 message::look(cursor, keep).map(Some)
@@ -126,42 +127,35 @@ impl Description {
         }
     }
 
-    /// Reads the last lines: the latest of their times, and the last titles.
+    /// Reads the last lines: the time of the last record that has one, and the last titles.
     fn read_last(&mut self, log: &Log) -> Result<()> {
-        let fields = Fields::of(&FIELDS);
         for bytes in LAST {
             let from = log.len().saturating_sub(bytes);
             let end = log.bytes(from, log.len())?;
             // What comes before the first end of a line is the rest of a longer one.
-            let cut = if from == 0 {
-                0
-            } else {
-                end.iter().position(|byte| *byte == b'\n').map_or(end.len(), |at| at + 1)
-            };
+            let cut = if from == 0 { 0 } else { line_end(&end, 0) };
             let lines = end.get(cut..).unwrap_or_default();
-            let mut last = Self::default();
-            for line in lines.split(|byte| *byte == b'\n').rev().filter(|line| !line.is_empty()) {
-                let mut found = Found::default();
-                if fields.look_at_all(&mut Cursor::new(line, &config()), &mut found).is_ok() {
-                    last.take_last(&found);
-                }
-            }
-            if last.modified.is_some() || from == 0 {
-                self.modified = last.modified;
-                for (known, title) in self.titles.iter_mut().zip(last.titles) {
-                    *known = title.or_else(|| known.take());
-                }
+            self.modified = last_time(lines);
+            if self.modified.is_some() || from == 0 {
+                self.modified = self.modified.max(self.created);
+                self.take_titles(lines);
                 break;
             }
         }
         Ok(())
     }
 
-    /// Takes a record, after all that come behind it.
-    fn take_last(&mut self, found: &Found) {
-        self.modified = self.modified.max(time_of(found));
-        for (known, place) in self.titles.iter_mut().zip(TITLES) {
-            *known = known.take().or_else(|| text_of(found, place));
+    /// Takes the titles of some lines, later ones before earlier ones. Other lines are not parsed.
+    fn take_titles(&mut self, lines: &[u8]) {
+        static TITLE: LazyLock<Option<Regex>> =
+            LazyLock::new(|| Regex::new(r#""(?:customTitle|aiTitle|summary)""#).ok());
+        let Some(title) = &*TITLE else { return };
+        for found in title.find_iter(lines) {
+            let line = line_start(lines, found.start())..line_end(lines, found.end());
+            let Some(found) = look(lines.get(line).unwrap_or_default()) else { continue };
+            for (known, place) in self.titles.iter_mut().zip(TITLES) {
+                *known = text_of(&found, place).or_else(|| known.take());
+            }
         }
     }
 
@@ -175,7 +169,7 @@ impl Description {
                 Ok(Some(time_of(&found)))
             },
             |time, _| {
-                self.modified = self.modified.max(time);
+                self.modified = time.or(self.modified);
                 Ok(Flow::On)
             },
         )?;
@@ -253,6 +247,45 @@ pub(crate) fn parent(session: &Session) -> Result<Option<String>> {
         },
     )?;
     Ok(parent.filter(|parent| *parent != session.id))
+}
+
+/// Reads the fields of the record that comes next.
+fn read(cursor: &mut Cursor<'_>, found: &mut Found) -> reader::Result<()> {
+    thread_local! {
+        static KNOWN: Fields = Fields::of(&FIELDS);
+    }
+    KNOWN.with(|fields| fields.look_at_all(cursor, found))
+}
+
+/// The fields of a line; nothing where it is not a record.
+fn look(line: &[u8]) -> Option<Found> {
+    let mut found = Found::default();
+    read(&mut Cursor::new(line, &config()), &mut found).ok().map(|()| found)
+}
+
+/// The time of the last of some lines that has one.
+fn last_time(mut lines: &[u8]) -> Option<Timestamp> {
+    while !lines.is_empty() {
+        let start = line_start(lines, lines.len() - 1);
+        let line = lines.get(start..).unwrap_or_default();
+        if let Some(time) = look(line).and_then(|found| time_of(&found)) {
+            return Some(time);
+        }
+        lines = lines.get(..start).unwrap_or_default();
+    }
+    None
+}
+
+/// The beginning of the line that a place is in. Its end belongs to it.
+fn line_start(lines: &[u8], at: usize) -> usize {
+    let before = lines.get(..at).unwrap_or_default();
+    before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
+}
+
+/// The place behind the line that a place is in.
+fn line_end(lines: &[u8], at: usize) -> usize {
+    let behind = lines.get(at..).unwrap_or_default();
+    behind.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |end| at + end + 1)
 }
 
 /// The text at a place, unless it is empty.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::kind::MessageKind;
 use crate::message::{Keep, Message};
 use crate::records::{Damage, Flow, Log, Record};
 use crate::session::{Format, Session};
@@ -121,7 +122,7 @@ impl Examination {
             if self.open.is_empty() {
                 self.unanswered = None;
             }
-            self.call(message, at);
+            self.call(message, at, is_part);
         } else if message.results.is_empty() {
             self.close_calls();
             if message.is_users() {
@@ -130,10 +131,18 @@ impl Examination {
         } else {
             self.results(message, at);
         }
+        // The user ended the turn, and nothing is missing.
+        if message.kind() == Some(MessageKind::Interruption) {
+            self.unanswered = None;
+        }
     }
 
-    fn call(&mut self, message: &Message, at: At) {
+    fn call(&mut self, message: &Message, at: At, is_part: bool) {
         for call in message.calls.iter().filter(|call| !call.id.is_empty()) {
+            // A part may be written again, as in a session that was resumed.
+            if is_part && self.open.iter().any(|caller| caller.id == call.id) {
+                continue;
+            }
             let caller = Caller { id: call.id.clone(), tool: call.tool.clone(), record: at.record.number };
             self.unanswered = Some(at);
             self.faults.ends.insert(at.record.number, at.record.span.end);

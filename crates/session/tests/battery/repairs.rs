@@ -164,6 +164,13 @@ fn parallel_calls_of_one_response_are_healthy() {
     ];
     let found = claude.write("s", &lines).diagnose(&watch()).unwrap();
     assert_eq!((found.status, found.recommended_action), ("healthy", "none"), "{found:?}");
+    // A part may be written twice, and a user may end a turn.
+    lines.insert(2, call("m1", "t2"));
+    assert_eq!(claude.write("s", &lines).diagnose(&watch()).unwrap().status, "healthy");
+    lines.remove(2);
+    let ended = r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t3","content":"r"},{"type":"text","text":"[Request interrupted by user for tool use]"}]}}"#;
+    let interrupted = [&lines[..4], &[ended.to_owned(), user.to_owned(), answer.to_owned()]].concat();
+    assert_eq!(claude.write("s", &interrupted).diagnose(&watch()).unwrap().status, "healthy");
     // Another response does close the calls of the one before.
     lines[2] = call("m2", "t3");
     let found = claude.write("s", &lines).diagnose(&watch()).unwrap();

@@ -274,8 +274,14 @@ def claude(path):
         "own_usage": claude_usage([path]),
         "children": [os.path.basename(agent)[: -len(".jsonl")] for agent in agents],
         "title": next((title for title in titles.values() if title), None),
-        "modified_ms": max((time for time in times if time is not None), default=None),
+        "modified_ms": last_time(times),
     }
+
+
+def last_time(times):
+    """The time of the last record that has one, or of the first where that is later."""
+    known = [time for time in times if time is not None]
+    return max(known[0], known[-1]) if known else None
 
 
 # Amplifier

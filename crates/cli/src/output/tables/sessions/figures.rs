@@ -163,7 +163,7 @@ fn of_groups(found: &Aggregate) -> String {
 fn rounded(raw: &RawValue) -> String {
     let text = number(raw);
     match text.parse::<f64>() {
-        Ok(mean) if (0.01..1e15).contains(&mean.abs()) => {
+        Ok(mean) if mean == 0.0 || (0.01..1e15).contains(&mean.abs()) => {
             let text = format!("{mean:.3}");
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
