@@ -147,8 +147,9 @@ impl Description {
 
     /// Takes the titles of some lines, later ones before earlier ones. Other lines are not parsed.
     fn take_titles(&mut self, lines: &[u8]) {
+        // Without a quote in front, which is everywhere, it is searched for by its letters.
         static TITLE: LazyLock<Option<Regex>> =
-            LazyLock::new(|| Regex::new(r#""(?:customTitle|aiTitle|summary)""#).ok());
+            LazyLock::new(|| Regex::new(r#"customTitle"|aiTitle"|summary""#).ok());
         let Some(title) = &*TITLE else { return };
         for found in title.find_iter(lines) {
             let line = line_start(lines, found.start())..line_end(lines, found.end());
