@@ -47,9 +47,10 @@
 //!
 //! # Changes
 //!
-//! [`Sessions::rewind`] and [`Sessions::repair`] write backups and read them back, then write the new files beside the old ones, then a
-//! plan, and only then give the new files their names. Whatever ends a process in between, whoever looks for the session next finds
-//! all old files or all new ones. [`Sessions::undo`] takes back the last change that was not taken back, byte for byte.
+//! [`Sessions::rewind`] and [`Sessions::repair`] write the new files beside the old ones, give the old ones second names as backups, then
+//! write a plan, and only then exchange names. Whatever ends a process in between, whoever looks for the session next finds all old
+//! files or all new ones. A program that keeps a file open goes on in the backup, so that none of its lines is lost.
+//! [`Sessions::undo`] takes back the last change that was not taken back, byte for byte, with the lines that were added to its backups.
 //!
 //! # What was decided here
 //!
@@ -108,6 +109,7 @@ pub use analyze::{
     Summary, Timeline, ToolCalls, Turn, UsageReport,
 };
 pub use diagnose::{Diagnosis, IncompleteTurn};
+pub use disk::open_regular;
 pub use error::{Error, ErrorKind, Result};
 pub use events::{EventPage, EventQuery, EventRow, FIELD_CHARS};
 pub use get::{Details, GetQuery};

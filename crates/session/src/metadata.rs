@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 use trommel::reader::{self, Cursor, Event, Framing, Input, Kind, MapPolicy};
 
+use crate::disk::open_regular;
 use crate::error::{Error, ErrorKind, Result};
 use crate::project::{FieldPath, Fields, Found, Nested, Value};
 use crate::records::config;
@@ -117,7 +118,8 @@ pub(crate) fn session_id(session: &Session) -> Option<String> {
 }
 
 fn open(path: &Path) -> Result<Input> {
-    Input::open(path, MapPolicy::never()).map_err(|cause| Error::io("open", path, cause))
+    let opened = open_regular(path).and_then(|file| Input::from_file(file, MapPolicy::never()));
+    opened.map_err(|cause| Error::io("open", path, cause))
 }
 
 /// Past all that is open, behind which nothing may come.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::change::PLAN;
+use crate::error::{Error, ErrorKind, Result, shown_path};
 use crate::records::Log;
 use crate::text::shown;
 use crate::watch::Watch;
@@ -52,11 +53,24 @@ pub(crate) const METADATA: &str = "metadata.json";
 pub(crate) const TRANSCRIPT: &str = "transcript.jsonl";
 pub(crate) const EVENTS: &str = "events.jsonl";
 
+/// True if a folder has a file of a session, or is being changed.
+fn holds_session(folder: &Path) -> bool {
+    let names = [METADATA, TRANSCRIPT, EVENTS, PLAN];
+    names.iter().any(|name| folder.join(name).symlink_metadata().is_ok())
+}
+
 impl Session {
-    /// A session's folder, or a file that is one session's log, wherever it lies.
+    /// A session's folder, or a file that is one session's log, wherever it lies. A folder without any file of a session is an error.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let metadata = path.metadata().map_err(|cause| Error::io("open", path, cause))?;
+        if metadata.is_dir() && !holds_session(path) {
+            let message = format!(
+                "{} is not a session: it is a folder without {METADATA}, {TRANSCRIPT} and {EVENTS}; give a session's folder or file",
+                shown_path(path)
+            );
+            return Err(Error::new(ErrorKind::NotFound, message));
+        }
         let name = |name: Option<&std::ffi::OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
         let format = if metadata.is_dir() { Format::Amplifier } else { crate::sniff::format(path)? };
         let id = if metadata.is_dir() { name(path.file_name()) } else { name(path.file_stem()) };
@@ -168,8 +182,10 @@ impl Session {
         if self.format == Format::Amplifier {
             return Ok(());
         }
+        let program = if self.format == Format::ClaudeCode { "Claude Code" } else { "another program" };
         let message = format!(
-            "session {} cannot be {what}: its file belongs to another program, which alone may change it; copy it and work on the copy",
+            "session {} cannot be {what}: it is a file of {program}, and only sessions of Amplifier, which are folders, can be changed; \
+             this is so for copies as well: use the program that wrote it",
             self.shown()
         );
         Err(Error::new(ErrorKind::Unsupported, message))

@@ -13,6 +13,8 @@ struct Plan {
     at: Option<u64>,
     /// Whether all later ones fail as well, as if the process had ended.
     dead: bool,
+    /// Operations that fail wherever they occur.
+    refused: Option<Box<dyn Fn(&dyn Any) -> bool>>,
     errno: i32,
     seen: Vec<(Box<dyn Any>, PathBuf)>,
 }
@@ -51,6 +53,20 @@ pub fn failing<O: Any, T>(
     run(Plan { at: Some(at), dead: fails == Fails::FromThenOn, errno, ..Plan::default() }, work)
 }
 
+/// Runs `work`, in which each of these operations fails with `errno`, as on a disk that does not know them.
+///
+/// ```
+/// use trommel_testkit::faults::{pass, refusing};
+///
+/// let work = || (pass("link", "a").is_err(), pass("write", "a").is_ok(), pass("link", "b").is_err());
+/// assert_eq!(refusing(&["link"], 95, work), (true, true, true));
+/// ```
+pub fn refusing<O: Any + Clone + PartialEq, T>(operations: &[O], errno: i32, work: impl FnOnce() -> T) -> T {
+    let operations = operations.to_vec();
+    let refused = move |op: &dyn Any| op.downcast_ref::<O>().is_some_and(|op| operations.contains(op));
+    run::<O, T>(Plan { refused: Some(Box::new(refused)), errno, ..Plan::default() }, work).0
+}
+
 /// Runs `work`, of which nothing fails, and tells which operations it asked for.
 pub fn watched<O: Any, T>(work: impl FnOnce() -> T) -> (T, Vec<(O, PathBuf)>) {
     run(Plan::default(), work)
@@ -73,8 +89,9 @@ pub fn pass(op: impl Any, path: impl AsRef<Path>) -> io::Result<()> {
         let mut current = current.borrow_mut();
         let Some(plan) = current.as_mut() else { return Ok(()) };
         let number = plan.seen.len() as u64;
+        let refused = plan.refused.as_ref().is_some_and(|refused| refused(&op));
         plan.seen.push((Box::new(op), path.as_ref().to_owned()));
-        let fails = plan.at.is_some_and(|at| number == at || plan.dead && number > at);
+        let fails = refused || plan.at.is_some_and(|at| number == at || plan.dead && number > at);
         if fails { Err(io::Error::from_raw_os_error(plan.errno)) } else { Ok(()) }
     })
 }

@@ -15,3 +15,4 @@ mod searches;
 mod support;
 mod transcripts;
 mod watching;
+mod writers;
