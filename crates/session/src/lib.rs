@@ -54,6 +54,8 @@
 //!
 //! # What was decided here
 //!
+//! - A project is meant by its name in lists, by its directory, or by a part of either: the part that names end in wins over one that they
+//!   contain. Several projects may be meant.
 //! - A session lies in a range of days when it was begun before its end and changed after its beginning.
 //! - A search finds texts in either case, in all strings of a message but its role and type. Hits that one excerpt shows are one match.
 //! - Usage of a session counts what it spawned, where it is asked of [`Sessions`], and no forks.
@@ -86,6 +88,7 @@ mod metadata;
 mod names;
 mod outline;
 mod project;
+mod projects;
 mod records;
 mod repair;
 mod rewind;

@@ -14,7 +14,7 @@ use crate::watch::Watch;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ListQuery {
-    /// Of this project only.
+    /// Of this project only: its name, its directory, or a part of one.
     pub project: Option<String>,
     /// That were there on one of these days: `today`, `last_week`, `2026-03-01:2026-03-31` and the like.
     pub date_range: Option<String>,
@@ -47,6 +47,9 @@ pub struct Listing {
     pub has_more: bool,
     /// Whether the cloud could be reached; `false` also where there is none. What lies there is listed as it was last known.
     pub connected: bool,
+    /// Why there is no session: where sessions were looked for, or the nearest projects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A session in a list.
@@ -135,7 +138,7 @@ pub(crate) fn chosen(
 ) -> Result<Vec<(Session, Facts)>> {
     let days = among.date_range.map(|text| Days::parse(text, &sessions.now())).transpose()?;
     let mut chosen = Vec::new();
-    sessions.each(among.project, &mut |session| {
+    sessions.each_of_projects(among.project, &mut |session| {
         watch.check()?;
         if session.source == Source::Cloud && !among.include_cloud {
             return Ok(());
@@ -170,6 +173,7 @@ impl Sessions {
         let sessions = page.map(|(session, facts)| SessionRow::of(session, facts)).collect::<Vec<_>>();
         let has_more = query.offset + sessions.len() < total;
         let connected = self.connected().unwrap_or(false);
-        Ok(Listing { sessions, total: total as u64, has_more, connected })
+        let notes = if total == 0 { self.nothing_found(project)? } else { Vec::new() };
+        Ok(Listing { sessions, total: total as u64, has_more, connected, notes })
     }
 }

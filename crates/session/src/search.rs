@@ -51,7 +51,7 @@ pub struct SearchQuery {
     pub query: String,
     /// Where.
     pub scope: Scope,
-    /// In sessions of this project only.
+    /// In sessions of this project only: its name, its directory, or a part of one.
     pub project: Option<String>,
     /// In sessions that were there on one of these days.
     pub date_range: Option<String>,
@@ -110,6 +110,9 @@ pub struct Matches {
     /// Sessions that could not be searched, and why; at most ten.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// Why no session was searched: where sessions were looked for, or the nearest projects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A place where the text was met.
@@ -159,6 +162,9 @@ impl Sessions {
         job.done();
         let mut found = search.found;
         found.connected = self.connected();
+        if chosen.is_empty() {
+            found.notes = self.nothing_found(project)?;
+        }
         found.has_more = query.offset + (found.matches.len() as u64) < found.total_count;
         Ok(found)
     }
