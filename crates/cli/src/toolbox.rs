@@ -88,22 +88,23 @@ impl Toolbox {
 fn register_sessions(registry: &Registry) -> Result<(), Failure> {
     let places = crate::home::usual_places();
     let [amplifier, claude] = places.each_ref().map(Option::as_deref);
-    let local = || crate::home::sessions(amplifier, claude);
     #[cfg(feature = "cloud")]
-    let registered = match crate::cloud::open(amplifier, claude) {
-        Ok(known) => match known.cloud {
-            Some(cloud) => sessions::register_hybrid(registry, cloud.hybrid, sessions::Bounds::default()),
-            None => sessions::register(registry, &known.sessions),
-        },
-        // Settings that cannot be are no reason to keep this or the other tools back, and whoever asks is told.
-        Err(why) => {
-            let problem =
-                format!("sessions of this machine alone are asked, as those of the storage cannot be: {why}");
-            sessions::register_despite(registry, &local(), &problem)
+    let registered = {
+        let known = crate::cloud::open(amplifier, claude);
+        match (known.cloud, known.problem) {
+            (Some(cloud), _) => {
+                sessions::register_hybrid(registry, cloud.hybrid, sessions::Bounds::default())
+            }
+            (None, None) => sessions::register(registry, &known.sessions),
+            // Settings that cannot be used are no reason to keep this or the other tools back; answers tell the caller.
+            (None, Some(why)) => {
+                let problem = format!("sessions of this machine only, as the storage cannot be used: {why}");
+                sessions::register_despite(registry, &known.sessions, &problem)
+            }
         }
     };
     #[cfg(not(feature = "cloud"))]
-    let registered = sessions::register(registry, &local());
+    let registered = sessions::register(registry, &crate::home::sessions(amplifier, claude));
     Ok(registered.map_err(std::io::Error::other)?)
 }
 

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use trommel::reader::{self, Cursor, Event, Kind, Names, Payload, Scalar, Text};
 
 use crate::project::Value;
+use crate::seek::whole;
 use crate::time;
 use crate::usage::{Usage, look_at_usage};
 
@@ -16,6 +17,12 @@ const NAME: usize = 300;
 
 /// How a message that is no user's begins, though its role says so.
 const REMINDER: &str = "<system-reminder>";
+
+/// Bytes that a character is spelt with at most.
+const SPELT: usize = 12;
+
+/// Bytes of a text that are decoded at least, to see how it begins.
+const LEAST: usize = 1_000;
 
 /// How much of a message is kept.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +94,11 @@ pub(crate) struct Beginning {
 
 impl Beginning {
     fn add(&mut self, text: &Text<'_>, most: usize) {
-        let decoded = text.decode();
+        let room = most.saturating_sub(self.kept);
+        // Of a long text only what may be kept is decoded.
+        let raw =
+            text.raw().get(..whole(text.raw(), room.saturating_mul(SPELT).max(LEAST))).unwrap_or_default();
+        let decoded = Text::from_raw(raw, text.is_escaped()).decode();
         if self.chars > 0 {
             self.add_plain("\n", most);
         } else {

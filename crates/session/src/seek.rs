@@ -161,7 +161,7 @@ impl Seeker {
 }
 
 /// At most so many bytes of a string's spelling, which end between characters.
-fn whole(raw: &[u8], most: usize) -> usize {
+pub(crate) fn whole(raw: &[u8], most: usize) -> usize {
     if raw.len() <= most {
         return raw.len();
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::list::check_limit;
 use crate::message::{self, Call, Keep, Message};
 use crate::records::{Damage, Flow, Log, Record};
@@ -32,7 +32,16 @@ pub(crate) fn messages(
     let (mut index, mut turn) = (0, 0);
     log.each(
         watch,
-        |cursor| message::look(cursor, keep).map(Some),
+        |cursor| {
+            if keep.text <= UNHELD {
+                return message::look(cursor, keep).map(Some);
+            }
+            // Strings are not cut while a record is held, however long they are.
+            cursor.hold();
+            let message = message::look(cursor, keep);
+            cursor.release();
+            message.map(Some)
+        },
         |message, record| {
             if message.role.is_empty() {
                 return Ok(Flow::On);
@@ -53,21 +62,23 @@ pub struct TranscriptQuery {
     pub offset: u64,
     /// Messages at most.
     pub limit: usize,
-    /// Characters of a message at most.
+    /// Characters of a message at most. Memory follows the longest message that is shown.
     pub max_text: usize,
     /// Characters of the JSON of all messages of a page together. One that does not fit ends the page, and is the first of the next;
-    /// a first one is cut to what fits.
+    /// a first one is cut to what fits, unless it is to be whole.
     pub max_chars: usize,
+    /// Leave a first message that does not fit whole: it is the only one of its page.
+    pub whole_messages: bool,
 }
 
 impl Default for TranscriptQuery {
     fn default() -> Self {
-        Self { offset: 0, limit: 50, max_text: 1_000, max_chars: ROWS }
+        Self { offset: 0, limit: 50, max_text: 1_000, max_chars: ROWS, whole_messages: false }
     }
 }
 
-/// Characters of a message at most, whatever is asked.
-const LONGEST: usize = 20_000;
+/// Characters of a message that are there without holding its record.
+const UNHELD: usize = 20_000;
 
 /// Characters of a call's arguments at most.
 const ARGUMENTS: usize = 500;
@@ -200,11 +211,6 @@ impl Session {
     /// A page of its messages.
     pub fn messages(&self, query: &TranscriptQuery, watch: &Watch<'_>) -> Result<Transcript> {
         check_limit(query.limit)?;
-        if query.max_text > LONGEST {
-            let message =
-                format!("max_text {} is more than {LONGEST}: take fewer characters", query.max_text);
-            return Err(Error::request(message));
-        }
         let mut room = Room::new(query.max_chars)?;
         let log = self.transcript(watch)?;
         let job = watch.job(log.len())?;
@@ -215,7 +221,9 @@ impl Session {
             if at.index >= query.offset && rows.len() < query.limit && !room.is_full() {
                 message.text.keep(query.max_text);
                 let mut row = MessageRow::of(message, at);
-                if room.is_empty() {
+                if room.is_empty() && query.whole_messages {
+                    room.make(&row);
+                } else if room.is_empty() {
                     row.fit(room.left());
                 }
                 rows.extend(room.take(&row).then_some(row));

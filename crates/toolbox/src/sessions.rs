@@ -39,17 +39,19 @@ pub struct Bounds {
     pub rows: usize,
     /// Characters of an answer at most.
     pub chars: usize,
+    /// Characters of a message at most. Where there is no limit, a message that does not fit an answer is whole in one of its own.
+    pub text: Option<usize>,
 }
 
 impl Bounds {
     /// For a program that reads answers by itself: memory follows what it asks for.
-    pub const WIDE: Self = Self { rows: trommel_session::MOST_ROWS, chars: 8_000_000 };
+    pub const WIDE: Self = Self { rows: trommel_session::MOST_ROWS, chars: 8_000_000, text: None };
 }
 
 impl Default for Bounds {
     /// For a model.
     fn default() -> Self {
-        Self { rows: 1_000, chars: 100_000 }
+        Self { rows: 1_000, chars: 100_000, text: Some(20_000) }
     }
 }
 
@@ -297,6 +299,7 @@ impl Work<'_, '_> {
             (page.offset, page.limit) = (given.offset(), given.limit.unwrap_or(page.limit));
             page.max_text = given.max_text.unwrap_or(page.max_text);
             page.max_chars = given.row_chars();
+            page.whole_messages = self.bounds.text.is_none();
             query.transcript = Some(page);
         } else if given.offset.is_some() || given.limit.is_some() || given.max_text.is_some() {
             return Err(refused(
@@ -309,7 +312,9 @@ impl Work<'_, '_> {
             return answer.whole(self.room());
         }
         answer.lift("transcript", "messages", "transcript_page")?;
-        answer.paged("transcript", given.offset(), self.room())
+        let one = details.transcript.is_some_and(|page| page.messages.len() == 1);
+        let room = if one && self.bounds.text.is_none() { Room::BOUNDLESS } else { self.room() };
+        answer.paged("transcript", given.offset(), room)
     }
 
     fn search(&self) -> Result<String, Failure> {

@@ -15,7 +15,10 @@ use crate::support::{Machine, PROJECT};
 #[test]
 fn a_folder_does_what_any_storage_has_to() {
     let home = tempfile::tempdir().unwrap();
-    contract::all(&LocalBlockStorage::new(home.path()), &LocalBlockStorage::new(home.path()));
+    contract::all(
+        &LocalBlockStorage::make(home.path()).unwrap(),
+        &LocalBlockStorage::make(home.path()).unwrap(),
+    );
 }
 
 /// Blocks lie below their project's name, which on two machines may be another one for the same session.
@@ -26,7 +29,7 @@ fn one_session_in_two_projects_is_begun_once() {
         let (key, start) = (Key::new("ada", "s").unwrap(), Barrier::new(2));
         let begin = |project: &str| {
             let told = block(&key, 1, "session_created", &json!({ "project_slug": project }));
-            let storage = LocalBlockStorage::new(home.path());
+            let storage = LocalBlockStorage::make(home.path()).unwrap();
             start.wait();
             storage.create(&key, &told, &Watch::new()).unwrap()
         };
@@ -36,7 +39,7 @@ fn one_session_in_two_projects_is_begun_once() {
             started.map(|started| started.join().unwrap())
         });
         assert!(answers[0] != answers[1] && answers.contains(&Created::New), "{round}: {answers:?}");
-        let storage = LocalBlockStorage::new(home.path());
+        let storage = LocalBlockStorage::make(home.path()).unwrap();
         assert_eq!(read(&storage, &key, &Selection::default()).len(), 1);
         assert_eq!(sessions(&storage, "ada").len(), 1);
     }
@@ -46,7 +49,7 @@ fn one_session_in_two_projects_is_begun_once() {
 #[test]
 fn a_damaged_session_hides_no_other() {
     let home = tempfile::tempdir().unwrap();
-    let storage = Arc::new(LocalBlockStorage::new(home.path()));
+    let storage = Arc::new(LocalBlockStorage::make(home.path()).unwrap());
     let (one, two) = (Machine::new("one", &storage), Machine::new("two", &storage));
     for id in ["good", "bad"] {
         one.turns(id, 1);

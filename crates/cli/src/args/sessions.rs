@@ -65,7 +65,7 @@ const FIELD_HELP: &str = "aggregate: the field with the number, such as data.dur
 /// Which sessions are looked at.
 #[derive(Debug, Args)]
 pub(crate) struct Among {
-    /// Of this project
+    /// Only this project: its name, its directory, or a part of one
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) project: Option<String>,
 
@@ -158,6 +158,10 @@ pub(crate) struct Exchange {
     #[arg(long)]
     pub(crate) apply: bool,
 
+    /// Create the storage's folder first, if it is one
+    #[arg(long, requires = "apply")]
+    pub(crate) create: bool,
+
     /// Also bring here what lies in the cloud only
     #[arg(long, requires = "apply", conflicts_with = "session")]
     pub(crate) all: bool,
@@ -249,9 +253,8 @@ pub(crate) struct GetSession {
     #[arg(long, value_name = "N", requires = "transcript")]
     pub(crate) offset: Option<u64>,
 
-    /// Most characters of a message, up to 20000 [default: 1000]
+    /// Show at most N characters of each message [default: 1000]
     #[arg(long, value_name = "N", requires = "transcript")]
-    #[arg(value_parser = clap::value_parser!(u64).range(..=20_000))]
     pub(crate) max_text: Option<u64>,
 
     #[command(flatten)]

@@ -41,7 +41,7 @@ fn arguments(bounds: Bounds, is_hybrid: bool) -> Value {
         json!({"type": "string", "enum": operations, "description": "What to do"}),
     );
     let of_sync = if is_hybrid { of_sync() } else { Value::Null };
-    for part in [of_sessions(), of_pages(bounds), of_events(), of_changes(), of_sync] {
+    for part in [of_sessions(bounds), of_pages(bounds), of_events(), of_changes(), of_sync] {
         if let Value::Object(part) = part {
             properties.extend(part);
         }
@@ -49,11 +49,17 @@ fn arguments(bounds: Bounds, is_hybrid: bool) -> Value {
     json!({"type": "object", "properties": properties, "required": ["operation"], "additionalProperties": false})
 }
 
-fn of_sessions() -> Value {
+fn of_sessions(bounds: Bounds) -> Value {
     let string = |description: &str| json!({"type": "string", "description": description});
+    let mut max_text = json!({
+        "type": "integer", "minimum": 0, "default": 1_000, "description": "get: characters of a message at most"
+    });
+    if let (Some(most), Some(max_text)) = (bounds.text, max_text.as_object_mut()) {
+        max_text.insert("maximum".to_owned(), most.into());
+    }
     json!({
         "session_id": string("The session's id, or a beginning that no other has; project/id where two projects have the same"),
-        "project": string("Sessions of this project only, by its name in lists"),
+        "project": string("list, search: sessions of these projects only: a name from lists, a directory, or a part of one, such as app"),
         "date_range": string(
             "Sessions that were there on these days: today, yesterday, this_week, last_week (the seven days before today), \
              last_month, 2026-03-01, or 2026-03-01:2026-03-31 with either end left out"
@@ -76,10 +82,7 @@ fn of_sessions() -> Value {
         "include_events_summary": {
             "type": "boolean", "default": false, "description": "get: with counts, times and errors of the events"
         },
-        "max_text": {
-            "type": "integer", "minimum": 0, "maximum": 20_000, "default": 1_000,
-            "description": "get: characters of a message at most"
-        }
+        "max_text": max_text
     })
 }
 
@@ -173,6 +176,10 @@ fn results() -> Value {
             },
             "problems": {
                 "type": "array", "items": {"type": "string"}, "description": "What could not be done, beside what could"
+            },
+            "notes": {
+                "type": "array", "items": {"type": "string"},
+                "description": "list, search: why there is no session; where they were looked for, or the nearest projects"
             },
             "has_more": {"type": "boolean"},
             "truncated": {

@@ -21,7 +21,7 @@ struct Machine {
 impl Machine {
     fn new(shared: &TempDir, name: &str) -> Self {
         let home = shared.path().join(name);
-        let storage = Arc::new(LocalBlockStorage::new(shared.path().join("storage")));
+        let storage = Arc::new(LocalBlockStorage::make(shared.path().join("storage")).unwrap());
         let places = (home.join("amplifier"), home.join("state"));
         let known = Sessions::new().amplifier(&places.0);
         let mut options = HybridOptions::new(known, places, ("ada", name), storage);

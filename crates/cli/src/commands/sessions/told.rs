@@ -20,6 +20,7 @@ struct Told {
     events_summary: Part,
     diagnosis: Part,
     problems: Vec<String>,
+    notes: Vec<String>,
     sessions: Vec<Row>,
 }
 
@@ -51,7 +52,7 @@ struct Row {
     problem: Option<String>,
 }
 
-/// Says what could not be read.
+/// Says what could not be read, and why there is nothing.
 pub(super) fn damage(answer: &str, notes: &Notes) {
     let told: Told = serde_json::from_str(answer).unwrap_or_default();
     let parts = [told.transcript_page, told.events_summary, told.diagnosis].map(|part| part.damage);
@@ -65,6 +66,7 @@ pub(super) fn damage(answer: &str, notes: &Notes) {
             notes.note(&format!("the last line of {file}{line} has no end; it may be being written"));
         }
     }
+    told.notes.iter().for_each(|note| notes.note(&escape::short(note, LONGEST)));
     for problem in &told.problems {
         notes.warn(&escape::short(problem, LONGEST));
     }
@@ -98,6 +100,7 @@ struct Amounts {
     total: Option<u64>,
     total_count: Option<u64>,
     transcript_page: Option<Total>,
+    sessions_searched: Option<u64>,
     truncated: Option<Truncated>,
 }
 
@@ -120,12 +123,16 @@ pub(super) fn rest(operation: &Operation, answer: &str, notes: &Notes) {
     if let Some(Truncated { returned, next }) = count.truncated {
         notes.note(&format!("{} of {}; --offset {next} goes on", grouped(returned), grouped(total)));
     } else if total == 0 {
-        notes.note(match operation {
-            Operation::List(_) => "no sessions like that; --amplifier and --claude say where to look",
-            Operation::Search(_) => "it is not said in any session that was searched",
-            Operation::Get(_) => "no messages were kept",
-            _ => "there are none",
-        });
+        match (operation, count.sessions_searched) {
+            // The answer has a note of its own.
+            (Operation::List(_), _) | (Operation::Search(_), Some(0)) => {}
+            (Operation::Search(_), Some(1)) => notes.note("no matches in 1 session"),
+            (Operation::Search(_), searched) => {
+                notes.note(&format!("no matches in {} sessions", grouped(searched.unwrap_or(0))));
+            }
+            (Operation::Get(_), _) => notes.note("no messages were kept"),
+            _ => notes.note("there are none"),
+        }
     }
 }
 
