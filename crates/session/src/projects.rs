@@ -24,16 +24,16 @@ impl Sessions {
     /// The names of the projects that are meant: those of this name or directory; where there are none, those that end in this part of
     /// a path; and where there are none either, those that contain it.
     pub(crate) fn matching(&self, asked: &str) -> Result<Vec<String>> {
-        if asked.trim().is_empty() {
-            return Err(Error::request(
-                "the project must not be empty: give its name, its directory, or a part of one",
-            ));
-        }
         let mut names = self.projects()?;
         let exact = spellings(asked);
         if names.iter().any(|name| exact.contains(name)) {
             names.retain(|name| exact.contains(name));
             return Ok(names);
+        }
+        if asked.trim().is_empty() {
+            return Err(Error::request(
+                "the project must not be empty: give its name, its directory, or a part of one",
+            ));
         }
         if is_directory(asked) {
             return Ok(Vec::new());

@@ -1,5 +1,7 @@
 //! `trommel sessions`: every operation as JSON and on a terminal, over session folders that are written here.
 
+mod finding;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -324,7 +326,7 @@ fn texts_are_found() {
         ],
     );
     has(&home.shown("search 'disk full' --context 0"), &["5d1c0a9e line 5: content", "is the Disk FULL?"]);
-    assert!(home.shown("search nowhere").starts_with("note: it is not said"), "");
+    assert!(home.shown("search nowhere").starts_with("note: no matches in 3 sessions"), "");
     // Hits are marked where there are colours.
     let mut command = home.of("search blue");
     command.env("TERM", "xterm-256color");
@@ -470,7 +472,7 @@ fn options_of_another_analysis_are_refused() {
         ("get --transcrpt", "no such option"),
         ("get", "SESSION"),
         ("undo 5d1c", "nothing was changed"),
-        ("rewind c1a2 --to-turn 1", "belongs to another program"),
+        ("rewind c1a2 --to-turn 1", "a file of Claude Code"),
     ] {
         let run = home.line(line);
         let said_ = run.failed(2);
@@ -674,10 +676,14 @@ fn a_machine_without_sessions_has_none() {
         Run::of(command.output().unwrap())
     };
     let listed = run(&["sessions", "list"]).json();
-    assert_eq!(listed, json!({"sessions": [], "total": 0, "has_more": false, "connected": false}));
+    assert_eq!(
+        (&listed["sessions"], &listed["total"], &listed["connected"]),
+        (&json!([]), &0.into(), &false.into())
+    );
+    assert!(listed["notes"][0].as_str().unwrap().starts_with("no sessions found in "), "{listed}");
     assert_eq!(run(&["sessions", "search", "x"]).json()["total_count"], 0);
     run(&["sessions", "get", "x"]).failed(2);
-    assert!(home.shown("list").starts_with("note: no sessions like that"), "");
+    assert!(home.shown("list").starts_with("note: no sessions found in "), "");
     // Usual places, and those that are given.
     let (transcript, events) = turns(1);
     home.write(APP, &metadata(APP, ""), &transcript, &events);

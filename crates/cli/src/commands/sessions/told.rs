@@ -20,7 +20,6 @@ struct Told {
     events_summary: Part,
     diagnosis: Part,
     problems: Vec<String>,
-    notes: Vec<String>,
     sessions: Vec<Row>,
 }
 
@@ -52,7 +51,7 @@ struct Row {
     problem: Option<String>,
 }
 
-/// Says what could not be read, and why there is nothing.
+/// Says what could not be read.
 pub(super) fn damage(answer: &str, notes: &Notes) {
     let told: Told = serde_json::from_str(answer).unwrap_or_default();
     let parts = [told.transcript_page, told.events_summary, told.diagnosis].map(|part| part.damage);
@@ -66,7 +65,6 @@ pub(super) fn damage(answer: &str, notes: &Notes) {
             notes.note(&format!("the last line of {file}{line} has no end; it may be being written"));
         }
     }
-    told.notes.iter().for_each(|note| notes.note(&escape::short(note, LONGEST)));
     for problem in &told.problems {
         notes.warn(&escape::short(problem, LONGEST));
     }
@@ -101,6 +99,8 @@ struct Amounts {
     total_count: Option<u64>,
     transcript_page: Option<Total>,
     sessions_searched: Option<u64>,
+    #[serde(default)]
+    notes: Vec<String>,
     truncated: Option<Truncated>,
 }
 
@@ -118,13 +118,14 @@ struct Truncated {
 /// Says what is not shown, or that there is nothing.
 pub(super) fn rest(operation: &Operation, answer: &str, notes: &Notes) {
     let Ok(count) = serde_json::from_str::<Amounts>(answer) else { return };
+    count.notes.iter().for_each(|note| notes.note(&escape::short(note, LONGEST)));
     let page = count.transcript_page.map(|page| page.total_count);
     let Some(total) = count.total.or(count.total_count).or(page) else { return };
     if let Some(Truncated { returned, next }) = count.truncated {
         notes.note(&format!("{} of {}; --offset {next} goes on", grouped(returned), grouped(total)));
     } else if total == 0 {
         match (operation, count.sessions_searched) {
-            // The answer has a note of its own.
+            // Its own notes say why.
             (Operation::List(_), _) | (Operation::Search(_), Some(0)) => {}
             (Operation::Search(_), Some(1)) => notes.note("no matches in 1 session"),
             (Operation::Search(_), searched) => {
