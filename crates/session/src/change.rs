@@ -261,7 +261,7 @@ impl Held<'_> {
                     })
                 })
             }
-            Content::Written(fill) => Self::write(path, file.was.path(), fill),
+            Content::Written(written) => Self::write(path, file.was.path(), written),
         }
     }
 

@@ -7,6 +7,9 @@ use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// True for an operation that is not known.
+type Refused = dyn Fn(&dyn Any) -> bool;
+
 #[derive(Default)]
 struct Plan {
     /// The operation that fails, from 0.
@@ -14,7 +17,7 @@ struct Plan {
     /// Whether all later ones fail as well, as if the process had ended.
     dead: bool,
     /// Operations that fail wherever they occur.
-    refused: Option<Box<dyn Fn(&dyn Any) -> bool>>,
+    refused: Option<Box<Refused>>,
     errno: i32,
     seen: Vec<(Box<dyn Any>, PathBuf)>,
 }

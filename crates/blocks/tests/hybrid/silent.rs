@@ -68,7 +68,7 @@ impl BlockStorage for Silent {
 fn machine(storage: &Arc<Silent>) -> Machine {
     Machine::with("one", storage, |options| {
         options.first_answer_timeout = Duration::from_millis(100);
-        options.answer_timeout = Duration::from_secs(60);
+        options.answer_timeout = Duration::from_mins(1);
     })
 }
 

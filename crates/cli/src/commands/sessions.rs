@@ -120,7 +120,7 @@ fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
     match known.problem {
         Some(problem) if matches!(operation, Operation::Sync { .. }) => return Err(problem.into()),
         Some(problem) => {
-            notes.push(format!("sessions of this machine only, as the storage cannot be used: {problem}"))
+            notes.push(format!("sessions of this machine only, as the storage cannot be used: {problem}"));
         }
         None => {}
     }
