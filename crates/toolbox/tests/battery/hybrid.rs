@@ -123,6 +123,7 @@ fn out_of_reach_is_told_beside_the_answer() {
     let one = Machine::new(&shared, "one");
     one.write("5d1c", "transcript.jsonl", &said(1));
     // A file where the storage's folder should be.
+    fs::remove_dir_all(shared.path().join("storage")).unwrap();
     fs::write(shared.path().join("storage"), "").unwrap();
     let listed = one.ok(json!({"operation": "list"}));
     assert_eq!((&listed["connected"], &listed["total"]), (&json!(false), &json!(1)));
