@@ -169,7 +169,7 @@ fn a_dry_run_tells_how_far_both_sides_are_and_changes_nothing() {
     assert_eq!(would["sessions"][0]["status"], "ahead");
     let would = one.ok(json!({"operation": "sync", "dry_run": true}));
     assert_eq!(would, one.ok(json!({"operation": "sync_status"})));
-    assert!(!shared.path().join("storage").exists(), "nothing was sent");
+    assert!(!shared.path().join("storage/ada").exists(), "nothing was sent");
     assert_eq!(one.ok(of_one(false))["synced"], 1);
     assert_eq!(one.ok(of_one(true))["sessions"][0]["status"], "synced");
 }
