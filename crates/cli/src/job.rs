@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use trommel::path::Duplicates;
 use trommel::reader::{Config, Framing, Input, MapPolicy, Place, Validation};
-use trommel::{Analysis, Cancel, Damage, Document, Error, Found, OnBadRecord, Report, Sink, framing_of};
+use trommel::{
+    Analysis, Cancel, Damage, Document, Error, Found, OnBadRecord, RepeatedName, Report, Sink, framing_of,
+};
 use trommel_store::Stored;
 
 use crate::ahead::Ahead;
-use crate::args::{BadRecords, Engine, Source};
+use crate::args::{BadRecords, Engine, Repeated, Source};
 use crate::errors::{BadWork, Failure};
 use crate::output::{Notes, Out, Refused};
 use crate::progress::Progress;
@@ -18,6 +20,9 @@ use crate::{home, sigbus, signals};
 
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
+
+/// Bytes of a pipe that are kept.
+const KEPT: usize = 16 << 20;
 
 /// What a command works with.
 pub(crate) struct Job<'a> {
@@ -45,15 +50,18 @@ impl<'a> Job<'a> {
             Some(id) => open_output(id, source).map(|(document, stored)| (document, Some(stored)))?,
             None => (open(source).map_err(|error| failed(error, source))?, None),
         };
-        if let Some(framing) = source.input.forced() {
-            document = document.framing(framing);
+        if let Some(framing) = source.input {
+            document = document.framing(framing.records());
         }
         let repeats = stored.as_ref().is_some_and(|stored| stored.duplicate_names > 0);
         let watch = Arc::clone(&progress);
         let mut analysis = Analysis::new()
             .validation(validation)
             .limits(source.limits())
-            .duplicates(if repeats { Duplicates::All } else { engine.duplicates.into() })
+            .duplicates(match engine.duplicates {
+                Repeated::First if repeats => Duplicates::All,
+                asked => asked.into(),
+            })
             .on_bad_record(OnBadRecord::from(bad_records))
             .cancel_with(&cancel)
             .on_progress(move |progress| watch.update(progress.bytes, progress.total));
@@ -66,6 +74,21 @@ impl<'a> Job<'a> {
     /// What is known of the input, if it is a stored output.
     pub(crate) fn stored(&self) -> Option<&Stored> {
         self.stored.as_ref()
+    }
+
+    /// Keeps a small input from a pipe, so that repeated names in it can be listed.
+    pub(crate) fn keep(&mut self) {
+        let document = std::mem::replace(&mut self.document, Document::from_bytes([]));
+        self.document = document.keep_up_to(KEPT);
+    }
+
+    /// The first repeated names, after a run; nothing if the input cannot be read again.
+    pub(crate) fn repeated_names(&self, most: usize) -> Result<Option<Vec<RepeatedName>>, Failure> {
+        match self.analysis.repeated_names(&self.document, most) {
+            Ok(names) => Ok(Some(names)),
+            Err(Error::Consumed) => Ok(None),
+            Err(error) => Err(failed(error, self.source)),
+        }
     }
 
     /// Changes what is asked.
@@ -161,7 +184,7 @@ fn failed(error: Error, source: &Source) -> Failure {
     if let Error::Output(cause) = error {
         return Failure::Output(cause);
     }
-    let framing = source.input.forced().unwrap_or_else(|| framing_of(&source.file));
+    let framing = source.input.map_or_else(|| framing_of(&source.file), |framing| framing.records());
     let has_records = matches!(framing, Framing::Lines | Framing::JsonSeq);
     Failure::Work(Box::new(BadWork { error, file: name(source), has_records }))
 }

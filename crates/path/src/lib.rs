@@ -65,9 +65,10 @@
 //! # Repeated names
 //!
 //! RFC 9535 leaves open what a name selects in an object that repeats it. With [`Duplicates::First`] it is the first member, and
-//! nothing looks for a second, in filters too; with [`Duplicates::All`] it is every such member. Under either, wildcards,
+//! nothing looks for a second, in filters too; with [`Duplicates::Last`] it is the last member, for which an object in which a name
+//! is selected is read ahead to its end; with [`Duplicates::All`] it is every such member. Under any of them, wildcards,
 //! descendants, filter selectors and `length` see all members, a comparison takes the first node, and objects are compared by the
-//! first member of each name.
+//! first member of each name, under `Last` by the last.
 //!
 //! # What is left unread
 //!

@@ -24,6 +24,8 @@ use trommel_query::Segments;
 pub enum Duplicates {
     /// The first member of that name.
     First,
+    /// The last member of that name.
+    Last,
     /// Every member of that name.
     All,
 }

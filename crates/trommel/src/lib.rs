@@ -84,10 +84,12 @@
 //!
 //! # Validation and coverage
 //!
-//! What a question visits is always checked in full. What it passes over is checked in full by default, or under
-//! [`Validation::Structural`](reader::Validation::Structural) only for its brackets and strings, several times faster. A record
-//! that is decided is left, and a run stops where no later byte can change an answer; what lies behind is not checked.
-//! [`Coverage`] says all of this.
+//! The bytes that a query visits are always validated in full. The bytes that it skips are validated in full by default, or under
+//! [`Validation::Structural`](reader::Validation::Structural) only for their brackets and strings, several times faster.
+//!
+//! A run stops where no later byte can change an answer, and does not check the bytes after that place. Under strict validation
+//! it stops only at the end of a record or document: a record that is decided early is validated to its end, in every framing.
+//! Under structural validation a decided record is left at once. [`Coverage`] reports all of this.
 //!
 //! # Limits
 //!
@@ -117,6 +119,7 @@ mod packed;
 mod parallel;
 #[cfg(feature = "serde")]
 mod partial;
+mod repeated;
 mod report;
 mod run;
 mod sample;
@@ -133,6 +136,7 @@ pub use measure::{Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
 pub use packed::unpacked;
 #[cfg(feature = "serde")]
 pub use partial::Partial;
+pub use repeated::RepeatedName;
 pub use report::{
     Answer, Coverage, Damage, Found, PathStats, Report, SampleAnswer, SampleItem, Sink, StatsAnswer,
     StratumAnswer,

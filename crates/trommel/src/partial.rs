@@ -170,8 +170,10 @@ impl Analysis {
             text.push_str(&question(measure));
             text.push('\n');
         }
-        if self.options.duplicates == Duplicates::All {
-            text.push_str("duplicates\n");
+        match self.options.duplicates {
+            Duplicates::All => text.push_str("duplicates\n"),
+            Duplicates::Last => text.push_str("last duplicates\n"),
+            _ => {}
         }
         if self.options.validation == Validation::Structural {
             text.push_str("structural\n");

@@ -50,8 +50,8 @@ pub struct Coverage {
     pub records: u64,
     /// Bad records left out.
     pub bad_records: u64,
-    /// Whether everything was read and checked; otherwise what lies behind the place where the input, or some line of it, was
-    /// decided could not change the answers, and was not looked at.
+    /// True if everything was read and validated. Otherwise some bytes that could not change the answers were not: those after
+    /// the place where the run stopped, or the rest of a record that was decided early under structural validation.
     pub complete: bool,
     /// Whether what was passed over was checked in full.
     pub strict: bool,

@@ -3,7 +3,7 @@
 use std::io;
 
 use trommel_path::{Matcher, Order, Pass, QueryId, Scratch, Step};
-use trommel_reader::{Cursor, ErrorKind, Framing, Kind, Listener, Span, Syntax};
+use trommel_reader::{Cursor, ErrorKind, Framing, Kind, Listener, Span, Syntax, Validation};
 
 use crate::analysis::{Analysis, OnBadRecord};
 use crate::control::Track;
@@ -31,7 +31,10 @@ pub(crate) struct Seen {
 enum Recorded {
     Done,
     /// No later byte can change an answer.
-    Enough,
+    Enough {
+        /// True if the input is known to end with this record, all of which was validated.
+        all_read: bool,
+    },
     /// It is still being written.
     Cut,
 }
@@ -261,8 +264,8 @@ impl Run<'_> {
             match recorded {
                 Ok(Recorded::Done) => self.coverage.complete &= is_seen(matcher.cursor(), self.skips()),
                 Ok(Recorded::Cut) => return Ok(matcher.cursor().framing()),
-                Ok(Recorded::Enough) => {
-                    self.coverage.complete = false;
+                Ok(Recorded::Enough { all_read }) => {
+                    self.coverage.complete &= all_read;
                     return Ok(matcher.cursor().framing());
                 }
                 Err(error) => self.bad_record(error, matcher.cursor())?,
@@ -323,8 +326,7 @@ impl Run<'_> {
                 continue;
             }
             if self.setup.can_end && self.work.is_done(self.setup) {
-                self.coverage.records += 1;
-                return Ok(Recorded::Enough);
+                return self.enough(matcher.cursor_mut());
             }
             steps += 1;
             if steps.is_multiple_of(1024) {
@@ -333,8 +335,18 @@ impl Run<'_> {
             }
         }
         self.end_record(matcher)?;
+        if self.work.is_done(self.setup) {
+            return self.enough(matcher.cursor_mut());
+        }
         self.coverage.records += 1;
-        Ok(if self.work.is_done(self.setup) { Recorded::Enough } else { Recorded::Done })
+        Ok(Recorded::Done)
+    }
+
+    /// Ends the run with the current record, which strict validation reads to its end.
+    fn enough(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
+        let all_read = cursor.validate_rest()?;
+        self.coverage.records += 1;
+        Ok(Recorded::Enough { all_read })
     }
 
     /// Hands on the events of a value that is described.
@@ -464,7 +476,7 @@ impl Run<'_> {
     }
 
     /// A value to hand out has ended.
-    fn take(&mut self, query: QueryId, mut left: Left, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+    fn take(&mut self, query: QueryId, mut left: Left, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         let number = left.number;
         let document_order = self.analysis.options.order == Order::Document;
         left.settled = if document_order { !matcher.is_within_wanted() } else { matcher.is_settled(query) };
@@ -473,6 +485,9 @@ impl Run<'_> {
             return Ok(());
         };
         outbox.take(left, matcher, outgoing, self.sink)?;
+        if let Some(bound) = outbox.bound() {
+            matcher.bound(query, bound);
+        }
         if document_order && left.settled && outbox.is_holding() {
             outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
         }
@@ -523,10 +538,12 @@ impl Run<'_> {
     }
 }
 
-/// Whether all of the record that was left is or will be checked: what follows in a line is not, once the line is decided.
+/// True if all of the record that was left is or will be validated. Under structural validation the rest of a decided line is
+/// not.
 fn is_seen(cursor: &Cursor<'_>, checked_first: bool) -> bool {
     let rest_is_skipped = matches!(cursor.framing(), Framing::Auto | Framing::Concatenated);
-    cursor.is_at_end() || rest_is_skipped || checked_first && cursor.can_recover()
+    let is_strict = cursor.validation() == Validation::Strict;
+    is_strict || cursor.is_at_end() || rest_is_skipped || checked_first && cursor.can_recover()
 }
 
 /// Reads a record to its end, checking it in full, and comes back.

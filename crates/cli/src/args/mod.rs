@@ -21,7 +21,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use buffers::{BufferOperation, BuffersArgs, Mode, Session};
-pub(crate) use common::{BadRecords, Engine, Source, output_id};
+pub(crate) use common::{BadRecords, Engine, Repeated, Source, output_id};
 pub(crate) use count::CountArgs;
 pub(crate) use extract::{ExtractArgs, Form, Sequence};
 pub(crate) use list::ListArgs;
@@ -130,7 +130,11 @@ pub(crate) enum Command {
 Examples:
   trommel check data.json && echo valid
   trommel check log.jsonl --on-bad-record skip           all that is wrong
-  trommel check log.jsonl --on-bad-record skip --json    the same for programs")]
+  trommel check log.jsonl --on-bad-record skip --json    the same for programs
+  trommel check data.json --duplicates-as-errors         no name twice in an object
+
+A repeated name in an object is valid JSON. The first ten are listed with their paths and places,
+and all are counted. If a pipe gives more than 16 MiB, they are only counted.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) source: Source,
@@ -138,6 +142,10 @@ pub(crate) struct CheckArgs {
     /// Report errors as JSON on standard output, one a line
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Fail if an object repeats a name
+    #[arg(long)]
+    pub(crate) duplicates_as_errors: bool,
 
     #[command(flatten)]
     pub(crate) engine: Engine,

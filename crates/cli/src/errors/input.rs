@@ -165,6 +165,9 @@ const SIDE: usize = 80;
 
 /// What to do, in the words of the command line.
 fn help(error: &reader::Error) -> Option<String> {
+    if let Some(hint) = error.hint() {
+        return Some(hint.into());
+    }
     let help = match error.kind() {
         ErrorKind::Limit(Limit::Depth(_)) => {
             format!(

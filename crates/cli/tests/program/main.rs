@@ -27,5 +27,6 @@ mod specification;
 mod stats;
 #[cfg(unix)]
 mod stored;
+mod strict;
 #[cfg(unix)]
 mod terminal;

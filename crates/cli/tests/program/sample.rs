@@ -118,7 +118,7 @@ fn what_cannot_be_sampled_is_a_failure() {
     let refused = line("sample users.json $.meta -n 2 --seed 1").failed(1);
     assert!(refused.contains("$.meta selects an object") && refused.contains("$.meta[*]"), "{refused}");
     let refused = line("sample skipped.json $.later -n 2 --seed 1").failed(1);
-    assert!(refused.contains("not a word of JSON"), "{refused}");
+    assert!(refused.contains("not a JSON literal"), "{refused}");
     let refused = run(["sample", "skipped.json", "$['later','x']", "-n", "2", "--seed", "1"]).failed(1);
     assert!(refused.contains("byte 4 of item 0"), "{refused}");
     assert_eq!(line("sample users.json $.x[*] -n 2 --strategy first --exit-status").status, Some(1));

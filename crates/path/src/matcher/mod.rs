@@ -11,12 +11,14 @@
 //! | `select` | which states a child gets from those of its container |
 //! | `region` | matches that begin and end |
 //! | `ways` | the derivations of a node, where the order of the RFC tells them apart |
+//! | `bound` | states that can select nothing that is still wanted |
 //! | `trail` | all of it for plain paths, which need little of it |
 //! | `descent` | its end in `..name` |
 //! | `apart` | beginning in the middle of an array, and pausing there |
 //! | `scratch` | the memory of all that |
 
 mod apart;
+mod bound;
 mod counted;
 mod descent;
 mod region;

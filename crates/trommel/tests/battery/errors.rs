@@ -51,7 +51,7 @@ fn errors_teach() {
         ),
         (
             of(&stats, "{\"a\": tru}", Framing::Auto),
-            "not a word of JSON at byte 6 (line 1, column 7); the words are true, false and null, in lower case",
+            "not a JSON literal at byte 6 (line 1, column 7); the literals are true, false, and null, in lower case",
         ),
         (
             of(&stats, "1\n[2,\n", Framing::Lines),
