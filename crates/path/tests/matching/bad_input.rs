@@ -108,9 +108,9 @@ fn damage_is_found_by_every_query() {
         let config = Config::new();
         let error = outcome(&plan, &mut Cursor::new(&damaged, &config));
         let shown = String::from_utf8_lossy(&damaged);
-        match (&error, walk(&damaged)) {
+        match (&error, &walk(&damaged)) {
             (Some(error), Some(wanted)) => {
-                let both = [error, &wanted].map(|error| (error.kind(), error.offset(), error.place()));
+                let both = [error, wanted].map(|error| (error.kind(), error.offset(), error.place()));
                 assert_eq!(both[0], both[1], "seed {seed}: {text} on {shown}");
                 found += 1;
             }
