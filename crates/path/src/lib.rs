@@ -72,10 +72,13 @@
 //!
 //! # What is left unread
 //!
-//! Where no query can select anything, values are skipped; a record in which nothing more can matter is *decided* and left, and
-//! what stands behind the decision is neither read nor checked. So `$.a` ends with the first `a`, `$[0]` with the first element.
-//! What is skipped is checked as the cursor's [`Validation`](trommel_reader::Validation) says; what is visited, by queries or by
-//! filters, is checked in full, and what is compared too.
+//! Where no query can select anything, values are skipped; a record in which nothing more can matter is *decided*, and the matcher
+//! is done with it. So `$.a` ends with the first `a`, `$[0]` with the first element. The next record is then sought as the cursor's
+//! [`Validation`](trommel_reader::Validation) says: strict validation reads the rest of a decided record, structural validation does not.
+//! It also says how skipped values are validated. What is visited, by queries or by filters, is validated in full, and what is
+//! compared too.
+//!
+//! A consumer that wants only the first nodes of a query [bounds](Matcher::bound) their keys. Whatever cannot be among them is skipped.
 //!
 //! # Passes
 //!

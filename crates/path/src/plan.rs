@@ -335,8 +335,8 @@ impl SegmentPlan {
     /// True if what it selects in a container comes in ascending order of keys, selector by selector: not backwards, nor by
     /// filters, which are evaluated after the other selectors.
     fn keys_ascend(&self) -> bool {
-        let filters = self.selectors.iter().any(|select| matches!(select, Select::Filter(_)));
-        !self.selectors.iter().any(Select::is_reverse) && !(filters && self.forked())
+        let late = |select: &Select| matches!(select, Select::Filter(_)) && self.forked();
+        !self.selectors.iter().any(|select| select.is_reverse() || late(select))
     }
 
     /// Whether which of its selectors was used matters for the order.

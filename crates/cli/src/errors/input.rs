@@ -182,6 +182,8 @@ fn help(error: &reader::Error) -> Option<String> {
         ErrorKind::Limit(Limit::Ratio(_)) => {
             "raise it with --limit-ratio if the input is to be trusted".into()
         }
+        // Compressed data that ends early; a file that becomes shorter is another kind.
+        ErrorKind::Io(std::io::ErrorKind::UnexpectedEof) => "copy or create the file again".into(),
         ErrorKind::Syntax(Syntax::Empty) => "an input without records is read with --input jsonl".into(),
         ErrorKind::Syntax(Syntax::TrailingData) => {
             "a stream of values is read with --input jsonl or --input concatenated".into()

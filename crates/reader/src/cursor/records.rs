@@ -151,12 +151,11 @@ impl Cursor<'_> {
             }
             Expect::End => self.finish().map(|()| false),
             Expect::Failed => self.failure(),
-            Expect::Done => Ok(false),
             Expect::Value | Expect::First | Expect::Next if self.validation == Validation::Strict => {
                 self.skip_rest()?;
                 self.finish().map(|()| false)
             }
-            Expect::Value | Expect::First | Expect::Next => Ok(false),
+            Expect::Value | Expect::First | Expect::Next | Expect::Done => Ok(false),
         }
     }
 
