@@ -184,7 +184,7 @@ fn failed(error: Error, source: &Source) -> Failure {
     if let Error::Output(cause) = error {
         return Failure::Output(cause);
     }
-    let framing = source.input.map_or_else(|| framing_of(&source.file), |framing| framing.records());
+    let framing = if let Some(framing) = source.input { framing.records() } else { framing_of(&source.file) };
     let has_records = matches!(framing, Framing::Lines | Framing::JsonSeq);
     Failure::Work(Box::new(BadWork { error, file: name(source), has_records }))
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &PutArgs) -> Result<(), Failure> {
     let input = open(args, &store)?;
     let (bytes, total) = (input.bytes, input.length);
     let mut origin = origin(args);
-    origin.framing = args.input.map_or(input.framing, |framing| framing.records());
+    origin.framing = if let Some(framing) = args.input { framing.records() } else { input.framing };
     let mut put = store.put(origin)?;
     let ratio = args.limit_ratio;
     thread::Builder::new().name("input".into()).spawn(move || read(bytes, ratio, &sender))?;

@@ -36,7 +36,7 @@ fn values(analysis: &Analysis, document: &mut Document, located: bool) -> Vec<Va
     let mut memory = Memory { located, ..Memory::default() };
     let report = analysis.run_with(document, &mut memory).unwrap();
     let found = memory.values();
-    let counted: u64 = report.answers.iter().filter_map(|answer| answer.count()).sum();
+    let counted: u64 = report.answers.iter().filter_map(trommel::Answer::count).sum();
     assert_eq!(counted, found.len() as u64);
     found
 }

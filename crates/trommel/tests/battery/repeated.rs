@@ -1,4 +1,4 @@
-//! Repeated names: listed with their places, and the last of them selected, as serde_json keeps it.
+//! Repeated names: listed with their places, and the last of them selected, as `serde_json` keeps it.
 
 use serde_json::Value as Json;
 use trommel::path::{Duplicates, Query};
@@ -68,7 +68,7 @@ fn small_readers_are_kept() {
     }
 }
 
-/// Every value that serde_json keeps is the one node of its path, in every way to read it.
+/// Every value that `serde_json` keeps is the one node of its path, in every way to read it.
 #[test]
 fn the_last_member_is_the_one_that_serde_json_keeps() {
     let mut repeated = 0;
