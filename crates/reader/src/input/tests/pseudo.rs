@@ -18,10 +18,10 @@ const KERNEL: [&str; 5] = [
 #[cfg(target_os = "linux")]
 #[test]
 fn files_of_the_kernel_are_read_to_their_end() {
-    let mut found = 0;
+    let mut missing = Vec::new();
     for path in KERNEL {
         let Ok(expected) = std::fs::read(path) else {
-            eprintln!("SKIPPED: {path} cannot be read here");
+            missing.push(path);
             continue;
         };
         let reported = std::fs::metadata(path).unwrap().len();
@@ -37,9 +37,8 @@ fn files_of_the_kernel_are_read_to_their_end() {
             assert_eq!(input.is_empty(), expected.is_empty(), "{path}");
             input.verify(false).unwrap();
         }
-        found += 1;
     }
-    assert!(found >= 2, "only {found} of these files exist");
+    assert!(missing.len() <= 3, "too few of these files can be read here: not {missing:?}");
 }
 
 /// A file of zeros without a block on the disk has the length that it reports, and one that is truncated has not.
