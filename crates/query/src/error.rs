@@ -74,6 +74,8 @@ pub enum ParseErrorKind {
     NotSingular,
     /// A literal that is compared with nothing.
     LiteralAlone,
+    /// A query from the root where a filter's condition is needed.
+    FilteredPath,
     /// A construct of another dialect of JSONPath.
     Dialect,
     /// Longer than [`QueryLimits::text`](crate::QueryLimits::text).
@@ -114,6 +116,7 @@ impl ParseErrorKind {
             Self::ResultType => "query-result-type",
             Self::NotSingular => "query-not-singular",
             Self::LiteralAlone => "query-literal-alone",
+            Self::FilteredPath => "query-filtered-path",
             Self::Dialect => "query-dialect",
             Self::TooLong => "query-too-long",
             Self::TooDeep => "query-too-deep",
@@ -145,6 +148,7 @@ impl ParseErrorKind {
             Self::ResultType => "the result of {} cannot be used like this",
             Self::NotSingular => "{} may select several nodes",
             Self::LiteralAlone => "the literal {} is not compared with anything",
+            Self::FilteredPath => "{} is a path from the root, not a condition",
             Self::Dialect => "{} belongs to another dialect of JSONPath",
             Self::TooLong => "the query is too long",
             Self::TooDeep => "the query nests too deep",

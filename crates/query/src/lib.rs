@@ -15,7 +15,7 @@
 //!
 //! let query: Query = "$.store..book[?@.price<10].title".parse()?;
 //! assert_eq!(query.to_string(), "$['store']..['book'][?@['price'] < 10]['title']");
-//! assert_eq!(query.shorthand(), "$.store..book[?@['price'] < 10].title");
+//! assert_eq!(query.shorthand(), "$.store..book[?@.price < 10].title");
 //!
 //! let error = "$.store.book[?@.price = 10]".parse::<Query>().unwrap_err();
 //! assert_eq!(error.suggestion().map(ToString::to_string).as_deref(), Some("write `==` instead of `=`"));
@@ -36,6 +36,7 @@ mod parse;
 mod patterns;
 mod regexp;
 mod shorthand;
+mod spelling;
 mod tree;
 
 pub use compare::{compare_numbers, compare_strings};

@@ -163,6 +163,28 @@ fn filters_alone_are_put_right() {
     }
 }
 
+#[test]
+fn refuses_a_filter_written_as_a_path() {
+    for (text, condition) in [
+        (r#"$[?(@.type == "PushEvent")]"#, Some(r#"@.type == "PushEvent""#)),
+        ("$.products[?@.price > 100]", Some("@.price > 100")),
+        ("  $.a['?'][?@.b['?'] == '?'] ", Some("@.b['?'] == '?'")),
+        ("[?$.a[?(@.b) && (@.c)]]", Some("(@.b) && (@.c)")),
+        ("$.a[?@.b].c", None),
+        ("$.a[0, ?@.b]", None),
+        ("$..a[?@.b][?@.c]", None),
+    ] {
+        let error = Query::parse_filter(text).expect_err(text);
+        assert_eq!(error.kind(), ParseErrorKind::FilteredPath, "{text}: {error}");
+        let better = error.suggestion().and_then(|fix| fix.apply(text));
+        assert_eq!(better.as_deref(), condition, "{text}: {error}");
+        assert!(better.is_none_or(|better| Query::parse_filter(&better).is_ok()), "{text}");
+    }
+    for text in ["$.strict", "$.a == @.b", "@.a[?@.b]", "count($.a[?@.b]) > 1", "$.a[?@.b] && @.c", "!$.a[?@.b]"] {
+        assert!(Query::parse_filter(text).is_ok(), "{text}");
+    }
+}
+
 /// Nothing is suggested where nothing is near.
 #[test]
 fn no_suggestion_is_better_than_a_silly_one() {

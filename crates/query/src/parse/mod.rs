@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::{ParseError, ParseErrorKind, Suggestion};
-use crate::tree::{Comparable, Logical, Segment, Segments, Selector};
+use crate::tree::{Comparable, FilterQuery, Logical, Segment, Segments, Selector};
 use filter::Operand;
 
 pub use limits::QueryLimits;
@@ -43,6 +43,9 @@ pub(crate) fn query(text: &str, limits: &QueryLimits) -> Parsed<Segments> {
 }
 
 /// A filter's expression alone: `logical-expr`, `?logical-expr` or `[?logical-expr]`, white space around it.
+///
+/// A whole query with a filter in it, such as `$.items[?@.a > 1]`, is valid by the grammar, but it tests the root and so
+/// holds for every candidate or for none: it is refused.
 pub(crate) fn filter(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
     let mut parser = Parser::new(text, limits)?;
     parser.blanks();
@@ -58,9 +61,17 @@ pub(crate) fn filter(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
         parser.blanks();
     }
     match (parser.peek(), parser.expressions.pop()) {
+        (None, Some(expression)) if is_filtered_path(&expression) => Err(parser.filtered_path(&expression)),
         (None, Some(expression)) => Ok(expression),
         _ => Err(parser.unexpected("an operator or the end of the filter")),
     }
+}
+
+/// True if an expression only tests whether a query from the root that has a filter selects anything.
+fn is_filtered_path(expression: &Logical) -> bool {
+    let Logical::Exists(FilterQuery { absolute: true, segments }) = expression else { return false };
+    let mut selectors = segments.iter().flat_map(|segment| &segment.selectors);
+    selectors.any(|selector| matches!(selector, Selector::Filter(_)))
 }
 
 /// A text, how far it has been read, and what of it has not been used yet.

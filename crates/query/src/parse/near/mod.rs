@@ -4,6 +4,7 @@
 //! it at most once more, so that a refusal costs time linear in the text.
 
 mod dialect;
+mod filtered;
 mod operand;
 mod path;
 mod scalar;
