@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
+use trommel::hints::{Asked, Spelling};
 use trommel::path::Duplicates;
 use trommel::reader::{Config, Framing, Input, MapPolicy, Place, Validation};
 use trommel::{Analysis, Cancel, Damage, Document, Error, Found, OnBadRecord, Report, Sink, framing_of};
@@ -12,12 +13,19 @@ use trommel_store::Stored;
 use crate::ahead::Ahead;
 use crate::args::{BadRecords, Engine, Source};
 use crate::errors::{BadWork, Failure};
-use crate::output::{Notes, Out, Refused};
+use crate::output::{Notes, Out, Refused, escape};
+use crate::prefix::Prefix;
 use crate::progress::Progress;
 use crate::{home, sigbus, signals};
 
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
+
+/// Hints that are shown.
+const HINTS: usize = 10;
+
+/// Characters of a hint.
+const HINT: usize = 1_000;
 
 /// What a command works with.
 pub(crate) struct Job<'a> {
@@ -26,6 +34,8 @@ pub(crate) struct Job<'a> {
     document: Document,
     /// What is known of the input, if it is a stored output.
     stored: Option<Stored>,
+    /// The first bytes of an input that cannot be read again.
+    prefix: Prefix,
     analysis: Analysis,
     progress: Arc<Progress>,
     cancel: Cancel,
@@ -41,9 +51,12 @@ impl<'a> Job<'a> {
     ) -> Result<Self, Failure> {
         let (progress, cancel) = (Arc::new(Progress::new()), Cancel::new());
         signals::install(Arc::clone(&progress))?;
+        let prefix = Prefix::default();
         let (mut document, stored) = match source.output() {
-            Some(id) => open_output(id, source).map(|(document, stored)| (document, Some(stored)))?,
-            None => (open(source).map_err(|error| failed(error, source))?, None),
+            Some(id) => {
+                open_output(id, source, &prefix).map(|(document, stored)| (document, Some(stored)))?
+            }
+            None => (open(source, &prefix).map_err(|error| failed(error, source))?, None),
         };
         if let Some(framing) = source.input.forced() {
             document = document.framing(framing);
@@ -60,7 +73,7 @@ impl<'a> Job<'a> {
         if let Some(threads) = source.threads {
             analysis = analysis.threads(threads.get());
         }
-        Ok(Self { source, validation, document, stored, analysis, progress, cancel })
+        Ok(Self { source, validation, document, stored, prefix, analysis, progress, cancel })
     }
 
     /// What is known of the input, if it is a stored output.
@@ -117,6 +130,41 @@ impl<'a> Job<'a> {
         report
     }
 
+    /// Notes the patterns of queries that are not valid and so match nothing.
+    pub(crate) fn note_patterns(&self, asked: &[Asked<'_>]) {
+        let notes = self.notes();
+        for pattern in asked.iter().flat_map(Asked::bad_patterns).take(HINTS) {
+            notes.note(&escape::short(&pattern, HINT));
+        }
+    }
+
+    /// Notes what may have been meant by queries that selected nothing.
+    pub(crate) fn note_hints(&mut self, empty: &[Asked<'_>]) {
+        let notes = self.notes();
+        for hint in self.hints(empty) {
+            notes.note(&hint);
+        }
+    }
+
+    /// What may have been meant by queries that selected nothing, safe for a terminal.
+    pub(crate) fn hints(&mut self, empty: &[Asked<'_>]) -> Vec<String> {
+        let empty = empty.get(..HINTS).unwrap_or(empty);
+        if empty.is_empty() {
+            return Vec::new();
+        }
+        let mut kept;
+        let document = if self.document.is_repeatable() {
+            &mut self.document
+        } else {
+            // What is true of the beginning is true of the whole: a suggestion that selects something there.
+            kept = Document::from_bytes(self.prefix.take()).framing(self.document.current_framing());
+            &mut kept
+        };
+        let outline = self.analysis.outline(document);
+        let hints = self.analysis.hints(document, &outline, empty);
+        hints.iter().map(|hint| escape::short(&hint.message(Spelling::Options), HINT)).collect()
+    }
+
     /// The failure that a value which was found is no JSON.
     pub(crate) fn refused(&self, Refused { error, record }: Refused) -> Failure {
         let record = (record > 0 || self.is_stream() == Some(true)).then_some(record);
@@ -167,7 +215,7 @@ fn failed(error: Error, source: &Source) -> Failure {
 }
 
 /// Opens the input: regular files are mapped unless that is not wanted.
-fn open(source: &Source) -> Result<Document, Error> {
+fn open(source: &Source, prefix: &Prefix) -> Result<Document, Error> {
     let policy = || if source.no_mmap { MapPolicy::never() } else { sigbus::map_files(&name(source)) };
     let limited = |document: Document| document.ratio_limit(source.limit_ratio);
     if !source.is_stdin() {
@@ -176,13 +224,13 @@ fn open(source: &Source) -> Result<Document, Error> {
     let cause = |cause| Error::Open { path: STDIN.into(), cause };
     match redirected().map_err(cause)? {
         Some(file) => Input::from_file(file, policy()).and_then(Document::from_input).map_err(cause),
-        None => Ahead::of(io::stdin()).map(Document::from_reader).map_err(cause),
+        None => Ahead::of(io::stdin()).map(|ahead| Document::from_reader(prefix.tee(ahead))).map_err(cause),
     }
     .map(limited)
 }
 
 /// Opens a stored output, which must be JSON. Plain ones are mapped unless that is not wanted.
-fn open_output(id: &str, source: &Source) -> Result<(Document, Stored), Failure> {
+fn open_output(id: &str, source: &Source, prefix: &Prefix) -> Result<(Document, Stored), Failure> {
     let store = home::store()?;
     let stored = store.get(id)?;
     let document = store.document(&stored)?;
@@ -191,7 +239,7 @@ fn open_output(id: &str, source: &Source) -> Result<(Document, Stored), Failure>
         return Ok((document, stored));
     }
     let framing = document.current_framing();
-    let document = Document::from_reader(store.payload(&stored)?);
+    let document = Document::from_reader(prefix.tee(store.payload(&stored)?));
     Ok((document.framing(framing), stored))
 }
 

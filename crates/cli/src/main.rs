@@ -14,6 +14,7 @@ mod home;
 mod job;
 mod model;
 mod output;
+mod prefix;
 mod progress;
 mod sigbus;
 mod signals;

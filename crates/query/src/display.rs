@@ -104,13 +104,15 @@ impl Display for Selector {
 
 impl Display for Slice {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for bound in [self.start, self.end] {
-            if let Some(bound) = bound {
-                write!(f, "{bound}")?;
-            }
-            f.write_char(':')?;
-        }
-        write!(f, "{}", self.step)
+        let Self { start, end, step } = self;
+        let bound = |f: &mut Formatter<'_>, bound: &Option<i64>| match bound {
+            Some(bound) => write!(f, "{bound}"),
+            None => Ok(()),
+        };
+        bound(f, start)?;
+        f.write_char(':')?;
+        bound(f, end)?;
+        if f.alternate() && *step == 1 { Ok(()) } else { write!(f, ":{step}") }
     }
 }
 

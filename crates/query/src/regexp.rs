@@ -158,7 +158,9 @@ impl fmt::Display for PatternError {
                 write!(f, "`\\{c}` is not part of I-Regexp, which has no word boundaries")
             }
             Problem::Escape(c) => write!(f, "`\\{}` is not part of I-Regexp", c.escape_debug()),
-            Problem::Group('?') => f.write_str("`(?` is not part of I-Regexp, which has only plain groups and no flags"),
+            Problem::Group('?') => {
+                f.write_str("`(?` is not part of I-Regexp, which has only plain groups and no flags")
+            }
             Problem::Quantifier => f.write_str("there is nothing to repeat"),
             Problem::Range => f.write_str("the range of characters runs backwards"),
             Problem::Bounds => f.write_str("the repetition is not `{n}`, `{n,}` or `{n,m}` with n up to m"),

@@ -180,7 +180,9 @@ fn refuses_a_filter_written_as_a_path() {
         assert_eq!(better.as_deref(), condition, "{text}: {error}");
         assert!(better.is_none_or(|better| Query::parse_filter(&better).is_ok()), "{text}");
     }
-    for text in ["$.strict", "$.a == @.b", "@.a[?@.b]", "count($.a[?@.b]) > 1", "$.a[?@.b] && @.c", "!$.a[?@.b]"] {
+    for text in
+        ["$.strict", "$.a == @.b", "@.a[?@.b]", "count($.a[?@.b]) > 1", "$.a[?@.b] && @.c", "!$.a[?@.b]"]
+    {
         assert!(Query::parse_filter(text).is_ok(), "{text}");
     }
 }

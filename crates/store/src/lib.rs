@@ -156,6 +156,7 @@ mod layout;
 mod list;
 mod map;
 mod meta;
+mod names;
 mod options;
 mod output;
 mod payload;

@@ -28,6 +28,7 @@
 //! - [Bad records](#bad-records)
 //! - [Threads and parts](#threads-and-parts)
 //! - [Validation and coverage](#validation-and-coverage)
+//! - [Hints](#hints)
 //! - [Limits](#limits)
 //! - [Features](#features)
 //!
@@ -89,6 +90,11 @@
 //! that is decided is left, and a run stops where no later byte can change an answer; what lies behind is not checked.
 //! [`Coverage`] says all of this.
 //!
+//! # Hints
+//!
+//! [`Analysis::hints`] says what may have been meant by a query that selects nothing: the nearest path, how long an array is,
+//! or that a filter looks inside each record. See [`hints`].
+//!
 //! # Limits
 //!
 //! Depth, token length and temporary files have [limits](reader::Limits), each named with its value where it refuses. Queries
@@ -110,6 +116,7 @@ mod divide;
 mod document;
 mod error;
 mod extract;
+pub mod hints;
 mod measure;
 mod notes;
 mod packed;

@@ -507,9 +507,13 @@ impl Run<'_> {
             return Ok(());
         }
         let wanted = if counting.count_as == CountAs::ArrayLength { "array_length" } else { "object_keys" };
+        // What a query selects several of is counted, not what is in them; so are the records of a stream.
+        let framing = matcher.cursor().framing();
+        let is_stream = !matches!(framing, Framing::Single | Framing::Auto) || matcher.cursor().record() > 0;
+        let is_one = count.query.is_singular() && !is_stream;
         let instead = match kind {
             Kind::Array => "array_length",
-            Kind::Object => "object_keys",
+            Kind::Object if is_one => "object_keys",
             _ => "matches",
         };
         let location = matcher.location().to_string();

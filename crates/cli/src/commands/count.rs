@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use trommel::hints::Asked;
 use trommel::{Analysis, Count, Measure};
 
 use super::matched;
@@ -25,10 +26,16 @@ pub(crate) fn run(args: &CountArgs) -> Result<(), Failure> {
             .count_as(args.count_as.into());
         count.filter.clone_from(&filter);
         count.limit = args.limit;
-        measures.push(Measure::Count(count));
+        measures.push(count);
     }
+    let count_as = args.count_as.into();
+    let queries = measures.iter().map(|count| count.query.clone()).collect::<Vec<_>>();
+    let asked = args.counts.iter().zip(&queries);
+    let asked = asked.map(|(asked, query)| Asked::new(&asked.query, query).filter(filter.as_ref(), count_as));
+    let asked = asked.collect::<Vec<_>>();
     let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
-    job.ask(|analysis| measures.into_iter().fold(analysis, Analysis::ask));
+    job.note_patterns(&asked);
+    job.ask(|analysis| measures.into_iter().map(Measure::Count).fold(analysis, Analysis::ask));
     let report = job.answer()?;
     let counts: Vec<(&str, u64)> = args
         .counts
@@ -44,6 +51,8 @@ pub(crate) fn run(args: &CountArgs) -> Result<(), Failure> {
         out.write(tables::counts(&counts, total).as_bytes())?;
     }
     out.finish()?;
+    let empty = asked.iter().zip(&counts).filter(|(_, (_, count))| *count == 0);
+    job.note_hints(&empty.map(|(asked, _)| *asked).collect::<Vec<_>>());
     matched(total > 0, args.exit_status)
 }
 

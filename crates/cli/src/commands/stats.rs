@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use trommel::hints::Asked;
 use trommel::reader::Validation;
 use trommel::statistics::{Schema, Summary};
 use trommel::{Answer, Measure, Stats, StatsAnswer};
@@ -60,9 +61,12 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let overview = !args.only.is_empty();
     let validation = if overview { args.engine.validation() } else { Validation::Strict };
     let mut job = Job::open(&args.source, &args.engine, validation, args.bad_records)?;
+    let asked = args.queries.iter().zip(&queries).map(|(text, query)| Asked::new(text, query));
+    let asked = asked.collect::<Vec<_>>();
+    job.note_patterns(&asked);
     job.ask(|analysis| {
         let mut stats = Stats::new();
-        stats.queries = queries;
+        stats.queries.clone_from(&queries);
         stats.per_path = !overview;
         stats.duplicate_names = !overview;
         stats.item_types = !args.no_sample_arrays;
@@ -87,7 +91,16 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
     };
     out.write(text.as_bytes())?;
     out.finish()?;
+    let empty = asked.iter().zip(values(&answer)).filter(|(_, values)| *values == 0);
+    job.note_hints(&empty.map(|(asked, _)| *asked).collect::<Vec<_>>());
     matched(answer.summary.structure.total_values > 0, args.exit_status)
+}
+
+/// The numbers of values that the queries select.
+fn values(answer: &StatsAnswer) -> impl Iterator<Item = u64> {
+    let whole = answer.by_path.is_empty().then_some(&answer.summary);
+    let summaries = whole.into_iter().chain(answer.by_path.iter().map(|path| &path.summary));
+    summaries.map(|summary| summary.structure.total_values)
 }
 
 /// The answer as one JSON document, and a line break.

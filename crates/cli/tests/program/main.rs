@@ -16,6 +16,7 @@ mod errors;
 mod exits;
 mod extract;
 mod help;
+mod hints;
 mod input;
 mod pages;
 mod readme;

@@ -14,7 +14,7 @@ use super::job::{Basis, Job};
 use super::page::{Cut, Next, Reason, Sheet};
 use super::source::Source;
 use super::text::{chars, push_string, shown, string};
-use super::{Asked, DEFAULT_CHARS, Shared, metadata, note, warning};
+use super::{Asked, DEFAULT_CHARS, Questioned, Shared, metadata, note, warning};
 
 /// The tool.
 pub(crate) struct Count {
@@ -139,9 +139,10 @@ impl Counting<'_> {
     fn answer(&self, source: &mut Source<'_>) -> Result<(Output, Basis), Failure> {
         let total = source.stored.size_bytes;
         let (counts, basis) = self.counts(source)?;
-        let none = self.questions.iter().zip(&counts).filter(|(_, count)| **count == 0);
-        let none: Vec<(&str, &Query)> = none.map(|(question, _)| (question.path, &*question.query)).collect();
-        let hint = self.shared.hint(source, self.job, "nothing counted at", &none);
+        let all: Vec<_> = self.questions.iter().map(Question::questioned).collect();
+        let none = all.iter().zip(&counts).filter(|(_, count)| **count == 0);
+        let none: Vec<_> = none.map(|(questioned, _)| *questioned).collect();
+        let hint = self.shared.hint(source, self.job, (&all, &none));
         let counts = self.questions.iter().map(|question| question.name).zip(counts).collect();
         let warning = warning(hint.as_ref(), self.asked.max_chars);
         self.job.finished(total);
@@ -177,6 +178,10 @@ impl Counting<'_> {
 }
 
 impl Question<'_> {
+    fn questioned(&self) -> Questioned<'_> {
+        Questioned::new(self.path, &self.query).filter(self.filter.as_deref(), self.count_as)
+    }
+
     fn count(&self) -> trommel::Count {
         let count = trommel::Count::new((*self.query).clone()).name(self.name).count_as(self.count_as);
         match &self.filter {

@@ -21,7 +21,7 @@ use super::failures::place;
 use super::job::{Basis, Job};
 use super::page::Reason;
 use super::source::Source;
-use super::{Asked, DEFAULT_CHARS, Shared, is_cancelled, metadata, note, warning};
+use super::{Asked, DEFAULT_CHARS, Questioned, Shared, is_cancelled, metadata, note, warning};
 use answer::{Answer, Shape};
 use collect::Collector;
 pub(crate) use collect::of_record;
@@ -90,6 +90,12 @@ pub(super) struct Path<'a> {
     query: Arc<Query>,
     /// Whether it is left out, since the same path stands before it: an object has one member of a name.
     again: bool,
+}
+
+impl Path<'_> {
+    fn questioned(&self) -> Questioned<'_> {
+        Questioned::new(self.text, &self.query)
+    }
 }
 
 /// Where an answer begins: the number of a path, and how many of its values are passed over.
@@ -170,8 +176,8 @@ impl Extraction<'_> {
         let is_damaged = end == Some(Reason::Damage) || collector.bad_records > 0;
         let damage = is_damaged.then(|| collector.damage_told(&ran)).flatten();
         let mut answer = Answer::new(self.request, binding, self.start, collector, end);
-        let hint =
-            damage.or_else(|| self.shared.hint(source, self.job, "nothing matches", &answer.missing()));
+        let all: Vec<_> = self.request.paths.iter().map(Path::questioned).collect();
+        let hint = damage.or_else(|| self.shared.hint(source, self.job, (&all, &answer.missing())));
         answer.warning = warning(hint.as_ref(), self.asked.max_chars).map(str::to_owned);
         self.job.finished(total);
         Ok((self.asked.fit(&answer)?, basis))

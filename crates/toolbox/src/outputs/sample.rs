@@ -27,7 +27,7 @@ use super::mark::Mark;
 use super::page::{Cut, Next, Reason, Sheet};
 use super::source::Source;
 use super::text::push_string;
-use super::{Asked, DEFAULT_CHARS, Shared, metadata, note, warning};
+use super::{Asked, DEFAULT_CHARS, Questioned, Shared, metadata, note, warning};
 pub(crate) use draw::Drawn;
 use draw::{Group, Picked, Population, Rule, Wanted, draw};
 
@@ -248,7 +248,9 @@ impl Sampling<'_> {
             long: most as u64 / 4,
         };
         let drawn = draw(source, self.job, wanted)?;
-        let basis = Basis { read: read + drawn.read, complete: drawn.read >= total, ..Basis::known(total) };
+        let passes = if read > 0 { 2 } else { 1 };
+        let complete = drawn.read >= total;
+        let basis = Basis { passes, read: read + drawn.read, complete, ..Basis::known(total) };
         let weight = length.len();
         self.shared.counts.put(length, drawn.total, weight);
         let drawn = Arc::new(drawn);
@@ -313,18 +315,16 @@ impl Sampling<'_> {
         Ok(())
     }
 
-    fn warning(&self, source: &Source<'_>, drawn: &Drawn) -> Option<String> {
+    fn warning(&self, source: &mut Source<'_>, drawn: &Drawn) -> Option<String> {
+        let questioned = [Questioned::new(&self.arguments.path, self.query)];
+        let empty = if drawn.total == 0 { &questioned[..] } else { &[] };
+        let hint = self.shared.hint(source, self.job, (&questioned, empty));
         let wanted = self.arguments.size.get() as u64;
         if drawn.total >= wanted {
-            return None;
+            return hint;
         }
-        let few = format!("{wanted} asked for, {} there to draw from", drawn.total);
-        if drawn.total > 0 {
-            return Some(few);
-        }
-        let hint =
-            self.shared.hint(source, self.job, "nothing drawn at", &[(&self.arguments.path, self.query)]);
-        Some(hint.map_or(few.clone(), |hint| format!("{few}: {hint}")))
+        let why = hint.unwrap_or_else(|| trommel::hints::few(drawn.total).to_owned());
+        Some(format!("only {} of {wanted} drawn: {why}", drawn.total))
     }
 }
 

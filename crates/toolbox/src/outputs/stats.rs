@@ -17,7 +17,7 @@ use super::job::{Basis, Job};
 use super::page::{Cut, Next, Reason, Sheet};
 use super::source::Source;
 use super::text::{chars, push_string, string};
-use super::{Asked, DEFAULT_CHARS, Shared, metadata, note, warning};
+use super::{Asked, DEFAULT_CHARS, Questioned, Shared, metadata, note, warning};
 pub(crate) use described::Described;
 use described::Section;
 
@@ -126,14 +126,11 @@ impl Description<'_> {
     ) -> Result<(Output, Basis), Failure> {
         let total = source.stored.size_bytes;
         let (described, basis) = self.described(source, key)?;
-        let none = self.arguments.paths.iter().zip(self.queries).zip(&described.matched);
-        let none: Vec<(&str, &Query)> = none
-            .filter_map(|((text, query), matched)| (!matched).then_some((text.as_str(), &**query)))
-            .collect();
-        let hint = self
-            .shared
-            .hint(source, self.job, "nothing matches", &none)
-            .or_else(|| self.too_long(&described));
+        let all = self.arguments.paths.iter().zip(self.queries);
+        let all: Vec<_> = all.map(|(text, query)| Questioned::new(text, query)).collect();
+        let none = all.iter().zip(&described.matched).filter(|(_, matched)| !**matched);
+        let none: Vec<_> = none.map(|(questioned, _)| *questioned).collect();
+        let hint = self.shared.hint(source, self.job, (&all, &none)).or_else(|| self.too_long(&described));
         let warning = warning(hint.as_ref(), self.asked.max_chars);
         let sheet = Statistics::new(&source.stored, &described, self.asked, (from, binding), warning);
         self.job.finished(total);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use trommel_reader::{Cursor, Event, Kind};
 
-use super::READ;
+use super::{READ, is_stream};
 
 /// Places that are remembered.
 const PLACES: usize = 4_000;
@@ -55,11 +55,12 @@ impl Outline {
     pub(super) const ROOT: usize = 0;
 
     /// Inspects what a cursor reads. An error ends the look, or skips the record where the framing allows it.
-    pub(crate) fn of(cursor: &mut Cursor<'_>, is_stream: bool) -> Self {
-        let outline = Self { is_stream, is_complete: true, ..Self::default() };
-        let mut look = Look { outline, names: 0, open: Vec::new(), next: Self::ROOT };
+    pub(super) fn of(cursor: &mut Cursor<'_>) -> Self {
+        let outline = Self { is_complete: true, ..Self::default() };
+        let mut look = Look { outline, names: 0, open: Vec::new(), member: Self::ROOT };
         let mut records = 0;
-        loop {
+        // A record that cannot be read counts as well, so that the look ends.
+        for _ in 0..2 * CHILDREN {
             match cursor.next_record() {
                 Ok(false) => break,
                 Ok(true) if records == CHILDREN => {
@@ -75,7 +76,7 @@ impl Outline {
                 }
             }
         }
-        look.outline.is_stream |= records > 1;
+        look.outline.is_stream = records > 1 || is_stream(cursor.framing());
         look.outline
     }
 
@@ -120,10 +121,16 @@ struct Look {
     outline: Outline,
     /// Bytes of names so far.
     names: usize,
-    /// The containers around the next value: their places, and their children so far.
-    open: Vec<(usize, Kind, u64)>,
-    /// The place of the next value.
-    next: usize,
+    open: Vec<Open>,
+    /// The place of the member whose name was read last.
+    member: usize,
+}
+
+/// A container around the next value.
+struct Open {
+    place: usize,
+    kind: Kind,
+    children: u64,
 }
 
 impl Look {
@@ -134,7 +141,6 @@ impl Look {
     /// Reads one record. Nothing if the look ends in it.
     fn record(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
         self.open.clear();
-        self.next = Outline::ROOT;
         while let Some(event) = cursor.advance().ok()? {
             if self.is_over(cursor) {
                 return None;
@@ -142,10 +148,13 @@ impl Look {
             match event {
                 Event::Name => {
                     let name = cursor.name()?.decode();
-                    self.name(&name, cursor)?;
+                    self.name(&name)?;
                 }
                 Event::Begin(kind) => self.begin(kind, cursor)?,
-                Event::Scalar(_) => self.child_ended(cursor)?,
+                Event::Scalar(_) => {
+                    self.place();
+                    self.child_ended(cursor)?;
+                }
                 Event::End(_) => {
                     self.close();
                     self.child_ended(cursor)?;
@@ -156,45 +165,133 @@ impl Look {
     }
 
     /// The next value is the member of this name.
-    fn name(&mut self, name: &str, _: &Cursor<'_>) -> Option<()> {
-        let (from, ..) = *self.open.last()?;
+    fn name(&mut self, name: &str) -> Option<()> {
+        let from = self.open.last()?.place;
         if let Some(known) = self.outline.member(from, name) {
-            self.next = known;
+            self.member = known;
             return Some(());
         }
-        // A name that is too long for a suggestion shares one place with all others like it, which no name leads to.
-        let to = self.outline.places.len();
-        self.outline.places.push(Place::default());
-        self.next = to;
+        self.member = self.new_place();
+        // A name that is too long for a suggestion leads nowhere.
         if name.len() > NAME {
             self.outline.is_complete = false;
             return Some(());
         }
         self.names += name.len();
         let place = self.outline.places.get_mut(from)?;
-        place.names.push((name.into(), to));
-        place.known.insert(name.into(), to);
+        place.names.push((name.into(), self.member));
+        place.known.insert(name.into(), self.member);
         Some(())
+    }
+
+    fn new_place(&mut self) -> usize {
+        self.outline.places.push(Place::default());
+        self.outline.places.len() - 1
+    }
+
+    /// The place of the value that begins here.
+    fn place(&mut self) -> usize {
+        let Some(Open { place: from, kind, .. }) = self.open.last() else { return Outline::ROOT };
+        let (from, is_array) = (*from, *kind == Kind::Array);
+        if !is_array {
+            return self.member;
+        }
+        if let Some(known) = self.outline.element(from) {
+            return known;
+        }
+        let new = self.new_place();
+        if let Some(place) = self.outline.places.get_mut(from) {
+            place.element = Some(new);
+        }
+        new
     }
 
     fn begin(&mut self, kind: Kind, cursor: &mut Cursor<'_>) -> Option<()> {
-        let at = self.next;
-        self.open.push((at, kind, 0));
-        if kind == Kind::Array {
-            let longest = &mut self.outline.places.get_mut(at)?.longest;
-            *longest = Some(longest.unwrap_or_default());
-            self.next_element(at)?;
-        }
-        if self.open.len() > DEPTH {
-            self.leave(cursor)?;
-        }
-        Some(())
+        let place = self.place();
+        self.open.push(Open { place, kind, children: 0 });
+        if self.open.len() > DEPTH { self.leave(cursor) } else { Some(()) }
     }
 
-    /// The next value is an element of the array at a place.
-    fn next_element(&mut self, at: usize) -> Option<()> {
-        let new = self.outline.places.len();
-        self.next = new;
-        Some(())
+    /// Closes the innermost container.
+    fn close(&mut self) {
+        let Some(Open { place, kind: Kind::Array, children }) = self.open.pop() else { return };
+        if let Some(place) = self.outline.places.get_mut(place) {
+            place.longest = place.longest.max(Some(children));
+        }
+    }
+
+    /// A child of the innermost container has ended; when there were enough, the container is left.
+    fn child_ended(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        let Some(open) = self.open.last_mut() else { return Some(()) };
+        open.children += 1;
+        if open.children >= CHILDREN { self.leave(cursor) } else { Some(()) }
+    }
+
+    /// Leaves the innermost container, and those around it that have shown enough by that.
+    fn leave(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        self.outline.is_complete = false;
+        cursor.leave().ok()?;
+        self.close();
+        self.child_ended(cursor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trommel_reader::{Config, Framing, Validation, View};
+
+    use super::*;
+
+    fn outline(text: &str) -> Outline {
+        let config = Config::new().validation(Validation::Structural);
+        Outline::of(&mut Cursor::from_view(View::new(text.as_bytes()), Framing::Auto, &config))
+    }
+
+    /// The paths of all places, in order.
+    fn paths(outline: &Outline) -> Vec<String> {
+        let mut paths = vec![String::from("$"); outline.places.len()];
+        for (from, name, to) in outline.steps() {
+            paths[to] = match name {
+                Some(name) => format!("{}.{name}", paths[from]),
+                None => format!("{}[*]", paths[from]),
+            };
+        }
+        paths
+    }
+
+    #[test]
+    fn places_in_order_of_first_appearance() {
+        let outline =
+            outline("{\"a\": [{\"b\": 1, \"c d\": [[]]}, {\"b\": 2, \"e\": null}], \"f\": {}}\n[7]");
+        let expected =
+            ["$", "$.a", "$.a[*]", "$.a[*].b", "$.a[*].c d", "$.a[*].c d[*]", "$.a[*].e", "$.f", "$[*]"];
+        assert_eq!(paths(&outline), expected);
+        assert!(outline.is_stream && outline.is_complete);
+        assert_eq!((outline.longest(0), outline.longest(1), outline.longest(2)), (Some(1), Some(2), None));
+    }
+
+    #[test]
+    fn sees_what_follows_a_long_array() {
+        let long = format!(
+            r#"{{"a": [{}0], "deep": {}1{}, "last": 1}}"#,
+            "[1,2],".repeat(1000),
+            "[".repeat(60),
+            "]".repeat(60)
+        );
+        let outline = outline(&long);
+        assert_eq!(paths(&outline).last().unwrap(), "$.last");
+        assert!(!outline.is_complete && outline.weight() > 10);
+    }
+
+    #[test]
+    fn a_look_is_bounded() {
+        let members =
+            |seed: u32| (0..150).map(|n| format!("\"m{seed}_{n}\": 1")).collect::<Vec<_>>().join(",");
+        let wide: Vec<String> = (0..100).map(|n| format!("\"k{n}\": {{{}}}", members(n))).collect();
+        assert_eq!(outline(&format!("{{{}}}", wide.join(","))).places.len(), PLACES);
+        assert_eq!(paths(&outline("[1, 2")), ["$", "$[*]"]);
+        assert_eq!(paths(&outline("")), ["$"]);
+        let long = outline(&format!(r#"{{"{}": {{"a": 1}}, "b": 2}}"#, "x".repeat(301)));
+        assert!(long.member(0, "b").is_some() && long.names(0).count() == 1 && !long.is_complete);
     }
 }

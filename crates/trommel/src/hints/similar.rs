@@ -24,27 +24,34 @@ fn plain(name: &str) -> Option<Vec<char>> {
 fn slips(a: &[char], b: &[char]) -> Option<usize> {
     let longer = a.len().max(b.len());
     let most = match longer {
-        0..=3 => 0,
-        4..=7 => 1,
+        0..=2 => 0,
+        3..=7 => 1,
         8..=13 => 2,
         _ => 3,
     };
     if a.len().abs_diff(b.len()) > most {
         return None;
     }
-    // In a short name another letter makes another word: `nope` and `note`.
-    let is_swap = || {
-        let sorted = |letters: &[char]| {
-            let mut letters = letters.to_vec();
-            letters.sort_unstable();
-            letters
-        };
-        sorted(a) == sorted(b)
+    // A short name with another letter is another word: `fork` and `work`, `cat` and `car`.
+    let is_word = match longer {
+        0..=3 => !is_permuted(a, b),
+        4 => a.first() != b.first(),
+        _ => false,
     };
-    if longer <= 4 && a.len() == b.len() && !is_swap() {
+    if is_word && a != b {
         return None;
     }
     Some(distance(a, b)).filter(|distance| *distance <= most)
+}
+
+/// True if two names have the same letters.
+fn is_permuted(a: &[char], b: &[char]) -> bool {
+    let sorted = |letters: &[char]| {
+        let mut letters = letters.to_vec();
+        letters.sort_unstable();
+        letters
+    };
+    sorted(a) == sorted(b)
 }
 
 /// The characters to insert, remove, replace, or swap with their neighbor.
@@ -88,6 +95,9 @@ mod tests {
             ("userName", "user_name"),
             ("adress", "address"),
             ("nam", "name"),
+            ("nane", "name"),
+            ("mgs", "msg"),
+            ("ID", "id"),
             ("created_ta", "created_at"),
         ] {
             assert_eq!(one(wanted, &["x", "other", name]), Some(name), "{wanted}");
@@ -98,7 +108,8 @@ mod tests {
     #[test]
     fn suggests_nothing_silly() {
         for (wanted, names) in [
-            ("nope", &["name", "note"][..]),
+            ("nope", &["name", "nodes"][..]),
+            ("fork", &["work"]),
             ("a", &["b"]),
             ("id", &["ip", "in", "idx"]),
             ("get", &["set", "got it"]),

@@ -139,7 +139,7 @@ fn what_cannot_be_counted_is_named_with_what_can() {
     let what = refusal(text, "$.a[*]", CountAs::ArrayLength);
     assert_eq!(
         (what.location.as_str(), what.kind, what.wanted, what.instead),
-        ("$['a'][1]", Kind::Object, "array_length", "object_keys")
+        ("$['a'][1]", Kind::Object, "array_length", "matches")
     );
     let what = refusal(text, "$.a[*]", CountAs::ObjectKeys);
     assert_eq!((what.location.as_str(), what.instead), ("$['a'][0]", "array_length"));

@@ -111,10 +111,12 @@ pub(super) fn draw(source: &Source<'_>, job: &Job, wanted: Wanted<'_>) -> Result
         stream: source.is_stream(),
     };
     let mut steps = 0_u32;
-    while !drawing.is_decided() && matcher.next_record()? {
+    while !drawing.is_decided()
+        && matcher.next_record().map_err(|error| in_record(error.into(), &matcher, source))?
+    {
         drawing.open.clear();
-        while let Some(step) = matcher.advance()? {
-            drawing.step(step, &mut matcher)?;
+        while let Some(step) = matcher.advance().map_err(|error| in_record(error.into(), &matcher, source))? {
+            drawing.step(step, &mut matcher).map_err(|error| in_record(error, &matcher, source))?;
             steps = steps.wrapping_add(1);
             if steps.is_multiple_of(1024) && job.is_over() {
                 return Err(reader::Error::plain(ErrorKind::Cancelled, matcher.start()).into());
@@ -126,6 +128,16 @@ pub(super) fn draw(source: &Source<'_>, job: &Job, wanted: Wanted<'_>) -> Result
     }
     let read = matcher.cursor().offset();
     Ok(Drawn { read, ..drawing.finish() })
+}
+
+/// An error with the record of a stream that it happened in.
+fn in_record(error: Error, matcher: &Matcher<'_, '_>, source: &Source<'_>) -> Error {
+    match error {
+        Error::Read { error, record: None } if source.is_stream() => {
+            Error::Read { error, record: Some(matcher.cursor().record()) }
+        }
+        error => error,
+    }
 }
 
 impl Wanted<'_> {
