@@ -4,15 +4,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use trommel::hints::{Asked, Spelling};
-use trommel::path::Duplicates;
+use trommel::hints::{Asked, Spelling, bad_patterns};
+use trommel::path::{Duplicates, Logical};
 use trommel::reader::{Config, Framing, Input, MapPolicy, Place, Validation};
 use trommel::{Analysis, Cancel, Damage, Document, Error, Found, OnBadRecord, Report, Sink, framing_of};
 use trommel_store::Stored;
+use trommel_toolbox::outputs::{dropped_document, elements_query};
 
 use crate::ahead::Ahead;
-use crate::args::{BadRecords, Engine, Source};
-use crate::errors::{BadWork, Failure};
+use crate::args::{BadRecords, Engine, RecordFilters, Source};
+use crate::errors::{BadQuery, BadWork, Failure};
 use crate::output::{Notes, Out, Refused, escape};
 use crate::prefix::Prefix;
 use crate::progress::Progress;
@@ -37,8 +38,15 @@ pub(crate) struct Job<'a> {
     /// The first bytes of an input that cannot be read again.
     prefix: Prefix,
     analysis: Analysis,
+    /// The texts of the filters on records.
+    filters: &'a [String],
     progress: Arc<Progress>,
     cancel: Cancel,
+}
+
+/// Reads the filters of `--where`.
+pub(crate) fn filters(records: &RecordFilters) -> Result<Vec<Logical>, Failure> {
+    records.filters.iter().map(|text| BadQuery::parse_filter(text, "--where")).collect()
 }
 
 impl<'a> Job<'a> {
@@ -73,7 +81,7 @@ impl<'a> Job<'a> {
         if let Some(threads) = source.threads {
             analysis = analysis.threads(threads.get());
         }
-        Ok(Self { source, validation, document, stored, prefix, analysis, progress, cancel })
+        Ok(Self { source, validation, document, stored, prefix, analysis, filters: &[], progress, cancel })
     }
 
     /// What is known of the input, if it is a stored output.
@@ -84,6 +92,13 @@ impl<'a> Job<'a> {
     /// Changes what is asked.
     pub(crate) fn ask(&mut self, with: impl FnOnce(Analysis) -> Analysis) {
         self.analysis = with(std::mem::take(&mut self.analysis));
+    }
+
+    /// Keeps the records that pass the filters of `--where`.
+    pub(crate) fn keep(&mut self, records: &'a RecordFilters, filters: Vec<Logical>) {
+        self.note_all(filters.iter().flat_map(bad_patterns));
+        self.ask(|analysis| filters.into_iter().fold(analysis, Analysis::filter));
+        self.filters = &records.filters;
     }
 
     /// Standard output.
@@ -119,7 +134,25 @@ impl<'a> Job<'a> {
     pub(crate) fn run(&mut self, sink: &mut dyn Sink) -> Result<Report, Failure> {
         let report = self.analysis.run_with(&mut self.document, sink);
         self.progress.clear();
-        report.map_err(|error| failed(error, self.source))
+        let report = report.map_err(|error| failed(error, self.source))?;
+        if self.is_stream() != Some(true) && dropped_document(&report) {
+            self.note_dropped_document();
+        }
+        Ok(report)
+    }
+
+    /// Notes that `--where` keeps or drops a document whole, and the query that filters the elements of its longest array.
+    fn note_dropped_document(&mut self) {
+        let analysis = Analysis::new()
+            .validation(self.validation)
+            .limits(self.source.limits())
+            .cancel_with(&self.cancel);
+        let query = elements_query(analysis, &mut self.document, self.filters);
+        let help = query.map_or_else(String::new, |query| {
+            let query = escape::short(&query, 300);
+            format!("; to filter the elements of its longest array, write the query `{query}`")
+        });
+        self.notes().note(&format!("--where drops the only document, which is kept or dropped whole{help}"));
     }
 
     /// Answers, when no values are to be handed out. Bad records are reported, and summed up.
@@ -132,9 +165,13 @@ impl<'a> Job<'a> {
 
     /// Notes the patterns of queries that are not valid and so match nothing.
     pub(crate) fn note_patterns(&self, asked: &[Asked<'_>]) {
+        self.note_all(asked.iter().flat_map(Asked::bad_patterns));
+    }
+
+    fn note_all(&self, texts: impl Iterator<Item = String>) {
         let notes = self.notes();
-        for pattern in asked.iter().flat_map(Asked::bad_patterns).take(HINTS) {
-            notes.note(&escape::short(&pattern, HINT));
+        for text in texts.take(HINTS) {
+            notes.note(&escape::short(&text, HINT));
         }
     }
 

@@ -31,7 +31,7 @@ use crate::errors::Failure;
 fn main() -> ExitCode {
     let done = match Cli::try_parse() {
         Ok(cli) => commands::run(&cli),
-        Err(error) => return explain(&error),
+        Err(error) => return explain(&args::with_commands(error)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

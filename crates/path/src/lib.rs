@@ -89,6 +89,11 @@
 //! [`Matcher::pause_between_elements`], [`Matcher::apart`], [`Plan::matcher_apart`], [`Matcher::go_on_behind`]. Whoever does so
 //! must know where elements end: a matcher that comes from an element before it tells ([`Matcher::paused`]).
 //!
+//! # Filters on whole records
+//!
+//! A [`RecordFilter`] keeps or drops a record before it is matched: [`Matcher::keeps_record`] evaluates it over the record's bytes,
+//! with `@` and `$` both the record.
+//!
 //! # Limits, errors, cost
 //!
 //! - Nothing recurses with the input. Filters nest as deep as [`QueryLimits::nesting`] lets them, at some 2 KiB of stack a level.
@@ -109,7 +114,7 @@ mod plan;
 mod trail;
 
 pub use location::{Location, LocationStep};
-pub use matcher::{Apart, Matcher, Scratch, Step, Wants};
+pub use matcher::{Apart, Matcher, RecordFilter, Scratch, Step, Wants};
 pub use order::{Held, HeldMatch};
 pub use plan::{Duplicates, Order, Pass, Plan, PlanOptions, QueryId};
 pub use trommel_query::{

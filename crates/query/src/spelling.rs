@@ -28,7 +28,6 @@ impl Pattern {
                     let escaped = rest.chars().next()?;
                     rest = rest.get(escaped.len_utf8()..)?;
                     push_escape(escaped, in_class, &mut out)?;
-                    continue;
                 }
                 '[' if in_class => out.push_str("\\["),
                 '[' => {

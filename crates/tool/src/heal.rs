@@ -132,7 +132,9 @@ fn mend(schema: &Schema, arguments: &mut Value, pointer: &str, wanted: &Wanted) 
 
 /// A text as the only element of the list of texts that is wanted in its place.
 fn listed(schema: &Schema, value: &Value, wanted: &Wanted) -> Option<Value> {
-    let text = value.as_str().filter(|text| !text.trim_start().starts_with(['[', '{']))?;
+    // No JSON begins with `[?`, but a filter does.
+    let is_list = |text: &str| text.starts_with(['[', '{']) && !text.starts_with("[?");
+    let text = value.as_str().filter(|text| !is_list(text.trim_start()))?;
     let wants_array = wanted.types.is_some_and(|types| types.contains(JsonType::Array));
     let (holder, _) = wanted.keyword.rsplit_once('/')?;
     let items = schema.text.pointer(holder)?.get("items")?.get("type")?;

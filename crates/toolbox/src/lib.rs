@@ -64,6 +64,9 @@
 //!   mark in a stream has such a path.
 //! - **Coverage** stands in the metadata of each result: bytes read and in all, validation, whether every figure is exact,
 //!   whether all was read, and the duration. A random sample's `seed` does, too, when nobody gave one.
+//! - **`where`** (in `extract`, `count`, `sample`, and `stats`) keeps the records for which all its filters hold, with `@` and `$`
+//!   both the record. Cursors belong to it, and what is kept by digest is kept for its filters. In a single document, which is
+//!   kept or dropped whole, `warning` names the path that filters the elements of its longest array.
 //! - **Hints.** Where a path selects nothing, `warning` names the nearest path that selects something, a name inside a filter
 //!   included, or the length of the array, or `where` for a filter that looks inside each record ([`trommel::hints`]). A
 //!   pattern that is not an I-Regexp is always named. In `read` the error names the nearest path.

@@ -24,6 +24,7 @@
 //! - [Terms](#terms)
 //! - [Inputs](#inputs)
 //! - [Questions](#questions)
+//! - [Filters on records](#filters-on-records)
 //! - [Order, and what has to look back](#order-and-what-has-to-look-back)
 //! - [Bad records](#bad-records)
 //! - [Threads and parts](#threads-and-parts)
@@ -59,6 +60,13 @@
 //! platform and for every number of threads), from the front, the end, evenly, or group by group. [`Stats`] describes sizes,
 //! structure, types, arrays and objects by path, and on request a JSON Schema and figures of the values. Any number of
 //! them goes into one [`Analysis`] and is answered in one pass.
+//!
+//! # Filters on records
+//!
+//! [`Analysis::filter`] keeps the records for which a filter holds, with `@` and `$` both the record, so that `@.level == 'error'`
+//! selects lines of a log. Every measure then covers the kept records only; record numbers, offsets, and locations remain those
+//! of the whole input. A filter is evaluated over the record's bytes before the record is matched, and walks only to the nodes
+//! it names. Dropped records are skipped under the run's validation and counted in [`Coverage`].
 //!
 //! # Order, and what has to look back
 //!

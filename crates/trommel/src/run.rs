@@ -12,7 +12,7 @@ use crate::divide::Divide;
 use crate::document::Document;
 use crate::error::{Error, NotCountable};
 use crate::extract::Left;
-use crate::measure::{CountAs, Measure};
+use crate::measure::{CountAs, Measure, Stats};
 use crate::report::{Answer, Coverage, Damage, Found, Report, Sink};
 use crate::setup::{Role, Setup, Work};
 use crate::stats::{self, Describers};
@@ -78,7 +78,8 @@ impl Analysis {
         }
         let work = || Work::new(&self.measures, &self.options);
         let (work, coverage, seen) = self.run_as_stream_if_needed(document, &work, sink)?;
-        if let Some(kind) = seen.lone.filter(|_| samples_root(&self.measures)) {
+        let kept = coverage.kept_records() > 0;
+        if let Some(kind) = seen.lone.filter(|_| kept && samples_root(&self.measures)) {
             return Err(Error::NotAnArray { query: "$".into(), kind });
         }
         self.report(work, coverage, seen, document)
@@ -158,6 +159,11 @@ impl Analysis {
         }
     }
 
+    /// True if a description covers every byte of the input: no query and no filter narrows it.
+    pub(crate) fn describes_whole(&self, stats: &Stats) -> bool {
+        stats.queries.is_empty() && self.options.filters.is_empty()
+    }
+
     /// Puts the answers together.
     pub(crate) fn report(
         &self,
@@ -185,8 +191,9 @@ impl Analysis {
                 }
                 Measure::Stats(asked) => {
                     let parts = describing.by_ref().take(asked.queries.len().max(1)).collect();
-                    let whole = asked.queries.is_empty().then_some((coverage.bytes_read, characters));
-                    Answer::Stats(Box::new(stats::answer(parts, whole, stream.then_some(coverage.records))))
+                    let whole = self.describes_whole(asked).then_some((coverage.bytes_read, characters));
+                    let records = stream.then(|| coverage.kept_records());
+                    Answer::Stats(Box::new(stats::answer(parts, whole, records)))
                 }
             });
         }
@@ -303,6 +310,11 @@ impl Run<'_> {
         if self.elements && matcher.cursor().record() > 0 {
             return Err(Error::StreamOfArrays { offset: matcher.cursor().offset() });
         }
+        if let Some(filter) = &self.setup.filter
+            && !matcher.keeps_record(filter)?
+        {
+            return self.drop_record(matcher.cursor_mut());
+        }
         if self.setup.tallies {
             return self.tally(matcher.cursor_mut());
         }
@@ -337,6 +349,16 @@ impl Run<'_> {
         Ok(if self.work.is_done(self.setup) { Recorded::Enough } else { Recorded::Done })
     }
 
+    /// Leaves a record that a filter dropped, validated as any value that is skipped.
+    fn drop_record(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
+        if !(self.skips() && cursor.can_recover()) {
+            cursor.skip_value()?;
+        }
+        self.coverage.records += 1;
+        self.coverage.dropped_records += 1;
+        Ok(Recorded::Done)
+    }
+
     /// Hands on the events of a value that is described.
     fn forward(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         #[cfg(feature = "parallel")]
@@ -369,8 +391,9 @@ impl Run<'_> {
     }
 
     fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
+        let sized = self.setup.filter.is_some();
         for describing in &mut self.work.describing {
-            describing.tally(cursor)?;
+            describing.tally(cursor, sized)?;
         }
         self.coverage.records += 1;
         Ok(Recorded::Done)

@@ -55,6 +55,14 @@ pub(crate) struct Engine {
     pub(crate) duplicates: Repeated,
 }
 
+/// Filters on records.
+#[derive(Debug, Args)]
+pub(crate) struct RecordFilters {
+    /// Keep the records for which FILTER holds: '@.level == "error"'
+    #[arg(long = "where", value_name = "FILTER")]
+    pub(crate) filters: Vec<String>,
+}
+
 /// What to do with bad records.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct BadRecords {

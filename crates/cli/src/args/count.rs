@@ -1,7 +1,7 @@
 use clap::{Args, ValueEnum};
 use trommel::CountAs;
 
-use super::{BadRecords, Engine, NamedQuery, Source, values};
+use super::{BadRecords, Engine, NamedQuery, RecordFilters, Source, values};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -21,9 +21,8 @@ pub(crate) struct CountArgs {
     #[arg(long = "as", value_name = "TYPE", default_value = "matches")]
     pub(crate) count_as: CountType,
 
-    /// Count only the nodes (or children) for which this filter holds, such as '@.price > 10'
-    #[arg(long = "where", value_name = "FILTER")]
-    pub(crate) filter: Option<String>,
+    #[command(flatten)]
+    pub(crate) records: RecordFilters,
 
     /// Where to stop each count
     #[arg(long, value_name = "N")]

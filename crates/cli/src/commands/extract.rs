@@ -7,12 +7,14 @@ use trommel::{Answer, Extract, Measure, Report};
 use super::matched;
 use crate::args::{ExtractArgs, Sequence};
 use crate::errors::{BadQuery, Failure};
-use crate::job::Job;
+use crate::job::{self, Job};
 use crate::output::{Extracted, Lines, LinesAsked, Shape, Values, Wanted};
 
 pub(crate) fn run(args: &ExtractArgs) -> Result<(), Failure> {
     let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let filters = job::filters(&args.records)?;
     let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
+    job.keep(&args.records, filters);
     job.ask(|mut analysis| {
         analysis = analysis.order(args.order.into());
         for query in &queries {

@@ -19,7 +19,9 @@ pub(crate) fn run(args: &SampleArgs) -> Result<(), Failure> {
     let query = BadQuery::parse(&args.query)?;
     let strategy = strategy(args)?;
     let seed = args.seed.unwrap_or_else(seed_from_system);
+    let filters = job::filters(&args.records)?;
     let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
+    job.keep(&args.records, filters);
     job.ask(|analysis| {
         let sample = Sample::new(query.clone(), args.size).strategy(strategy).seed(Seed::new(seed));
         analysis.ask(Measure::Sample(sample))

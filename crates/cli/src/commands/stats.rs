@@ -11,7 +11,7 @@ use trommel_store::Stored;
 use super::matched;
 use crate::args::StatsArgs;
 use crate::errors::{BadQuery, Failure};
-use crate::job::Job;
+use crate::job::{self, Job};
 use crate::output::size::formatted;
 use crate::output::{self, tables};
 
@@ -60,7 +60,9 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let overview = !args.only.is_empty();
     let validation = if overview { args.engine.validation() } else { Validation::Strict };
+    let filters = job::filters(&args.records)?;
     let mut job = Job::open(&args.source, &args.engine, validation, args.bad_records)?;
+    job.keep(&args.records, filters);
     let asked = args.queries.iter().zip(&queries).map(|(text, query)| Asked::new(text, query));
     let asked = asked.collect::<Vec<_>>();
     job.note_patterns(&asked);

@@ -15,6 +15,7 @@ mod errors;
 #[cfg(unix)]
 mod exits;
 mod extract;
+mod filters;
 mod help;
 mod hints;
 mod input;

@@ -41,6 +41,8 @@ pub struct Scratch {
     pub(super) location: Location,
     pub(crate) memory: Memory,
     pub(super) answers: Vec<Operand<'static>>,
+    /// Answers of the queries from `$` in a filter on whole records.
+    pub(super) record_answers: Vec<Operand<'static>>,
 }
 
 /// A container on the way down, some of whose children may matter.

@@ -270,3 +270,10 @@ proptest! {
         told(healed, &Redaction::new());
     }
 }
+
+#[test]
+fn a_filter_in_brackets_becomes_the_list_of_filters_that_is_wanted() {
+    for text in [" @.n > 1", "[?(@.n > 1)]", " [?@.n]"] {
+        assert_eq!(mended(json!({ "paths": text })), json!({ "paths": [text] }));
+    }
+}

@@ -18,10 +18,11 @@ use trommel_tool::{Call, Failure, Metadata, Output, Tool};
 
 use super::cursor::Binding;
 use super::failures::place;
+use super::filters::Filters;
 use super::job::{Basis, Job};
 use super::page::Reason;
 use super::source::Source;
-use super::{Asked, DEFAULT_CHARS, Questioned, Shared, is_cancelled, metadata, note, warning};
+use super::{Asked, DEFAULT_CHARS, Questioned, Shared, Silence, is_cancelled, metadata, note, warning};
 use answer::{Answer, Shape};
 use collect::Collector;
 pub(crate) use collect::of_record;
@@ -40,6 +41,8 @@ struct Arguments {
     flatten: bool,
     #[serde(default)]
     include_paths: bool,
+    #[serde(default, rename = "where")]
+    filters: Vec<String>,
     cursor: Option<String>,
     max_chars: Option<usize>,
 }
@@ -82,6 +85,7 @@ pub(super) struct Request<'a> {
     shape: Shape,
     /// What a path without a match gives, if something was said.
     default: Option<String>,
+    filters: Filters<'a>,
 }
 
 /// One path.
@@ -123,13 +127,15 @@ impl<'a> Request<'a> {
             let again = !known.insert(text.as_str()) && shape == Shape::ByPath;
             paths.push(Path { text, query, again });
         }
-        Ok(Self { paths, shape, default })
+        let filters = Filters::new(shared, asked.doing, &arguments.filters)?;
+        Ok(Self { paths, shape, default, filters })
     }
 
     fn binding(&self, binding: Binding) -> Binding {
         let shape = [self.shape.is_flat(), self.shape.has_paths()].map(u8::from);
         let binding = binding.and(shape).and(self.default.as_deref().unwrap_or_default());
-        self.paths.iter().fold(binding, |binding, path| binding.and(path.text))
+        let binding = self.paths.iter().fold(binding, |binding, path| binding.and(path.text));
+        binding.and(self.filters.key())
     }
 
     fn start(&self, asked: Asked<'_>, binding: &Binding) -> Result<Start, Failure> {
@@ -177,7 +183,10 @@ impl Extraction<'_> {
         let damage = is_damaged.then(|| collector.damage_told(&ran)).flatten();
         let mut answer = Answer::new(self.request, binding, self.start, collector, end);
         let all: Vec<_> = self.request.paths.iter().map(Path::questioned).collect();
-        let hint = damage.or_else(|| self.shared.hint(source, self.job, (&all, &answer.missing())));
+        let empty = answer.missing();
+        let filters = &self.request.filters;
+        let silence = Silence { filters, all: &all, is_silent: !empty.is_empty(), empty: &empty };
+        let hint = damage.or_else(|| self.shared.hint(source, self.job, &silence));
         answer.warning = warning(hint.as_ref(), self.asked.max_chars).map(str::to_owned);
         self.job.finished(total);
         Ok((self.asked.fit(&answer)?, basis))
@@ -205,7 +214,7 @@ impl Extraction<'_> {
             let extract = trommel::Extract::new((*path.query).clone()).limit(skip.saturating_add(page));
             analysis = analysis.ask(Measure::Extract(extract));
         }
-        analysis.run_with(&mut source.document, collector)
+        self.request.filters.narrow(analysis).run_with(&mut source.document, collector)
     }
 
     /// Why there may be more than was collected, apart from what there is no room for.

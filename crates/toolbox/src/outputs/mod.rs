@@ -9,6 +9,7 @@
 //! | `page`, `cursor`, `mark` | how much fits, where it goes on, and what stands for what no page can hold |
 //! | `names` | steps of paths as people write them |
 //! | `cache` | what is known of outputs from earlier calls |
+//! | `filters` | filters on records: what to suggest when they keep nothing |
 //! | `failures` | why there is no answer |
 
 mod cache;
@@ -16,6 +17,7 @@ mod count;
 mod cursor;
 mod extract;
 mod failures;
+mod filters;
 mod item;
 mod job;
 mod list;
@@ -38,6 +40,7 @@ use trommel::path::{Logical, ParseError, Query};
 use trommel_store::{Kind, Store, Stored};
 use trommel_tool::{Call, Failure, Output, Registry, RegistryError};
 
+pub use filters::{dropped_document, elements_query};
 pub use mark::{Mark, shortened_name};
 pub use text::size;
 
@@ -143,25 +146,35 @@ impl Shared {
     }
 
     /// What may have been meant by queries that select nothing, and by patterns that are not valid.
-    fn hint(
-        &self,
-        source: &mut Source<'_>,
-        job: &Job,
-        (all, empty): (&[Questioned<'_>], &[Questioned<'_>]),
-    ) -> Option<String> {
+    fn hint(&self, source: &mut Source<'_>, job: &Job, silence: &Silence<'_>) -> Option<String> {
         const HINTS: usize = 3;
         const LONGEST: usize = 800;
-        let patterns = all.iter().flat_map(Questioned::bad_patterns).take(HINTS);
-        let mut hints: Vec<String> = patterns.collect();
-        if !empty.is_empty() {
+        let Silence { filters, all, is_silent, empty } = silence;
+        let patterns = all.iter().flat_map(Questioned::bad_patterns).chain(filters.bad_patterns());
+        let mut hints: Vec<String> = patterns.take(HINTS).collect();
+        let dropped = if *is_silent { filters.warning(self, source, job) } else { None };
+        if dropped.is_none() && !empty.is_empty() {
             let outline = self.outline(source, job);
             let empty = empty.get(..HINTS).unwrap_or(empty);
-            let found = job.quiet_analysis(source).hints(&mut source.document, &outline, empty);
+            let analysis = filters.narrow(job.quiet_analysis(source));
+            let found = analysis.hints(&mut source.document, &outline, empty);
             hints.extend(found.iter().map(|hint| hint.message(Spelling::Arguments)));
         }
+        hints.extend(dropped);
         let hints: Vec<String> = hints.iter().map(|hint| text::shown(hint, LONGEST)).collect();
         (!hints.is_empty()).then(|| hints.join("; "))
     }
+}
+
+/// What an answer says nothing about.
+struct Silence<'a> {
+    filters: &'a filters::Filters<'a>,
+    /// Everything that was asked.
+    all: &'a [Questioned<'a>],
+    /// True if the filters may have left nothing.
+    is_silent: bool,
+    /// The queries that select nothing.
+    empty: &'a [Questioned<'a>],
 }
 
 /// What a text says; read once, as long as it is remembered.

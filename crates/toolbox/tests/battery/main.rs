@@ -8,6 +8,7 @@ mod damage;
 mod delivery;
 mod errors;
 mod extracts;
+mod filters;
 mod hints;
 #[cfg(feature = "cloud")]
 mod hybrid;

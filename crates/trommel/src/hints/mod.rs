@@ -57,13 +57,18 @@ impl<'a> Asked<'a> {
     /// The literal patterns of `match` and `search` that are not I-Regexps (RFC 9485), each as a sentence: by RFC 9535 they
     /// match nothing, which is hardly what was meant.
     pub fn bad_patterns(&self) -> Vec<String> {
-        let of_filter = self.filter.map(Logical::bad_patterns).unwrap_or_default();
-        self.query.bad_patterns().into_iter().chain(of_filter).map(bad_pattern).collect()
+        let of_filter = self.filter.map(bad_patterns).unwrap_or_default();
+        self.query.bad_patterns().into_iter().map(bad_pattern).chain(of_filter).collect()
     }
 
     fn has_bad_pattern(&self) -> bool {
         !self.bad_patterns().is_empty()
     }
+}
+
+/// The literal patterns of a filter that are not I-Regexps, as of a [query](Asked::bad_patterns).
+pub fn bad_patterns(filter: &Logical) -> Vec<String> {
+    filter.bad_patterns().into_iter().map(bad_pattern).collect()
 }
 
 fn bad_pattern((pattern, error): (&str, PatternError)) -> String {
@@ -161,7 +166,11 @@ impl Analysis {
         if !document.is_repeatable() {
             return Vec::new();
         }
-        let mut trial = Trial { analysis: self, document, outline, left: READ };
+        let filters = self.options.filters.clone();
+        let mut trial = Trial { analysis: self, document, outline, filters, left: READ };
+        if !trial.filters.is_empty() && trial.counts(Count::new(Query::root())) == Some(0) {
+            return trial.record_filters().into_iter().collect();
+        }
         let hint = |asked: &Asked<'_>| {
             let why = trial.why(asked)?;
             Some(Hint { text: asked.text.to_owned(), why })
@@ -188,6 +197,8 @@ struct Trial<'a> {
     analysis: &'a Analysis,
     document: &'a mut Document,
     outline: &'a Outline,
+    /// Filters on records.
+    filters: Vec<Logical>,
     /// Bytes that may still be read.
     left: u64,
 }
@@ -203,6 +214,19 @@ impl Trial<'_> {
             return self.filter(asked, asked.filter?);
         }
         self.records(asked.query).or_else(|| self.path(asked.query))
+    }
+
+    /// Filters on records that keep none, with names that there are. A document that is one record is not looked into.
+    fn record_filters(&mut self) -> Option<Hint> {
+        let all = |mut filters: Vec<Logical>| match filters.len() {
+            1 => filters.pop(),
+            _ => Some(Logical::And(filters)),
+        };
+        let root = Query::root();
+        let filter = all(std::mem::take(&mut self.filters)).filter(|_| self.outline.is_stream)?;
+        let asked = Asked::new("$", &root).filter(Some(&filter), CountAs::Matches);
+        let why = self.filter(&asked, &filter)?;
+        Some(Hint { text: asked.text.to_owned(), why })
     }
 
     /// The nearest path, or the lengths of the arrays that an index is out of range of.
@@ -329,12 +353,13 @@ impl Trial<'_> {
     /// Counts. Nothing if that fails, or takes more bytes than are left.
     fn run(&mut self, count: Count) -> Option<u64> {
         let (control, read) = self.analysis.bounded(self.left);
-        let mut options = self.analysis.options.clone();
-        options.control = control;
-        options.validation = Validation::Structural;
-        options.threads = Some(1);
-        options.totals = Vec::new();
-        let analysis = Analysis { measures: vec![Measure::Count(count)], options };
+        let mut analysis = self.analysis.clone();
+        analysis.measures = vec![Measure::Count(count)];
+        analysis.options.control = control;
+        analysis.options.validation = Validation::Structural;
+        analysis.options.threads = Some(1);
+        analysis.options.totals = Vec::new();
+        analysis.options.filters.clone_from(&self.filters);
         let ran = analysis.run(self.document);
         self.left = self.left.saturating_sub(read.load(Ordering::Relaxed));
         ran.ok()?.answers.first()?.count()

@@ -9,6 +9,7 @@ mod coverage;
 mod divided;
 mod errors;
 mod extracts;
+mod filters;
 mod hints;
 mod hostile;
 mod mixes;

@@ -5,7 +5,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::rc::Rc;
 
 use trommel::path::{
-    Duplicates, Matcher, Order, Plan, PlanOptions, Query, Scratch, Selector, Slice, Step, Wants,
+    Duplicates, Matcher, Order, Plan, PlanOptions, Query, RecordFilter, Scratch, Selector, Slice, Step, Wants,
 };
 use trommel::reader::{Config, ErrorKind, Kind, Limit, Span, Validation, compact};
 use trommel::sampler::{Draw, First, Item, Last, Reservoir, Sample, Seed, Strata, Stratum, Systematic};
@@ -84,6 +84,8 @@ impl Drawn {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'q> {
     pub(super) query: &'q Query,
+    /// Drops records.
+    pub(super) filter: Option<&'q RecordFilter>,
     pub(super) population: Population,
     pub(super) rule: Rule<'q>,
     pub(super) size: NonZeroUsize,
@@ -115,6 +117,13 @@ pub(super) fn draw(source: &Source<'_>, job: &Job, wanted: Wanted<'_>) -> Result
         && matcher.next_record().map_err(|error| in_record(error.into(), &matcher, source))?
     {
         drawing.open.clear();
+        if let Some(filter) = wanted.filter
+            && !matcher.keeps_record(filter).map_err(|error| in_record(error.into(), &matcher, source))?
+        {
+            let skipped = matcher.cursor_mut().skip_value();
+            skipped.map_err(|error| in_record(error.into(), &matcher, source))?;
+            continue;
+        }
         while let Some(step) = matcher.advance().map_err(|error| in_record(error.into(), &matcher, source))? {
             drawing.step(step, &mut matcher).map_err(|error| in_record(error, &matcher, source))?;
             steps = steps.wrapping_add(1);
