@@ -78,6 +78,15 @@ fn names_where_for_a_filter_on_records() {
     let filter = ["count", "log.jsonl", "n=$", "--where", r#"@.levle == "error""#];
     let [note] = &*notes(&folder, &filter) else { panic!("one note") };
     assert!(note.ends_with(r#"one that selects something is `@.level == "error"`"#), "{note}");
+    let [note] = &*notes(&folder, &["stats", "log.jsonl", "$.msg", "--where", r#"@.levle == "error""#])
+    else {
+        panic!("one note")
+    };
+    assert!(note.ends_with(r#"one that selects something is `@.level == "error"`"#), "{note}");
+    let [note] = &*notes(&folder, &["schema", "log.jsonl", "--where", r#"search(@.msg, "\\d")"#]) else {
+        panic!("one note")
+    };
+    assert!(note.ends_with("write `[0-9]`"), "{note}");
 }
 
 /// A pipe is read once; its beginning is enough for a hint.

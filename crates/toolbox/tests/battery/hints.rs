@@ -66,6 +66,26 @@ fn names_where_for_a_filter_on_records() {
 }
 
 #[test]
+fn names_the_filter_on_records_that_keeps_some() {
+    let bench = bench();
+    let arguments = json!({ "id": "logs-1", "paths": ["$.msg"], "where": ["@.levle == 'error'"] });
+    let warning = bench.value("extract", arguments)["warning"].clone();
+    assert!(
+        warning.as_str().unwrap().ends_with(r#"one that selects something is `@.level == "error"`"#),
+        "{warning}"
+    );
+    // What a query selects in the records that are kept counts, and nothing else does.
+    for (path, says) in [("$.mag", "the nearest path is `$.msg`"), ("$.mgs", "the nearest path is `$.msg`")] {
+        let arguments = json!({ "id": "logs-1", "paths": [path], "where": ["@.level == 'error'"] });
+        let warning = bench.value("extract", arguments)["warning"].clone();
+        assert_eq!(warning.as_str().is_some_and(|text| text.ends_with(says)), path == "$.mgs", "{warning}");
+    }
+    let arguments = json!({ "id": "logs-1", "paths": ["$"], "where": [r"search(@.msg, '\\d')"] });
+    let warning = bench.value("extract", arguments)["warning"].clone();
+    assert!(warning.as_str().unwrap().contains(r"the pattern `\d` is not an I-Regexp"), "{warning}");
+}
+
+#[test]
 fn names_patterns_that_are_not_valid_whatever_is_found() {
     let bench = bench();
     for path in
@@ -102,7 +122,7 @@ fn a_count_that_cannot_be_made_names_one_that_counts_the_same_thing() {
         ("store-1", "$.products[?@.price > 100]", 1),
         ("store-1", "$.products[*]", 2),
         ("logs-1", "$", 3),
-        ("logs-1", r#"$.level"#, 3),
+        ("logs-1", "$.level", 3),
     ] {
         let message = bench.refused("count", count(id, path, Value::Null));
         assert!(message.contains("pass `count_type` \"matches\""), "{message}");

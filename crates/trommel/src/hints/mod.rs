@@ -279,7 +279,7 @@ impl Trial<'_> {
             return None;
         }
         if asked.count_as != CountAs::Matches {
-            repair.into_children(&mut candidates);
+            repair.step_to_children(&mut candidates);
         }
         let nearest = repair.filter(filter, &candidates);
         if !repair.has_changed() {

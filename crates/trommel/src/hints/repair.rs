@@ -109,7 +109,7 @@ impl<'o> Repair<'o> {
     }
 
     /// A step from where a walk leads into all children there.
-    pub(super) fn into_children(&self, walk: &mut Walk) {
+    pub(super) fn step_to_children(&self, walk: &mut Walk) {
         let children = self.children(&walk.places);
         walk.push(child(Selector::Wildcard), child(Selector::Wildcard), children);
     }

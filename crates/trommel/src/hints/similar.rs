@@ -65,12 +65,12 @@ fn distance(a: &[char], b: &[char]) -> usize {
         row.push(i + 1);
         for (j, d) in b.iter().enumerate() {
             let replaced = at(&last, j) + usize::from(c != d);
-            let mut least = replaced.min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
+            let mut cheapest = replaced.min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
             let is_swap = i > 0 && j > 0 && a.get(i - 1) == Some(d) && b.get(j - 1) == Some(c);
             if is_swap {
-                least = least.min(at(&before, j - 1) + 1);
+                cheapest = cheapest.min(at(&before, j - 1) + 1);
             }
-            row.push(least);
+            row.push(cheapest);
         }
         before = std::mem::replace(&mut last, row);
     }
