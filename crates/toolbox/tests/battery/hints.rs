@@ -191,8 +191,12 @@ fn messages_show_what_was_asked_where_it_is_not_a_secret() {
     let bench = bench();
     let message = bench.refused("stats", json!({ "id": "../../etc/passwd" }));
     assert!(message.contains("../../etc/passwd") && !message.contains("[redacted]"), "{message}");
-    let message = bench.refused("extract", json!({ "id": "store-1", "paths": ["$.token: x"] }));
-    assert!(message.contains("$.token: x") && !message.contains("[redacted]"), "{message}");
+    let (error, metadata) = bench.error("extract", json!({ "id": "store-1", "paths": ["$.token: x"] }));
+    assert!(error.message.contains("the path `$.token: x` is not valid"), "{}", error.message);
+    assert!(
+        metadata["suggestion"].as_str().is_some_and(|better| better.starts_with("$['token:']")),
+        "{metadata:?}"
+    );
     let message = bench.refused("extract", json!({ "id": "store-1", "paths": ["$.x[?@.token = 'CANARY']"] }));
     assert!(!message.contains("CANARY"), "{message}");
 }
