@@ -66,15 +66,16 @@ fn slipped(random: &mut Random) -> String {
     for _ in 0..random.between(1, 4) {
         let name = NAMES[random.below(NAMES.len())];
         let name = slip(random, name);
-        match random.below(8) {
-            0 => text += "[*]",
-            1 => text += &format!("[{}]", random.below(5)),
-            2 => text += &format!("[{}:]", random.below(3)),
-            3 => text += &format!("..[{name:?}]"),
-            4 => text += &format!("[?@[{name:?}] > {}]", random.below(6)),
-            5 => text += &format!("[?@[{name:?}] == \"error\" || @[\"id\"]]"),
-            _ => text += &format!("[{name:?}]"),
-        }
+        let step = match random.below(8) {
+            0 => "[*]".to_owned(),
+            1 => format!("[{}]", random.below(5)),
+            2 => format!("[{}:]", random.below(3)),
+            3 => format!("..[{name:?}]"),
+            4 => format!("[?@[{name:?}] > {}]", random.below(6)),
+            5 => format!("[?@[{name:?}] == \"error\" || @[\"id\"]]"),
+            _ => format!("[{name:?}]"),
+        };
+        text.push_str(&step);
     }
     text
 }
