@@ -14,7 +14,7 @@ use crate::args::{BadRecords, Engine, Source};
 use crate::errors::{BadWork, Failure};
 use crate::output::{Notes, Out, Refused};
 use crate::progress::Progress;
-use crate::{home, sigbus, signals};
+use crate::{home, sigbus, signals, stdio};
 
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
@@ -174,6 +174,7 @@ fn open(source: &Source) -> Result<Document, Error> {
         return Document::open_with(&source.file, policy()).map(limited);
     }
     let cause = |cause| Error::Open { path: STDIN.into(), cause };
+    stdio::check_stdin().map_err(cause)?;
     match redirected().map_err(cause)? {
         Some(file) => Input::from_file(file, policy()).and_then(Document::from_input).map_err(cause),
         None => Ahead::of(io::stdin()).map(Document::from_reader).map_err(cause),

@@ -14,7 +14,7 @@ use trommel_tool::{Context, Executor, Output, Registry, ToolExecution};
 use trommel_toolbox::{buffers, outputs, sessions};
 
 use crate::args::DisplayForm as Form;
-use crate::errors::Failure;
+use crate::errors::{Failure, options};
 use crate::output;
 use crate::progress::Progress;
 
@@ -118,12 +118,17 @@ pub(crate) fn ask(
     // What a model can take is no bound for a program.
     context.max_output_size = usize::MAX;
     let executor = Executor::new(Arc::clone(registry));
-    let execution = executor.call_with(tool, arguments, &context, &mut |event| progress.watch(&event));
+    let mut execution = executor.call_with(tool, arguments, &context, &mut |event| progress.watch(&event));
     if let Some(Output::Json(answer)) = execution.result.output {
         return Ok(answer);
     }
     progress.clear();
-    Err(problem(registry, &execution, form))
+    options::translate(&mut execution);
+    if form.json {
+        Err(problem(registry, &execution, form))
+    } else {
+        Err(Failure::Called(Box::new(execution)))
+    }
 }
 
 fn problem(registry: &Registry, execution: &ToolExecution, form: Form) -> Failure {

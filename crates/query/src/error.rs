@@ -84,9 +84,7 @@ pub enum ParseErrorKind {
     TooMany,
 }
 
-/// A near miss: a change to the text that makes the place well-formed.
-///
-/// It concerns the first error only; the text may have others behind it.
+/// A near miss: a change to the text after which it parses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
     span: Range<usize>,
@@ -174,6 +172,12 @@ impl ParseError {
         self
     }
 
+    /// The same error with this suggestion, or without any.
+    pub(crate) fn with_suggestion(mut self, suggestion: Option<Suggestion>) -> Self {
+        self.0.suggestion = suggestion;
+        self
+    }
+
     /// The kind of error.
     pub fn kind(&self) -> ParseErrorKind {
         self.0.kind
@@ -224,6 +228,17 @@ impl Suggestion {
         let (old, replacement) = (text.get(span.clone())?, replacement.into());
         let useful = old != replacement && replacement.chars().nth(REPLACEMENT).is_none();
         useful.then(|| Self { span, original: excerpt(old, EXCERPT), replacement })
+    }
+
+    /// The change that turns one text into another.
+    pub(crate) fn between(text: &str, after: &str) -> Option<Self> {
+        let common = |pairs: &mut dyn Iterator<Item = (char, char)>| {
+            pairs.take_while(|(one, other)| one == other).map(|(c, _)| c.len_utf8()).sum::<usize>()
+        };
+        let start = common(&mut text.chars().zip(after.chars()));
+        let (rest, new) = (text.get(start..)?, after.get(start..)?);
+        let end = common(&mut rest.chars().rev().zip(new.chars().rev()));
+        Self::new(text, start..text.len() - end, new.get(..new.len() - end)?)
     }
 
     /// Bytes of the query text to replace; empty for an insertion.

@@ -25,6 +25,7 @@ pub(crate) struct Source {
 
     /// Threads to work on [default: all cores]
     #[arg(long, value_name = "N", help_heading = "Input")]
+    #[arg(value_parser = values::at_least_one::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
 
     /// Most levels of arrays and objects, up to 1048576

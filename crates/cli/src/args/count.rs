@@ -7,7 +7,7 @@ use super::{BadRecords, Engine, NamedQuery, Source, values};
 #[command(after_help = "\
 Examples:
   trommel count data.json '$.users[*]'
-  trommel count data.json users='$.users' tags='$..tags' --as array_length
+  trommel count data.json users='$.users' tags='$..tags' --as array-length
   trommel count log.jsonl '$' --where '@.level == \"error\"' --limit 100")]
 pub(crate) struct CountArgs {
     #[command(flatten)]
@@ -45,15 +45,17 @@ pub(crate) struct CountArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
 pub(crate) enum CountType {
     /// The nodes
     Matches,
     /// The elements of the nodes, all of which must be arrays
+    #[value(alias = "array_length")]
     ArrayLength,
     /// The members of the nodes, all of which must be objects
+    #[value(alias = "object_keys")]
     ObjectKeys,
     /// The elements and members of the nodes
+    #[value(alias = "nested_total")]
     NestedTotal,
 }
 

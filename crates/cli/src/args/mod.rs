@@ -60,16 +60,16 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  trommel stats data.json                          what is in it
-  trommel extract data.json '$.users[*].name'      the values of a query
-  trommel count log.jsonl.gz '$[?@.level==\"error\"]' how many
-  trommel sample data.json '$.users' -n 5          some of many
-  trommel put page.json --tool web.fetch           store it, and ask output:ID later
+  trommel stats data.json                      # describe the data
+  trommel extract data.json '$.users[*].name'  # print the values of a query
+  trommel count log.jsonl.gz '$' --where '@.level == \"error\"'
+  trommel sample data.json '$.users' -n 5      # draw five users at random
+  trommel put page.json --tool web.fetch       # store it, and query output:ID later
 
 Outputs are stored under $TROMMEL_HOME [default: trommel, in the folder of the user's data].
 
-Exit status: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted,
-141 the reader went away, 143 terminated.";
+Exit status: 0 done, 1 the work failed, 2 usage error, 130 interrupted,
+141 output pipe closed, 143 terminated.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -113,6 +113,11 @@ pub(crate) enum Command {
     Buffers(BuffersArgs),
     /// Look into the logs of agents' sessions, cut them back, put them right
     Sessions(SessionsArgs),
+    /// Print the help of the program or of a command
+    Help {
+        /// The command, such as `extract` or `sessions list`
+        command: Vec<String>,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -129,8 +134,8 @@ pub(crate) enum Command {
 #[command(after_help = "\
 Examples:
   trommel check data.json && echo valid
-  trommel check log.jsonl --on-bad-record skip           all that is wrong
-  trommel check log.jsonl --on-bad-record skip --json    the same for programs")]
+  trommel check log.jsonl --on-bad-record skip           # report every bad record
+  trommel check log.jsonl --on-bad-record skip --json    # the same for programs")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) source: Source,

@@ -21,7 +21,7 @@ pub(crate) struct SampleArgs {
     pub(crate) query: String,
 
     /// How many to draw
-    #[arg(short = 'n', long = "size", value_name = "N")]
+    #[arg(short = 'n', long = "size", value_name = "N", value_parser = values::at_least_one::<NonZeroUsize>)]
     pub(crate) size: NonZeroUsize,
 
     /// How to draw
@@ -33,7 +33,7 @@ pub(crate) struct SampleArgs {
     pub(crate) seed: Option<u64>,
 
     /// With systematic: take every K-th [default: evenly spread]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) stride: Option<NonZeroU64>,
 
     /// With stratified: the query, within an item, that makes the groups

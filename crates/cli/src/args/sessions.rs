@@ -3,6 +3,8 @@ use std::num::NonZeroU64;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::values;
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -12,8 +14,8 @@ Examples:
   trommel sessions events 5d1c0a9e --type 'llm:*' --field data.model --field data.usage
   trommel sessions analyze 5d1c0a9e usage
   trommel sessions analyze logs/session.jsonl timeline
-  trommel sessions rewind 5d1c0a9e --to-turn 3             what would go
-  trommel sessions rewind 5d1c0a9e --to-turn 3 --apply     let it go; undo brings it back
+  trommel sessions rewind 5d1c0a9e --to-turn 3           # show what would be removed
+  trommel sessions rewind 5d1c0a9e --to-turn 3 --apply   # remove it; `undo` restores it
 
 SESSION is an id, a beginning that no other id has, PROJECT/ID, or the path of a session's folder
 or file. Sessions are those of Amplifier and of Claude Code; a path may also be that of a chat.")]
@@ -81,7 +83,7 @@ pub(crate) struct Among {
 #[derive(Debug, Args)]
 pub(crate) struct Rows {
     /// Most rows [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: Option<NonZeroU64>,
 
     /// Rows to pass over
@@ -217,7 +219,7 @@ pub(crate) struct ListSessions {
     pub(crate) all: bool,
 
     /// Most sessions
-    #[arg(long, value_name = "N", default_value = "50")]
+    #[arg(long, value_name = "N", default_value = "50", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: NonZeroU64,
 
     /// Sessions to pass over
@@ -242,7 +244,7 @@ pub(crate) struct GetSession {
     pub(crate) events_summary: bool,
 
     /// Most messages [default: all]
-    #[arg(long, value_name = "N", requires = "transcript")]
+    #[arg(long, value_name = "N", requires = "transcript", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: Option<NonZeroU64>,
 
     /// Messages to pass over
@@ -351,7 +353,7 @@ pub(crate) struct AnalyzeSession {
     pub(crate) types: Vec<String>,
 
     /// errors, timeline: most rows [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: Option<NonZeroU64>,
 
     /// errors, timeline: rows to pass over

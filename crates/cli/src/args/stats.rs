@@ -2,13 +2,13 @@ use std::num::NonZeroU32;
 
 use clap::{Args, ValueEnum};
 
-use super::{BadRecords, Engine, Source};
+use super::{BadRecords, Engine, Source, values};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   trommel stats data.json
-  trommel stats data.json --only structure,types         the fast overview
+  trommel stats data.json --only structure,types         # the fast overview
   trommel stats data.json '$.users' '$.orders' --values
   cargo metadata --format-version 1 | trommel stats -")]
 pub(crate) struct StatsArgs {
@@ -28,7 +28,7 @@ pub(crate) struct StatsArgs {
     pub(crate) values: bool,
 
     /// How deep arrays, objects and schema go, the root being 1 [default: no bound]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU32>)]
     pub(crate) max_depth: Option<NonZeroU32>,
 
     /// Leave the types of the arrays' items out
@@ -73,7 +73,7 @@ pub(crate) struct SchemaArgs {
     pub(crate) source: Source,
 
     /// How deep the schema goes, the root being 1 [default: no bound]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU32>)]
     pub(crate) max_depth: Option<NonZeroU32>,
 
     /// Print it on one line, as in a pipe

@@ -163,7 +163,7 @@ Examples:
   trommel history | trommel extract - '$.executions[*].tool_name'")]
 pub(crate) struct HistoryArgs {
     /// The newest so many [default: all that are kept]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroUsize>)]
     pub(crate) limit: Option<NonZeroUsize>,
 
     /// Tell times in UTC

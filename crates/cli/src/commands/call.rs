@@ -21,8 +21,8 @@ use crate::args::{CallArgs, LogLevel};
 use crate::errors::Failure;
 use crate::output::{self, Notes, escape};
 use crate::progress::Progress;
-use crate::signals;
 use crate::toolbox::{Toolbox, look, one_line};
+use crate::{signals, stdio};
 
 /// Bytes of arguments that are read from standard input.
 const LONGEST: u64 = 16 << 20;
@@ -126,6 +126,7 @@ fn arguments(args: &CallArgs) -> Result<Value, Failure> {
     let text = if args.arguments == "-" {
         let mut bytes = Vec::new();
         let cannot = |error: io::Error| wrong(format!("The arguments cannot be read: {error}"));
+        stdio::check_stdin().map_err(cannot)?;
         io::stdin().take(LONGEST + 1).read_to_end(&mut bytes).map_err(cannot)?;
         if bytes.len() as u64 > LONGEST {
             return Err(wrong(format!("The arguments are longer than {LONGEST} bytes")));

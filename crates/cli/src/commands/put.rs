@@ -19,7 +19,7 @@ use crate::args::{PutArgs, output_id};
 use crate::errors::{BadWork, Failure};
 use crate::output::{self, Notes, escape};
 use crate::progress::Progress;
-use crate::{home, signals};
+use crate::{home, signals, stdio};
 
 /// Bytes read at a time.
 const CHUNK: usize = 256 << 10;
@@ -97,6 +97,7 @@ fn open(args: &PutArgs, store: &Store) -> Result<Input, Failure> {
     }
     let failed = |cause| Ended::Opening(cause).failure(args);
     if args.file.as_os_str() == "-" {
+        stdio::check_stdin().map_err(failed)?;
         let bytes = Box::new(Ahead::of(io::stdin()).map_err(failed)?);
         return Ok(Input { bytes, length: None, framing: Framing::Auto });
     }

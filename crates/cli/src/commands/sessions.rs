@@ -21,7 +21,7 @@ use crate::errors::Failure;
 use crate::output::tables::sessions as tables;
 use crate::output::{self, Notes};
 use crate::progress::Progress;
-use crate::{signals, toolbox};
+use crate::{signals, stdio, toolbox};
 
 pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
     let progress = Arc::new(Progress::new());
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
     place.register(&registry)?;
     let asked = asked::asked(operation, place.id)?;
     let is_piped = !output::is_terminal();
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(stdio::stdout());
     let answer = pages::all(asked, is_piped.then_some(&mut out), |arguments| {
         toolbox::ask(&registry, (NAME, arguments), Form::json(shared.json), &progress)
     });

@@ -83,7 +83,10 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let text = if args.json || !terminal {
         output::for_reader(json(&id, job.stored(), &answer)?, terminal)
     } else {
-        tables::stats(&crate::job::name(&args.source), &answer, &args.only)
+        let coverage = &report.coverage;
+        let whole = coverage.bytes_total.unwrap_or(coverage.bytes_read);
+        let selected_of = (!args.queries.is_empty()).then_some(whole);
+        tables::stats(&crate::job::name(&args.source), &answer, &args.only, selected_of)
     };
     out.write(text.as_bytes())?;
     out.finish()?;

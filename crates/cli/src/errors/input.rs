@@ -7,7 +7,7 @@ use trommel::reader::{ErrorKind, Limit, Place, Syntax};
 use trommel::{Error, reader};
 
 use crate::output::escape;
-use crate::output::size::formatted;
+use crate::output::size::binary;
 
 /// Characters of a file's name that are shown.
 const NAME: usize = 200;
@@ -174,7 +174,7 @@ fn help(error: &reader::Error) -> Option<String> {
         }
         ErrorKind::Limit(Limit::SpoolBytes(bytes)) => format!(
             "raise it with --spool-limit ({} now), read from a file, or use --order document",
-            formatted(bytes)
+            binary(bytes)
         ),
         ErrorKind::Limit(Limit::Ratio(_)) => {
             "raise it with --limit-ratio if the input is to be trusted".into()

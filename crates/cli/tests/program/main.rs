@@ -28,4 +28,8 @@ mod stats;
 #[cfg(unix)]
 mod stored;
 #[cfg(unix)]
+mod streams;
+#[cfg(unix)]
 mod terminal;
+#[cfg(unix)]
+mod truncated;

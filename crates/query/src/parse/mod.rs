@@ -31,6 +31,18 @@ type Parsed<T> = Result<T, ParseError>;
 
 /// `jsonpath-query`: the whole text.
 pub(crate) fn query(text: &str, limits: &QueryLimits) -> Parsed<Segments> {
+    let parse = |text: &str| query_once(text, limits).map(drop);
+    query_once(text, limits).map_err(|error| near::checked(error, text, &parse))
+}
+
+/// A filter's expression alone: `logical-expr`, `?logical-expr` or `[?logical-expr]`, white space around it.
+pub(crate) fn filter(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
+    let parse = |text: &str| filter_once(text, limits).map(drop);
+    filter_once(text, limits).map_err(|error| near::checked(error, text, &parse))
+}
+
+/// As [`query`], with a suggestion that is not checked.
+fn query_once(text: &str, limits: &QueryLimits) -> Parsed<Segments> {
     let mut parser = Parser::new(text, limits)?;
     if !parser.eat(b'$') {
         return Err(parser.no_root());
@@ -42,8 +54,8 @@ pub(crate) fn query(text: &str, limits: &QueryLimits) -> Parsed<Segments> {
     }
 }
 
-/// A filter's expression alone: `logical-expr`, `?logical-expr` or `[?logical-expr]`, white space around it.
-pub(crate) fn filter(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
+/// As [`filter`], with a suggestion that is not checked.
+fn filter_once(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
     let mut parser = Parser::new(text, limits)?;
     parser.blanks();
     let bracketed = parser.open(b'[', b']');

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::times::took;
 use super::{Clock, NAME, bar, counted};
 use crate::output::escape;
-use crate::output::size::{formatted, grouped};
+use crate::output::size::{binary, grouped};
 use crate::output::tables::{Grid, heading};
 
 /// Columns of the longest bar.
@@ -62,9 +62,9 @@ pub(super) fn of_summary(summary: &SummaryRow, clock: &Clock) -> String {
     if let Some(duration) = summary.duration_ms {
         row("took", took(duration));
     }
-    row("size", formatted(summary.bytes));
+    row("size", binary(summary.bytes));
     if let Some(Largest { record, event, bytes }) = &summary.largest {
-        row("longest", format!("record {record}, {}, {}", escape::short(event, NAME), formatted(*bytes)));
+        row("longest", format!("record {record}, {}, {}", escape::short(event, NAME), binary(*bytes)));
     }
     heading("Events") + &grid.text() + &types(summary)
 }
