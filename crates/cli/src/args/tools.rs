@@ -86,7 +86,7 @@ impl From<Provider> for Dialect {
 #[command(after_help = "\
 Examples:
   trommel call tool_outputs.list
-  trommel call tool_outputs.count '{\"id\": \"01jqx0\", \"counts\": [{\"name\": \"n\", \"path\": \"$\"}]}'
+  trommel call tool_outputs.extract '{\"id\": \"01jqx0\", \"paths\": [\"$.users[*].name\"]}'
   echo '{\"id\": \"01jqx0\"}' | trommel call tool_outputs_stats - --panel
 
 When there is no result, the reason stands on standard error, and standard output stays empty.")]

@@ -1,17 +1,21 @@
 //! `trommel help`, `trommel completions` and `trommel man`.
 
-use clap::CommandFactory;
+use clap::{CommandFactory, Parser};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::args::Cli;
-use crate::errors::Failure;
-use crate::output::{print, print_styled};
+use crate::errors::{Failure, usage};
+use crate::output::print;
 
-/// Prints the long help of the program, of a command, or of a command's operation.
+/// Prints what `--help` prints, for the program, a command, or a command's operation.
 pub(crate) fn help(of: &[String]) -> Result<(), Failure> {
-    let mut command = find("help", of)?;
-    Ok(print_styled(&command.render_long_help())?)
+    find("help", of)?;
+    let args = ["trommel"].into_iter().chain(of.iter().map(String::as_str)).chain(["--help"]);
+    match Cli::try_parse_from(args) {
+        Err(help) => usage::report(help),
+        Ok(_) => Ok(()),
+    }
 }
 
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {

@@ -1,10 +1,11 @@
 //! Broken input: the file, line and column, the byte, and what stands there.
 
+use std::io;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet};
-use trommel::reader::{ErrorKind, Limit, Place, Syntax};
-use trommel::{Error, reader};
+use trommel::reader::{ErrorKind, Kind, Limit, Place, Syntax};
+use trommel::{Error, NotCountable, reader};
 
 use crate::output::escape;
 use crate::output::size::binary;
@@ -36,8 +37,9 @@ impl BadWork {
             Error::Read { error, record } => self.render_read(error, *record, &file, renderer),
             Error::Open { cause, .. } => {
                 let title = Level::ERROR.primary_title(format!("cannot open {file}: {cause}")).id("open");
-                renderer.render(&[title.element(Level::HELP.message("name a file, or - for standard input"))])
+                renderer.render(&[title.element(Level::HELP.message(open_help(cause.kind())))])
             }
+            Error::NotCountable(what) => render_not_countable(what, &file, renderer),
             other => {
                 let message = format!("{file}: {}", escape::short(&other.to_string(), SENTENCE));
                 let title = Level::ERROR.primary_title(message).id(code(other));
@@ -75,11 +77,39 @@ impl BadWork {
     }
 }
 
+/// What to do about an input that cannot be opened.
+fn open_help(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::PermissionDenied => "make the file readable for this user",
+        io::ErrorKind::IsADirectory => "name a file in this folder, or - for standard input",
+        io::ErrorKind::NotFound => "name a file, or - for standard input",
+        _ => "check that the file can be read",
+    }
+}
+
+/// A count of elements or members, where a match has none.
+fn render_not_countable(what: &NotCountable, file: &str, renderer: &Renderer) -> String {
+    let (parts, option) = match what.wanted {
+        "array_length" => ("elements", "array-length"),
+        "object_keys" => ("members", "object-keys"),
+        other => ("parts", other),
+    };
+    let (name, location) = (escape::short(&what.name, NAME), escape::short(&what.location, NAME));
+    let kind = what.kind.name();
+    let message =
+        format!("{file}: {name}: {location} is of type {kind}, which has no {parts} (--as {option})");
+    let instead = what.instead.replace('_', "-");
+    let help = format!("use --as {instead}, or select only values that have {parts}");
+    let filter = (what.kind == Kind::Null)
+        .then(|| Level::HELP.message("to leave nulls out, write `[?@ != null]` in place of `[*]`"));
+    let title = Level::ERROR.primary_title(message).id("not_countable");
+    renderer.render(&[title.element(Level::HELP.message(help)).elements(filter)])
+}
+
 /// A short stable name for an error that has no place in the input.
 fn code(error: &Error) -> &'static str {
     match error {
         Error::NotAnArray { .. } => "not_an_array",
-        Error::NotCountable(_) => "not_countable",
         Error::Sample(_) => "sample",
         Error::TooManyBadRecords { .. } => "bad_records",
         _ => "failed",

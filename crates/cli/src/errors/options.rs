@@ -2,7 +2,7 @@
 
 use annotate_snippets::{Level, Renderer};
 use serde_json::{Map, Value};
-use trommel_tool::ToolExecution;
+use trommel_tool::{ErrorKind, Fault, ToolExecution};
 
 use crate::output::escape;
 
@@ -117,13 +117,20 @@ pub(crate) fn translate(execution: &mut ToolExecution) {
     let Some(words) = Words::of(&execution.tool_name) else { return };
     let Some(error) = &mut execution.result.error else { return };
     let translated = |text: &str| in_options(text, words.options, &execution.parameters);
-    // Tools name the operation before the message, which the user has just typed.
+    // Tools name themselves and the operation before the message; the user has just typed both.
     let rest = error.message.strip_prefix(&execution.tool_name).and_then(|rest| rest.split_once(": "));
-    let message =
-        rest.filter(|(operation, _)| operation.starts_with(' ')).map_or(&*error.message, |rest| rest.1);
+    let message = rest.map_or(&*error.message, |(_, message)| message);
     error.message = translated(message);
     for fault in &mut error.faults {
-        fault.message = translated(&fault.message);
+        let option = words.options.iter().find(|(name, _)| *name == fault.path);
+        fault.message = match option {
+            Some((name, option)) => replace_words(&fault.message, name, option),
+            None => translated(&fault.message),
+        };
+    }
+    if !error.faults.is_empty() {
+        let messages: Vec<&str> = error.faults.iter().map(|fault| fault.message.as_str()).collect();
+        error.message = messages.join("; ");
     }
     for text in error.suggestions.iter_mut().chain(&mut error.causes) {
         *text = translated(text);
@@ -166,16 +173,33 @@ fn replace_words(text: &str, name: &str, option: &str) -> String {
 /// A request that a tool refused, or work of a tool that failed.
 pub(super) fn render(execution: &ToolExecution, renderer: &Renderer) -> String {
     let error = execution.result.error.clone().unwrap_or_default();
-    let code = execution.result.metadata.get("code").and_then(Value::as_str).unwrap_or("failed");
-    let title = Level::ERROR.primary_title(escape::short(&error.message, MESSAGE)).id(code);
-    let mut helps = error.advice();
-    if let (true, Some(words)) = (error.kind.is_request(), Words::of(&execution.tool_name)) {
-        helps.push(format!("see `trommel {} --help`", words.command));
-    }
-    let causes = error.causes.iter().map(|cause| format!("caused by: {}", escape::short(cause, MESSAGE)));
-    let causes = causes.map(|cause| Level::NOTE.message(cause));
-    let helps = helps.iter().map(|help| Level::HELP.message(escape::short(help, MESSAGE)));
-    renderer.render(&[title.elements(causes.chain(helps))])
+    let code = execution.result.metadata.get("code").and_then(Value::as_str);
+    let code = code.unwrap_or(match error.kind {
+        ErrorKind::InvalidArguments => "usage",
+        ErrorKind::TimedOut => "timed_out",
+        ErrorKind::Cancelled => "cancelled",
+        _ => "failed",
+    });
+    let short = |text: &str| escape::short(text, MESSAGE);
+    let title = Level::ERROR.primary_title(short(&error.message)).id(code);
+    let details = error.faults.iter().flat_map(Fault::details);
+    let causes = error.causes.iter().map(|cause| format!("caused by: {cause}"));
+    let notes = details.chain(causes).map(|note| Level::NOTE.message(short(&note)));
+    let meant =
+        (!error.suggestions.is_empty()).then(|| format!("did you mean {}?", error.suggestions.join(", ")));
+    let see = error.kind.is_request().then(|| see(execution)).flatten();
+    let helps = meant.into_iter().chain(see).map(|help| Level::HELP.message(short(&help)));
+    renderer.render(&[title.elements(notes.chain(helps))])
+}
+
+/// Where to read about the command that made a call.
+fn see(execution: &ToolExecution) -> Option<String> {
+    let Words { command, options } = Words::of(&execution.tool_name)?;
+    let operation = execution.parameters.get("operation").and_then(Value::as_str).map(|operation| {
+        let option = options.iter().find(|(name, _)| *name == operation);
+        format!(" {}", option.map_or(operation, |(_, option)| option))
+    });
+    Some(format!("see `trommel {command}{} --help`", operation.unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ fn lengths_members_and_totals() {
         counted.get("total").unwrap().as_u64().unwrap()
     };
     assert_eq!(total("$..tags --as array_length"), 4);
-    assert_eq!(total("$.users --as array_length"), 4);
+    assert_eq!(total("$.users --as array-length"), 4);
     assert_eq!(total("$.meta --as object_keys"), 3);
     assert_eq!(total("$.users[*] --as object_keys"), 15);
     assert_eq!(total("$.* --as nested_total"), 7);
@@ -55,7 +55,8 @@ fn nothing_counted_is_a_failure_only_on_request() {
 #[test]
 fn what_has_no_length_is_named() {
     let refused = line("count users.json n=$.users[*] --as array_length").failed(1);
-    assert!(refused.contains("$['users'][0] is an object") && refused.contains("object_keys"), "{refused}");
+    assert!(refused.contains("$['users'][0] is of type object"), "{refused}");
+    assert!(refused.contains("use --as object-keys, or select only values that have elements"), "{refused}");
 }
 
 #[test]
@@ -67,5 +68,5 @@ fn names_are_unique() {
     let refused = line("count users.json =$.a").failed(2);
     assert!(refused.contains("the name before the = is empty"), "{refused}");
     let refused = line("count users.json users").failed(2);
-    assert!(refused.contains("NAME=QUERY"), "{refused}");
+    assert!(refused.contains("write `$.users`"), "{refused}");
 }

@@ -13,10 +13,14 @@ mod common;
 mod count;
 mod errors;
 #[cfg(unix)]
+mod examples;
+#[cfg(unix)]
 mod exits;
 mod extract;
 mod help;
 mod input;
+#[cfg(unix)]
+mod mistakes;
 mod pages;
 mod readme;
 mod routes;
