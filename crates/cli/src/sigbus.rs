@@ -33,6 +33,7 @@ pub(crate) fn guard(_: &str) -> bool {
 /// The program installs it itself and chains no other. The standard library's handler would restore the default action,
 /// so that the next thread to touch the file would end the process by signal.
 #[cfg(unix)]
+#[expect(unsafe_code, reason = "the safe crates chain the handler before, or are not async-signal-safe")]
 mod handler {
     use std::io::{self, IsTerminal};
     use std::ptr;
@@ -64,28 +65,35 @@ mod handler {
         let message = format!("{clear}error: {file} changed while it was read; run again with --no-mmap\n");
         MESSAGE.get_or_init(|| message.into_bytes());
         // SAFETY: `report` is async-signal-safe, as its own comments show.
-        #[expect(unsafe_code, reason = "a handler may only do what is safe in a signal")]
-        unsafe {
-            handle(libc::SIGBUS, report)
-        }
+        unsafe { handle(libc::SIGBUS, report) }
     }
 
     /// Sets the action of a signal; returns false if the system refuses.
     ///
     /// # Safety
     /// `handler` must call async-signal-safe functions only.
-    #[expect(unsafe_code, reason = "a handler may only do what is safe in a signal")]
     unsafe fn handle(signal: c_int, handler: extern "C" fn(c_int)) -> bool {
         // SAFETY: `sigaction` is a plain struct of integers and an optional function pointer, for which zeros are valid.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = handler as *const () as libc::sighandler_t;
         action.sa_flags = libc::SA_ONSTACK;
-        // SAFETY: the pointers are to live values, the previous action is not requested, and the caller promises that the
-        // handler may run in a signal.
-        unsafe {
-            libc::sigemptyset(&raw mut action.sa_mask) == 0
-                && libc::sigaction(signal, &raw const action, ptr::null_mut()) == 0
+        action.sa_mask = signals(None);
+        // SAFETY: the action is a live value, the previous one is not requested, and the caller promises that the handler
+        // may run in a signal.
+        unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) == 0 }
+    }
+
+    /// A set of one signal or none. Async-signal-safe.
+    fn signals(one: Option<c_int>) -> libc::sigset_t {
+        // SAFETY: the set is a plain struct of integers, for which zeros are valid.
+        let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a live value, and `sigemptyset` is async-signal-safe.
+        unsafe { libc::sigemptyset(&raw mut set) };
+        if let Some(signal) = one {
+            // SAFETY: as above.
+            unsafe { libc::sigaddset(&raw mut set, signal) };
         }
+        set
     }
 
     /// Writes the message once, and ends the process with status 1 within [`PATIENCE`].
@@ -96,10 +104,7 @@ mod handler {
         if REPORTED.swap(true, Ordering::Relaxed) {
             loop {
                 // SAFETY: `pause` takes no arguments and is async-signal-safe.
-                #[expect(unsafe_code, reason = "waits for the end")]
-                unsafe {
-                    libc::pause();
-                }
+                unsafe { libc::pause() };
             }
         }
         limit_time();
@@ -113,17 +118,13 @@ mod handler {
 
     /// Lets SIGALRM end the process, also if the parent process ignored or blocked it.
     fn limit_time() {
-        // SAFETY: `sigaction`, `sigemptyset`, `sigaddset`, `pthread_sigmask` and `alarm` are async-signal-safe, and so is
-        // `leave`. The signal set is a plain struct of integers, for which zeros are valid.
-        #[expect(unsafe_code, reason = "the safe ways to wait for a pipe are not async-signal-safe")]
-        unsafe {
-            let mut alarm: libc::sigset_t = std::mem::zeroed();
-            handle(libc::SIGALRM, leave);
-            libc::sigemptyset(&raw mut alarm);
-            libc::sigaddset(&raw mut alarm, libc::SIGALRM);
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const alarm, ptr::null_mut());
-            libc::alarm(PATIENCE);
-        }
+        let alarm = signals(Some(libc::SIGALRM));
+        // SAFETY: `sigaction` and `leave` are async-signal-safe.
+        unsafe { handle(libc::SIGALRM, leave) };
+        // SAFETY: the set is a live value, the previous one is not requested, and the call is async-signal-safe.
+        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const alarm, ptr::null_mut()) };
+        // SAFETY: `alarm` takes a number and is async-signal-safe.
+        unsafe { libc::alarm(PATIENCE) };
     }
 
     /// Ends the process with status 1, without running anything else (`_exit`).

@@ -26,7 +26,7 @@
 //!
 //! [`QueryLimits`] bounds the text (64 KiB), the nesting (128, which also bounds the stack of everything that walks a tree) and
 //! the number of selectors (4,096). Parsing is linear in the text. A [`ParseError`] says what is wrong, where, what was expected,
-//! and where it can what to write instead. Patterns are I-Regexps (RFC 9485), translated to a linear-time engine whose memory is
+//! and, if a near text is valid, what to write instead: the text parses after every [`Suggestion`]. Patterns are I-Regexps (RFC 9485), translated to a linear-time engine whose memory is
 //! bounded; numbers compare by their exact value, whatever their spelling and size.
 
 mod compare;

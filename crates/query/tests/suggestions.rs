@@ -86,8 +86,9 @@ const HABITS: &[(&str, Option<&str>)] = &[
     ("", Some("$")),
 ];
 
+/// R45: habits of other languages get the exact query.
 #[test]
-fn habits_get_valid_suggestions() {
+fn r45_habits_get_valid_suggestions() {
     for &(text, expected) in HABITS {
         let error = text.parse::<Query>().expect_err(text);
         let fixed = error.suggestion().and_then(|fix| fix.apply(text));
@@ -118,9 +119,9 @@ fn filters_alone_get_valid_suggestions() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(u32::try_from(cases(20_000, 1_000_000)).unwrap_or(u32::MAX)))]
 
-    /// Whatever the text: a suggestion parses, and can be applied to the text.
+    /// R45: for any text, a suggestion parses after it is applied.
     #[test]
-    fn every_suggestion_parses(text in "[$@.a-c0-9\\[\\](){}'\"?*|,:=<>!& +~/-]{0,24}") {
+    fn r45_every_suggestion_parses(text in "[$@.a-c0-9\\[\\](){}'\"?*|,:=<>!& +~/-]{0,24}") {
         if let Err(error) = text.parse::<Query>()
             && let Some(fix) = error.suggestion()
         {

@@ -31,11 +31,11 @@ pub(super) struct Grid {
     right: &'static [bool],
 }
 
-/// Names of columns with ids, which people copy.
-const IDS: [&str; 2] = ["id", "session"];
+/// Names of columns that are never broken: ids, which people copy, and times.
+const WHOLE: [&str; 3] = ["id", "session", "changed"];
 
 impl Grid {
-    /// A table whose columns have names and sides. Ids and numbers are never broken across lines.
+    /// A table whose columns have names and sides. Ids, times and numbers are never broken across lines.
     fn new(names: &[&str], right: &'static [bool]) -> Self {
         let mut grid = Self::unnamed(right);
         let cells = names.iter().enumerate();
@@ -43,7 +43,7 @@ impl Grid {
             cells.map(|(column, name)| Cell::new(name).set_alignment(grid.side(column))).collect();
         grid.table.set_header(cells);
         for (column, name) in names.iter().enumerate() {
-            let is_whole = right.get(column) == Some(&true) || IDS.contains(name);
+            let is_whole = right.get(column) == Some(&true) || WHOLE.contains(name);
             if let (true, Some(column)) = (is_whole, grid.table.column_mut(column)) {
                 column.set_constraint(ColumnConstraint::ContentWidth);
             }

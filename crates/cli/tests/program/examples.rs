@@ -108,15 +108,14 @@ fn root() -> PathBuf {
 /// Copies a folder, with changes to the texts and the names of its files and folders.
 fn copy(from: &Path, to: &Path, changes: &[(&str, &str)]) {
     fs::create_dir_all(to).unwrap();
-    let changed =
-        |text: &str| changes.iter().fold(text.to_owned(), |text, (old, new)| text.replace(old, new));
+    let apply = |text: &str| changes.iter().fold(text.to_owned(), |text, (old, new)| text.replace(old, new));
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
-        let to = to.join(changed(path.file_name().unwrap().to_str().unwrap()));
+        let to = to.join(apply(path.file_name().unwrap().to_str().unwrap()));
         if path.is_dir() {
             copy(&path, &to, changes);
         } else {
-            fs::write(to, changed(&fs::read_to_string(&path).unwrap())).unwrap();
+            fs::write(to, apply(&fs::read_to_string(&path).unwrap())).unwrap();
         }
     }
 }
@@ -217,10 +216,9 @@ impl Scene {
     /// Runs a line as a user types it.
     fn shell(&self, line: &str) -> Run {
         let binary = Path::new(env!("CARGO_BIN_EXE_trommel")).parent().unwrap();
-        let path =
-            format!("{}:{}:{}", self.path("bin").display(), binary.display(), std::env::var("PATH").unwrap());
         let mut command = Command::new("sh");
-        command.args(["-c", line]).current_dir(self.path("")).env("PATH", path);
+        command.args(["-c", &format!("PATH=$0:$1:$PATH; {line}")]).arg(self.path("bin")).arg(binary);
+        command.current_dir(self.path(""));
         command.env("TROMMEL_HOME", self.home.path()).env("TZ", "UTC");
         command.env("AMPLIFIER_HOME", self.path("amplifier")).env("CLAUDE_CONFIG_DIR", self.path("claude"));
         Run::of(command.output().unwrap())

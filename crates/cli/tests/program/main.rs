@@ -21,6 +21,8 @@ mod help;
 mod input;
 #[cfg(unix)]
 mod mistakes;
+#[cfg(unix)]
+mod narrow;
 mod pages;
 mod readme;
 mod routes;

@@ -194,8 +194,9 @@ fn assert_no_arguments(command: &str, err: &str, arguments: &[String]) {
     assert!(!err.contains("Request Refused") && err.starts_with("error"), "{command}: {err}");
 }
 
+/// R45: messages about buffers name the options of the command line.
 #[test]
-fn messages_about_buffers_name_options() {
+fn r45_messages_about_buffers_name_options() {
     let home = Home::new("mistaken-buffers");
     let folder = home.folder();
     folder.file("app.jsonl", "{\"a\": 1}\n{\"a\": 2}\n");
@@ -245,8 +246,9 @@ fn messages_about_buffers_name_options() {
     }
 }
 
+/// R45: messages about sessions do, too.
 #[test]
-fn messages_about_sessions_name_options() {
+fn r45_messages_about_sessions_name_options() {
     let tour = crate::common::data().join("../tour/agents").canonicalize().unwrap();
     let arguments = arguments("session");
     let mut failed = 0;

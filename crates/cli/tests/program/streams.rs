@@ -38,9 +38,9 @@ const ANSWERS: &[&str] = &[
     "sessions list",
 ];
 
-/// Nothing that a command prints is lost with status 0: help, too, fails on a full disk.
+/// R48: nothing that a command prints is lost with status 0: help, too, fails on a full disk.
 #[test]
-fn full_standard_output_is_an_error() {
+fn r48_full_standard_output_is_an_error() {
     let home = Home::new("full");
     for args in ANSWERS {
         let full = File::options().write(true).open("/dev/full").unwrap();
@@ -58,9 +58,9 @@ fn shell(line: &str, home: &Home) -> Run {
     Run::of(shell.output().unwrap())
 }
 
-/// The runtime opens /dev/null in place of a closed standard output; the answer must not go there.
+/// R48: the runtime opens /dev/null in place of a closed standard output; the answer must not go there.
 #[test]
-fn closed_standard_output_is_an_error() {
+fn r48_closed_standard_output_is_an_error() {
     let home = Home::new("closed");
     for args in ANSWERS {
         let run = shell(&format!("{} >&-", args.replace('$', "\\$").replace('*', "\\*")), &home);
@@ -99,9 +99,9 @@ fn closed_standard_input_is_an_error() {
     }
 }
 
-/// Arguments in usage errors cannot turn text round or act on a terminal, and lose no other words.
+/// R26: arguments in usage errors cannot turn text round or act on a terminal, and lose no other words.
 #[test]
-fn usage_errors_escape_arguments() {
+fn r26_usage_errors_escape_arguments() {
     for args in [
         &["list", "--after", "\u{202e}evil"][..],
         &["list", "--after=\u{1b}[31mred\u{7}"],

@@ -14,7 +14,7 @@ use crate::common::{Folder, trommel, wait};
 const LENGTH: usize = 48 << 20;
 
 /// Runs per case: which threads fault first differs from run to run.
-const RUNS: usize = 5;
+const RUNS: usize = 3;
 
 /// A large file that is truncated while the program reads it.
 struct Case {
@@ -98,7 +98,7 @@ fn r22_threads_that_fault_together_end_in_status_1() {
             failed += u32::from(status == Some(1));
         }
     }
-    assert!(failed > 5, "only {failed} runs met the change");
+    assert!(failed > 3, "only {failed} runs met the change");
 }
 
 /// R22: the message is there once, whatever the number of threads.

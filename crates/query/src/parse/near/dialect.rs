@@ -26,7 +26,7 @@ impl<'t> Parser<'t> {
                 let word = &rest[..rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len())];
                 match word.to_ascii_lowercase().as_str() {
                     "in" => self.one_of(self.at + word.len()),
-                    test @ ("contains" | "like") => self.tested(test, self.at + word.len()),
+                    operator @ ("contains" | "like") => self.tested(operator, self.at + word.len()),
                     "nin" | "subsetof" | "anyof" | "noneof" | "size" | "empty" => None,
                     _ => return None,
                 }
@@ -63,9 +63,9 @@ impl<'t> Parser<'t> {
         let start = self.current_query()?;
         let query = self.text.get(start..self.shorthand.start)?;
         if let Some((text, end)) = self.string_argument(self.at + 1)
-            && let Some(test) = string_test(name, query, &text)
+            && let Some(call) = string_test(name, query, &text)
         {
-            return self.suggest(start..end, test);
+            return self.suggest(start..end, call);
         }
         let function = nearest_function(name)?;
         let arguments = self.rest().strip_prefix('(')?;
@@ -89,8 +89,8 @@ impl<'t> Parser<'t> {
         let arguments = self.text.get(open..)?.strip_prefix('(')?;
         let query = arguments.split_once(',')?.0;
         let (text, end) = self.string_argument(open + query.len() + 2)?;
-        let test = string_test(self.text.get(name.clone())?, query.trim_matches(is_blank), &text)?;
-        self.suggest(name.start..end, test)
+        let call = string_test(self.text.get(name.clone())?, query.trim_matches(is_blank), &text)?;
+        self.suggest(name.start..end, call)
     }
 
     /// Where the query of shorthand names that ends here begins.
@@ -139,10 +139,10 @@ impl<'t> Parser<'t> {
     }
 
     /// `@.a contains 'x'` as `search(@.a, 'x')`; the right side follows `start`.
-    fn tested(&self, test: &str, start: usize) -> Option<Suggestion> {
+    fn tested(&self, operator: &str, start: usize) -> Option<Suggestion> {
         let mut ahead = self.look(start + self.blanks_at(start))?;
         let text = ahead.rest().starts_with(['\'', '"']).then(|| ahead.string().ok())??;
-        self.suggest(self.operand..ahead.at, string_test(test, self.left()?, &text)?)
+        self.suggest(self.operand..ahead.at, string_test(operator, self.left()?, &text)?)
     }
 
     /// `@.a in ['x', 1]` as `(@.a == 'x' || @.a == 1)`; the list is behind `start`.

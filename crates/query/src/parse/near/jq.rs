@@ -1,7 +1,5 @@
 //! Programs of jq that a query can express: paths, `select` after an iteration, and objects of plain names.
 
-use std::fmt::Write;
-
 use super::repair::LONGEST;
 use super::strings::string_test;
 use super::{is_name_char, is_name_first};
@@ -102,11 +100,8 @@ fn comparison(text: &str) -> String {
     if !text.starts_with('.') || text.contains(['=', '<', '>', '!', ' ', '(']) {
         return current(text);
     }
-    let mut test = String::new();
     let query = current(text);
-    // Writing to a string cannot fail.
-    let _ = write!(test, "{query} && {query} != null && {query} != false");
-    test
+    format!("{query} && {query} != null && {query} != false")
 }
 
 /// `.a | test("x")` and `.a | length > 1`: the query on the left, the rest on the right.
@@ -114,7 +109,7 @@ fn piped(query: &str, text: &str) -> Option<String> {
     if let Some(rest) = text.strip_prefix("length") {
         return Some(format!("length({query}){rest}"));
     }
-    let (test, rest) = text.split_once('(')?;
+    let (name, rest) = text.split_once('(')?;
     let quoted = rest.strip_suffix(')')?.trim();
     let quote = quoted.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let plain = quoted.strip_prefix(quote)?.strip_suffix(quote)?;
@@ -122,7 +117,7 @@ fn piped(query: &str, text: &str) -> Option<String> {
     if plain.contains(['\\', quote]) {
         return None;
     }
-    string_test(test.trim(), query, plain)
+    string_test(name.trim(), query, plain)
 }
 
 /// A path that begins at the current value: `.a` as `@.a`.
@@ -157,7 +152,6 @@ fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
         match (quote, c) {
             (Some(_), '\\') => skip = at + 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
             (Some(open), c) if c == open => quote = None,
-            (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(c),
             (None, _) if depth == 0 && text[at..].starts_with(separator) => {
                 parts.push(&text[start..at]);
@@ -166,7 +160,7 @@ fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
             }
             (None, '[' | '(' | '{') => depth += 1,
             (None, ']' | ')' | '}') => depth = depth.saturating_sub(1),
-            (None, _) => {}
+            _ => {}
         }
     }
     parts.push(&text[start..]);

@@ -5,9 +5,9 @@ use crate::regexp::Pattern;
 
 /// Returns the call that tests whether a query's string begins with, ends with, contains or matches `text`.
 ///
-/// `test` is the name that another language has for the test, in any case.
-pub(super) fn string_test(test: &str, query: &str, text: &str) -> Option<String> {
-    let (function, pattern) = match test.to_ascii_lowercase().as_str() {
+/// `name` is the name that another language has for the test, in any case.
+pub(super) fn string_test(name: &str, query: &str, text: &str) -> Option<String> {
+    let (function, pattern) = match name.to_ascii_lowercase().as_str() {
         "startswith" | "starts_with" => ("search", "^".to_owned() + &literal(text)),
         "endswith" | "ends_with" => ("search", literal(text) + "$"),
         "contains" | "includes" => ("search", literal(text)),

@@ -13,8 +13,8 @@ const ID: usize = 8;
 /// Characters of a project and of a model.
 const SHORT: usize = 20;
 
-/// Characters of a name at least.
-const SHORTEST: usize = 12;
+/// Characters of a name, a project and a model at least.
+const SHORTEST: usize = 8;
 
 /// Columns that ids, turns, times and the space between columns take.
 const FIXED: usize = 8 + 5 + 16 + 6 * 2;
@@ -60,11 +60,11 @@ pub(crate) fn list(answer: &str, clock: &Clock) -> serde_json::Result<String> {
         let name = row.name.as_deref().or(row.problem.as_ref().map(|_| "(its description is damaged)"));
         let cells = [
             id,
-            // The end of a project's name tells more than its beginning.
+            // The ends of projects and models distinguish them.
             last(&row.project, short_chars),
             on_one_line(name.unwrap_or_default(), name_chars),
             row.turn_count.map(grouped).unwrap_or_default(),
-            on_one_line(undated(row.model.as_deref().unwrap_or_default()), short_chars - 1),
+            last(undated(row.model.as_deref().unwrap_or_default()), short_chars),
             clock.minute(row.modified.as_deref()),
         ];
         let mark = match row.format.as_str() {
@@ -81,7 +81,7 @@ pub(crate) fn list(answer: &str, clock: &Clock) -> serde_json::Result<String> {
 /// Characters of a name, and of a project and of a model, that fit so many columns.
 fn shares(columns: Option<usize>) -> (usize, usize) {
     let Some(columns) = columns else { return (NAME, SHORT) };
-    let short = (columns / 3).clamp(SHORTEST, SHORT);
+    let short = (columns * 3 / 10).clamp(SHORTEST, SHORT);
     // One column marks that a name is cut.
     (columns.saturating_sub(2 * short + 1).clamp(SHORTEST, NAME), short)
 }
@@ -134,9 +134,10 @@ mod tests {
 
     #[test]
     fn lists_fit_the_terminal() {
-        for columns in 60..200 {
-            let (name, short) = shares(Some(columns - FIXED));
-            assert!(columns < 80 || FIXED + name + 1 + 2 * short <= columns, "{columns}: {name} {short}");
+        for (columns, marks) in (80..200).flat_map(|columns| [(columns, 0), (columns, 1)]) {
+            let fixed = FIXED + marks * MARK;
+            let (name, short) = shares(Some(columns - fixed));
+            assert!(fixed + name + 1 + 2 * short <= columns, "{columns}: {name} {short}");
         }
         assert_eq!(undated("claude-sonnet-4-5-20250929"), "claude-sonnet-4-5");
         assert_eq!(undated("gpt-2025"), "gpt-2025");
