@@ -220,3 +220,16 @@ fn help(error: &reader::Error) -> Option<String> {
     };
     Some(help)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_fits_the_cause() {
+        assert!(open_help(io::ErrorKind::NotFound).contains("standard input"));
+        for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::Other] {
+            assert!(!open_help(kind).contains("standard input"), "{kind}");
+        }
+    }
+}

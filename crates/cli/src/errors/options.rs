@@ -141,8 +141,9 @@ pub(crate) fn translate(execution: &mut ToolExecution) {
 ///
 /// A name that the caller gave as a value, such as a buffer named `start_line`, stays.
 fn in_options(text: &str, options: &[(&str, &str)], given: &Map<String, Value>) -> String {
-    let is_given =
-        |name: &str| given.values().any(|value| value.as_str().is_some_and(|value| value.contains(name)));
+    let values = given.iter().filter(|(name, _)| *name != "operation");
+    let values: Vec<&str> = values.filter_map(|(_, value)| value.as_str()).collect();
+    let is_given = |name: &str| values.iter().any(|value| value.contains(name));
     let mut text = text.to_owned();
     for (name, option) in options {
         if is_given(name) {
@@ -233,5 +234,8 @@ mod tests {
     fn values_of_the_caller_stay() {
         let given = json!({"target": "start_line"});
         assert_eq!(shown("there is no buffer `start_line`", &given), "there is no buffer `start_line`");
+        let given = json!({"operation": "get_events"});
+        let shown = in_options("get_events takes no `limit`", SESSIONS, given.as_object().unwrap());
+        assert_eq!(shown, "events takes no --limit");
     }
 }

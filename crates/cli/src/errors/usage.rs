@@ -1,5 +1,6 @@
 //! Help, the version, and arguments that the parser refuses.
 
+use std::env;
 use std::io::Write;
 
 use clap::builder::StyledStr;
@@ -15,8 +16,10 @@ pub(crate) fn report(mut error: clap::Error) -> Result<(), Failure> {
     }
     drop_misleading_tips(&mut error);
     let text = error.render();
-    // The arguments are part of the message. What could act on a terminal is escaped, and styles with it.
-    let hostile = std::env::args_os().any(|arg| escape::is_needed(&arg.to_string_lossy()));
+    // Arguments and variables are part of the message. What could act on a terminal is escaped, and styles with it.
+    let variables = env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TROMMEL_"));
+    let mut given = env::args_os().chain(variables.map(|(_, value)| value));
+    let hostile = given.any(|text| escape::is_needed(&text.to_string_lossy()));
     let _ = if hostile {
         write!(anstream::stderr(), "{}", escape::lines(&text.to_string()))
     } else {

@@ -117,6 +117,8 @@ fn r26_usage_errors_escape_arguments() {
         assert!(!err.contains(hostile) && !err.contains("[31mred"), "{err:?}");
         assert!(err.contains("error"), "{err:?}");
     }
+    let log = Run::of(trommel(["call", "x"]).env("TROMMEL_LOG", "\u{202e}").output().unwrap()).failed(2);
+    assert!(log.contains("invalid value '\\u202e'"), "{log}");
     let run = common::run(["list", "--after", "\u{202e}evil"]);
     assert!(run.failed(2).contains("invalid value '\\u202eevil' for '--after <TIME>'"));
 }
