@@ -109,6 +109,12 @@ fn filters_alone_get_valid_suggestions() {
         ("@.a like '%x'", Some("match(@.a, '.*x')")),
         ("@.a == \"x", Some("@.a == \"x\"")),
         ("@.a + 1 > 2", None),
+        ("select(.a == 1)", Some("@.a == 1")),
+        (".a | test(\"x\")", Some("search(@.a, 'x')")),
+        (".a | length > 1", Some("length(@.a) > 1")),
+        (".a | contains(\"x\") and .b", None),
+        ("@.a = 1 || .b", Some("@.a == 1 || @.b")),
+        (".a[] | select(.b)", None),
     ] {
         let error = Query::parse_filter(text).expect_err(text);
         let fixed = error.suggestion().and_then(|fix| fix.apply(text));

@@ -66,7 +66,8 @@ Examples:
   trommel sample data.json '$.users' -n 5      # draw five users at random
   trommel put page.json --tool web.fetch       # store it, and query output:ID later
 
-Outputs are stored under $TROMMEL_HOME [default: trommel, in the folder of the user's data].
+Outputs are stored under $TROMMEL_HOME [default: the platform's data folder, such as
+~/.local/share/trommel].
 
 Exit status: 0 done, 1 the work failed, 2 usage error, 130 interrupted,
 141 output pipe closed, 143 terminated.";

@@ -41,12 +41,11 @@ fn selected(text: &str) -> Option<String> {
         open -= usize::from(c == ')');
         open == 0
     })?;
-    let condition = rest.get(..end)?;
-    match Query::parse_filter(condition) {
-        Ok(_) => Some(condition.to_owned()),
-        Err(error) => error.suggestion()?.apply(condition),
-    }
-    .filter(|filter| !filter.contains('\''))
+    let program = format!("select({})", rest.get(..end)?);
+    let error = Query::parse_filter(&program).err()?;
+    let filter = error.suggestion()?.apply(&program)?;
+    // The advice shows the filter in single quotes.
+    (!filter.contains('\'')).then_some(filter)
 }
 
 /// Advice about the shell, for a text that looks like what is left of a query in double quotes.

@@ -215,7 +215,7 @@ fn sessions_of_both_programs_are_listed() {
     let shown = home.shown("list --all --limit 2");
     assert!(rows(&shown)[1].starts_with("c1a2b3c4 -home-u-web Make it blue large-2 2"), "{shown}");
     assert!(
-        rows(&shown)[1].ends_with(" Claude") && shown.ends_with("note: 2 of 3; --offset 2 goes on\n"),
+        rows(&shown)[1].ends_with(" Claude") && shown.ends_with("note: 2 of 3; next page: --offset 2\n"),
         "{shown}"
     );
 }
@@ -361,7 +361,7 @@ fn events_show_what_is_asked_for() {
             "time event what is known",
             "2026-03-01 09:01:00.000 prompt:submit",
             "2026-03-01 09:01:01.000 llm:response status=ok model=small-1 provider=p duration_ms=10",
-            "note: 3 of 24; --offset 3 goes on",
+            "note: 3 of 24; next page: --offset 3",
         ],
     );
     let shown = home.shown("events 5d1c --type llm:response --field model --field data --limit 1");

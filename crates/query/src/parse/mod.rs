@@ -32,13 +32,13 @@ type Parsed<T> = Result<T, ParseError>;
 /// `jsonpath-query`: the whole text.
 pub(crate) fn query(text: &str, limits: &QueryLimits) -> Parsed<Segments> {
     let parse = |text: &str| query_once(text, limits).map(drop);
-    query_once(text, limits).map_err(|error| near::checked(error, text, &parse))
+    query_once(text, limits).map_err(|error| near::checked(error, text, (&near::query_of_jq, &parse)))
 }
 
 /// A filter's expression alone: `logical-expr`, `?logical-expr` or `[?logical-expr]`, white space around it.
 pub(crate) fn filter(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
     let parse = |text: &str| filter_once(text, limits).map(drop);
-    filter_once(text, limits).map_err(|error| near::checked(error, text, &parse))
+    filter_once(text, limits).map_err(|error| near::checked(error, text, (&near::filter_of_jq, &parse)))
 }
 
 /// As [`query`], with a suggestion that is not checked.

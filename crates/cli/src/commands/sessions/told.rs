@@ -118,7 +118,7 @@ pub(super) fn rest(operation: &Operation, answer: &str, notes: &Notes) {
     let page = count.transcript_page.map(|page| page.total_count);
     let Some(total) = count.total.or(count.total_count).or(page) else { return };
     if let Some(Truncated { returned, next }) = count.truncated {
-        notes.note(&format!("{} of {}; --offset {next} goes on", grouped(returned), grouped(total)));
+        notes.note(&format!("{} of {}; next page: --offset {next}", grouped(returned), grouped(total)));
     } else if total == 0 {
         notes.note(match operation {
             Operation::List(_) => "no sessions like that; --amplifier and --claude say where to look",

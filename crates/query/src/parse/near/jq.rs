@@ -1,4 +1,5 @@
-//! Programs of jq that a query can express: paths, `select` after an iteration, and objects of plain names.
+//! Programs of jq that a query or a filter can express: paths, `select` after an iteration, objects of plain names, and
+//! conditions.
 
 use super::repair::LONGEST;
 use super::strings::string_test;
@@ -8,7 +9,7 @@ use crate::display::write_quoted;
 /// The query that selects the values of a jq program, if the text uses jq's own words and a query can express them.
 ///
 /// The result may need further repairs, such as quotes for names.
-pub(super) fn translated(text: &str) -> Option<String> {
+pub(in crate::parse) fn query(text: &str) -> Option<String> {
     if text.len() > LONGEST {
         return None;
     }
@@ -16,7 +17,7 @@ pub(super) fn translated(text: &str) -> Option<String> {
     // `[.a[] | .b]` collects the values that a query selects anyway.
     if let Some(inner) = text.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) {
         let inner = inner.trim();
-        let collected = inner.starts_with('.').then(|| translated(inner).or_else(|| path(inner)))?;
+        let collected = inner.starts_with('.').then(|| query(inner).or_else(|| path(inner)))?;
         return collected.map(rooted);
     }
     let stages = split(text, "|");
@@ -24,19 +25,32 @@ pub(super) fn translated(text: &str) -> Option<String> {
     if !has_own_words {
         return None;
     }
-    let mut query = String::new();
+    let mut segments = String::new();
     for stage in stages {
         let stage = stage.trim();
         if let Some(condition) = argument(stage, "select") {
-            let collection = query.strip_suffix("[*]")?;
-            query = format!("{collection}[?{}]", self::condition(condition)?);
+            let collection = segments.strip_suffix("[*]")?;
+            segments = format!("{collection}[?{}]", self::condition(condition)?);
         } else if let Some(names) = object(stage) {
-            query.push_str(&names);
+            segments.push_str(&names);
         } else {
-            query.push_str(&path(stage)?);
+            segments.push_str(&path(stage)?);
         }
     }
-    Some(rooted(query))
+    Some(rooted(segments))
+}
+
+/// The filter of a condition of jq, with or without `select` around it.
+pub(in crate::parse) fn filter(text: &str) -> Option<String> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let text = text.trim();
+    match argument(text, "select") {
+        Some(inner) => condition(inner),
+        None if split(text, "||").len() == 1 && split(text, "|").len() > 1 => condition(text),
+        None => None,
+    }
 }
 
 /// A query's text with its `$`.
@@ -73,24 +87,24 @@ fn object(text: &str) -> Option<String> {
     Some(selectors + "]")
 }
 
-/// The condition of `select` as a filter.
+/// The condition of `select` as a filter. A pipe binds less than `or`, and `or` less than `and`.
 fn condition(text: &str) -> Option<String> {
     let text = text.trim();
+    match split(text, "|").as_slice() {
+        [_] => {}
+        [left, right] if right.trim() == "not" => return condition(left).map(|inner| format!("!({inner})")),
+        [left, right] => return piped(left.trim(), right.trim()),
+        _ => return None,
+    }
     for (word, operator) in [(" or ", " || "), (" and ", " && ")] {
         let parts = split(text, word);
         if parts.len() > 1 {
             return Some(parts.into_iter().map(condition).collect::<Option<Vec<_>>>()?.join(operator));
         }
     }
-    let inner = argument(text, "");
-    if let Some(inner) = inner {
-        return condition(inner).map(|inner| format!("({inner})"));
-    }
-    match split(text, "|").as_slice() {
-        [one] => Some(comparison(one)),
-        [left, "not" | " not"] => condition(left).map(|inner| format!("!({inner})")),
-        [left, right] => piped(&current(left.trim()), right.trim()),
-        _ => None,
+    match argument(text, "") {
+        Some(inner) => condition(inner).map(|inner| format!("({inner})")),
+        None => Some(comparison(text)),
     }
 }
 
@@ -104,8 +118,13 @@ fn comparison(text: &str) -> String {
     format!("{query} && {query} != null && {query} != false")
 }
 
-/// `.a | test("x")` and `.a | length > 1`: the query on the left, the rest on the right.
-fn piped(query: &str, text: &str) -> Option<String> {
+/// `.a | test("x")` and `.a | length > 1`: the path on the left, the rest on the right.
+fn piped(path: &str, text: &str) -> Option<String> {
+    let is_single = [" and ", " or "].iter().all(|word| split(text, word).len() == 1);
+    if !path.starts_with('.') || path.contains(' ') || !is_single {
+        return None;
+    }
+    let query = &current(path);
     if let Some(rest) = text.strip_prefix("length") {
         return Some(format!("length({query}){rest}"));
     }

@@ -18,6 +18,7 @@ use super::{Parser, is_blank, is_name_char, is_name_first};
 use crate::display::write_quoted;
 use crate::error::{ParseError, ParseErrorKind, Suggestion};
 
+pub(super) use jq::{filter as filter_of_jq, query as query_of_jq};
 pub(super) use repair::checked;
 
 /// A name of more characters is too long to be suggested, and is not looked at to its end.

@@ -1,6 +1,5 @@
 //! A suggestion for the whole text: it is made only if the text parses afterwards.
 
-use super::jq;
 use crate::error::{ParseError, ParseErrorKind, Suggestion};
 
 /// Changes that are tried one after the other.
@@ -15,16 +14,23 @@ const ENDS: usize = 8;
 /// Parses a text without checking the suggestion of its error.
 type Parse<'a> = &'a dyn Fn(&str) -> Result<(), ParseError>;
 
+/// Translates a text of jq's language; none if the text has none of jq's own words.
+type Translate<'a> = &'a dyn Fn(&str) -> Option<String>;
+
 /// Replaces the suggestion of an error by one after which the text parses, or drops it.
 #[cold]
 #[inline(never)]
-pub(in crate::parse) fn checked(error: ParseError, text: &str, parse: Parse<'_>) -> ParseError {
+pub(in crate::parse) fn checked(
+    error: ParseError,
+    text: &str,
+    (translate, parse): (Translate<'_>, Parse<'_>),
+) -> ParseError {
     if error.kind().is_limit() {
         return error;
     }
     let alone = error.suggestion().and_then(|fix| fix.apply(text));
     let is_enough = alone.is_some_and(|text| parse(&text).is_ok());
-    let jq = jq::translated(text).and_then(|text| repaired(text, parse));
+    let jq = translate(text).and_then(|text| repaired(text, parse));
     let repaired = match jq.or_else(|| closed(&error, text, parse)) {
         None if is_enough => return error,
         None if text.len() <= LONGEST => repaired(text.to_owned(), parse),
