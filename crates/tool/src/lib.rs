@@ -199,4 +199,4 @@ pub use record::Record;
 pub use redact::{REDACTED, Redaction};
 pub use registry::{Registry, RegistryError, RegistryState};
 pub use result::{Delivered, Status, ToolExecution, ToolResult};
-pub use tool::Tool;
+pub use tool::{Permissions, Tool};
