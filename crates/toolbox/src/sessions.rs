@@ -8,7 +8,6 @@ mod arguments;
 mod metadata;
 mod place;
 
-#[cfg(feature = "cloud")]
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -19,7 +18,9 @@ use trommel_session::{
     AggregateQuery, Cancel, Error, ErrorKind, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope,
     SearchQuery, Session, Sessions, TranscriptQuery, Watch,
 };
-use trommel_tool::{Call, Failure, FailureKind, Metadata, Output, Registry, RegistryError, Tool};
+use trommel_tool::{
+    Call, Failure, FailureKind, Metadata, Output, Permissions, Registry, RegistryError, Tool,
+};
 
 use crate::outputs::text::safe_json;
 use answer::{Answer, Room};
@@ -30,6 +31,10 @@ use place::{Here, Place, Problems};
 
 /// The tool's name.
 pub const NAME: &str = "session";
+
+/// What the description adds where sessions may not be changed.
+const UNCHANGED: &str =
+    " Changes are not allowed here: `undo` is refused, and so are others without `dry_run` true.";
 
 /// What a caller may ask for at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,15 +110,32 @@ pub fn register_hybrid(
 struct SessionTool {
     metadata: Metadata,
     bounds: Bounds,
-    place: Box<dyn Place>,
+    place: Arc<dyn Place>,
     /// What is told in every answer.
     problem: Option<String>,
+    /// True if it may change sessions.
+    may_change: bool,
 }
 
 impl SessionTool {
     fn new(place: impl Place + 'static, bounds: Bounds) -> Self {
         let metadata = metadata::metadata(bounds, place.is_hybrid());
-        Self { metadata, bounds, place: Box::new(place), problem: None }
+        Self { metadata, bounds, place: Arc::new(place), problem: None, may_change: true }
+    }
+
+    /// An error for a change where none is allowed.
+    fn check_permitted(&self, arguments: &Arguments) -> Result<(), Failure> {
+        let changes = match arguments.operation {
+            Operation::Undo => true,
+            Operation::Rewind | Operation::Repair | Operation::Sync => !arguments.is_dry_run(),
+            _ => false,
+        };
+        if self.may_change || !changes {
+            return Ok(());
+        }
+        let message = "this step may not change sessions: pass `dry_run` true, run the document with approval, or name the tool \
+            in the step, `@tools session`";
+        Err(Failure::refused(message).with("code", "needs_approval"))
     }
 }
 
@@ -125,7 +147,7 @@ impl Tool for SessionTool {
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
         let told = |failure| told(arguments.operation, failure);
-        arguments.check().map_err(told)?;
+        arguments.check().and_then(|()| self.check_permitted(&arguments)).map_err(told)?;
         let cancel = Cancel::from(call.cancel().flag());
         let meter = call.meter();
         let watch = Watch::new()
@@ -138,6 +160,16 @@ impl Tool for SessionTool {
         let answer = work.run().map_err(told)?;
         // Unsafe characters in it stand as escapes, which say the same.
         RawValue::from_string(safe_json(&answer)).map(Output::Json).map_err(|error| Failure::raised(&error))
+    }
+
+    fn within(&self, permissions: Permissions) -> Option<Arc<dyn Tool>> {
+        if permissions.change_sessions || !self.may_change {
+            return None;
+        }
+        let mut metadata = self.metadata.clone();
+        metadata.description.push_str(UNCHANGED);
+        let (place, problem) = (Arc::clone(&self.place), self.problem.clone());
+        Some(Arc::new(Self { metadata, bounds: self.bounds, place, problem, may_change: false }))
     }
 
     fn dry_run(&self, call: &Call<'_>) -> Option<String> {

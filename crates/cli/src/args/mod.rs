@@ -109,7 +109,7 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Run a document's steps: inputs, tools, a model, outputs
     Run(RunArgs),
-    /// Look at buffers: list, info, peek, read, search, export
+    /// Look at buffers: list, info, peek, read, search, export, rm
     Buffers(BuffersArgs),
     /// Look into the logs of agents' sessions, cut them back, put them right
     Sessions(SessionsArgs),

@@ -11,6 +11,7 @@ mod check;
 mod cloud;
 mod common;
 mod count;
+mod directives;
 mod errors;
 #[cfg(unix)]
 mod exits;
@@ -20,6 +21,7 @@ mod input;
 mod pages;
 mod readme;
 mod routes;
+mod runs;
 mod sample;
 #[cfg(unix)]
 mod sessions;
