@@ -87,7 +87,7 @@ fn machine_with(log: &str) -> TempDir {
 
 fn sync(machine: &Path, state: &TempDir, storage: &Path) -> bool {
     let sessions = Sessions::new().amplifier(machine);
-    let storage = Arc::new(LocalBlockStorage::new(storage));
+    let storage = Arc::new(LocalBlockStorage::make(storage).unwrap());
     let mut options = HybridOptions::new(sessions, (machine, state.path()), ("ada", "desk"), storage);
     options.rest = Duration::ZERO;
     let hybrid = HybridBlockStorage::new(options).unwrap();

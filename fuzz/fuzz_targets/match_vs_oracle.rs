@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
     if tree.ids().len() > 300 {
         return;
     }
-    let duplicates = if choice % 3 == 0 { Duplicates::All } else { Duplicates::First };
+    let duplicates = [Duplicates::All, Duplicates::First, Duplicates::Last][usize::from(choice) % 3];
     let other: Query = ["$", "$..*", "$.*", "$..[0]"][choice as usize % 4].parse().unwrap();
     let expected = [&query, &other].map(|query| select(&tree, query, duplicates));
     check_any(&query, &expected[0], &bytes, duplicates);
@@ -55,6 +55,7 @@ fuzz_target!(|input: &[u8]| {
 fn select(tree: &Document, query: &Query, duplicates: Duplicates) -> Vec<evaluate::Node> {
     let policy = match duplicates {
         Duplicates::All => evaluate::Duplicates::All,
+        Duplicates::Last => evaluate::Duplicates::Last,
         _ => evaluate::Duplicates::First,
     };
     evaluate(tree, query.segments(), policy)

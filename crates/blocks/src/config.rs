@@ -61,6 +61,8 @@ pub struct CloudSettings {
     pub device_id: Option<String>,
     /// How long it is tried to reach a storage before it counts as offline.
     pub connect_timeout: Duration,
+    /// How long a storage that was reached may be silent before it counts as offline.
+    pub first_answer_timeout: Duration,
     /// How long it is waited for the list of what is stored.
     pub answer_timeout: Duration,
     /// Blocks in Cosmos DB.
@@ -201,6 +203,8 @@ pub struct Parameters {
     pub objects_url: Option<String>,
     /// See [`CloudSettings::connect_timeout`], in milliseconds.
     pub connect_timeout_ms: Option<u64>,
+    /// See [`CloudSettings::first_answer_timeout`], in milliseconds.
+    pub first_answer_timeout_ms: Option<u64>,
     /// See [`CloudSettings::answer_timeout`], in milliseconds.
     pub answer_timeout_ms: Option<u64>,
 }
@@ -239,6 +243,9 @@ impl CloudSettings {
             device_id: layers.text(Setting::DEVICE)?,
             connect_timeout: Duration::from_millis(
                 layers.number(Setting::CONNECT_TIMEOUT, 1..=60_000)?.unwrap_or(150),
+            ),
+            first_answer_timeout: Duration::from_millis(
+                layers.number(Setting::FIRST_ANSWER_TIMEOUT, 1..=600_000)?.unwrap_or(1_500),
             ),
             answer_timeout: Duration::from_millis(
                 layers.number(Setting::ANSWER_TIMEOUT, 1..=600_000)?.unwrap_or(5_000),

@@ -55,7 +55,9 @@ pub struct HybridOptions {
     pub auto_sync: bool,
     /// How long it is tried to reach the storage before an answer does without it.
     pub connect_timeout: Duration,
-    /// How long it is waited for the list of what is stored, from a storage that was reached.
+    /// How long a storage that was reached may be silent: until the first session of its list, or its end.
+    pub first_answer_timeout: Duration,
+    /// How long it is waited for all of the list.
     pub answer_timeout: Duration,
     /// How long that list counts as new.
     pub freshness: Duration,
@@ -83,6 +85,7 @@ impl HybridOptions {
             settlement: Settlement::Manual,
             auto_sync: false,
             connect_timeout: Duration::from_millis(150),
+            first_answer_timeout: Duration::from_millis(1_500),
             answer_timeout: Duration::from_secs(5),
             freshness: Duration::from_secs(10),
             rest: Duration::from_secs(10),
@@ -122,6 +125,7 @@ impl HybridOptions {
 ///
 /// # let home = tempfile::tempdir()?;
 /// # let (local, shared) = (home.path().join(".amplifier"), home.path().join("shared"));
+/// LocalBlockStorage::make(&shared)?;
 /// let folder = local.join("projects/-home-u-app/sessions/5d1c");
 /// std::fs::create_dir_all(&folder)?;
 /// std::fs::write(folder.join("transcript.jsonl"), "{\"role\": \"user\", \"content\": \"Hello\"}\n")?;
@@ -171,6 +175,12 @@ impl HybridBlockStorage {
         self.options.storage.name()
     }
 
+    /// Makes the storage's folder, where it is one: see [`BlockStorage::make_place`].
+    pub fn make_place(&self) -> Result<()> {
+        self.forget_list();
+        self.options.storage.make_place()
+    }
+
     /// Sessions of both sides as they were known last. Nothing is asked.
     pub fn known(&self) -> Sessions {
         self.both(&self.known_link())
@@ -216,8 +226,14 @@ impl HybridBlockStorage {
         Ok(view)
     }
 
-    /// The same for a question about a session and all that it spawned.
+    /// The same for a question about a session and all that it spawned. Nothing is asked where all that is known of lies here.
     pub fn family(&self, session: &Session, watch: &Watch<'_>) -> Result<View> {
+        if session.source() != Source::Cloud {
+            let known = self.known();
+            if !mirror::is_any_in_cloud(&known, session, watch)? {
+                return Ok(View { sessions: known, problems: Vec::new() });
+            }
+        }
         let link = self.refresh(watch)?;
         let mut view = View { sessions: self.both(&link), problems: link.said() };
         if link.is_connected() {
@@ -227,15 +243,16 @@ impl HybridBlockStorage {
         Ok(view)
     }
 
-    /// One session of either side, by its id or how it begins, and those that it lies among. One that lies here by just this id is found
-    /// without asking the storage; the mirror of one that does not is brought up to date.
+    /// One session of either side, by its id or how it begins, and those that it lies among. One that lies here is found without asking
+    /// the storage, unless another one that is known of begins the same way; the mirror of one in the storage is brought up to date.
     pub fn find(&self, id: &str, watch: &Watch<'_>) -> Result<(View, Session)> {
         let here = self.known();
-        if let Ok(session) = here.find(id)
-            && session.source() != Source::Cloud
-            && id.rsplit('/').next() == Some(session.id())
-        {
-            return Ok((View { sessions: here, problems: Vec::new() }, session));
+        match here.find(id) {
+            Ok(session) if session.source() != Source::Cloud => {
+                return Ok((View { sessions: here, problems: Vec::new() }, session));
+            }
+            Err(error) if error.kind() == trommel_session::ErrorKind::Ambiguous => return Err(error.into()),
+            _ => {}
         }
         let link = self.refresh(watch)?;
         let view = View { sessions: self.both(&link), problems: link.said() };

@@ -9,6 +9,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use trommel_session::{Cancel, Watch};
 
@@ -36,6 +37,8 @@ pub(crate) struct Landing<'a> {
     files: [Option<Coming>; 3],
     /// The kind of the line that is written, and where it began.
     open: Option<(usize, u64)>,
+    /// True if logs that are replaced are kept as backups.
+    has_backups: bool,
 }
 
 /// A file on its way.
@@ -66,6 +69,9 @@ struct Planned {
     /// The file that replaces it.
     ours: Option<Seen>,
     is_gone: bool,
+    /// What the replaced file is called from then on: a program may still have it open, and write to it.
+    #[serde(default)]
+    backup: Option<String>,
 }
 
 fn place(kind: Kind) -> usize {
@@ -81,7 +87,12 @@ impl<'a> Landing<'a> {
     pub(crate) fn new(folder: &'a Folder, keep: [u64; 2], watch: &Watch<'_>) -> Result<Self> {
         fs::create_dir_all(folder.path()).map_err(|cause| Error::io("make", folder.path(), cause))?;
         let cancel = watch.flag().clone();
-        Ok(Self { folder, cancel, keep, files: [None, None, None], open: None })
+        Ok(Self { folder, cancel, keep, files: [None, None, None], open: None, has_backups: false })
+    }
+
+    /// Logs that are replaced are kept as backups, as programs may still write to them.
+    pub(crate) fn with_backups(self) -> Self {
+        Self { has_backups: true, ..self }
     }
 
     /// The file of a kind, begun with what stays of the old one unless it is appended to that.
@@ -114,6 +125,7 @@ impl<'a> Landing<'a> {
     /// Saves all that was written, and decides that it is to have its place.
     fn decide(&mut self, journal: &Journal, was: &Mark, watch: &Watch<'_>) -> Result<(File, Plan)> {
         let mut plan = Plan { version: 1, folder: self.folder.path().to_owned(), files: Vec::new() };
+        let stamp = Timestamp::now().strftime("%Y%m%d%H%M%S").to_string();
         for (kind, coming) in FILES.into_iter().zip(&mut self.files) {
             let Some(coming) = coming else { continue };
             let failed = |cause| Error::io("write", &coming.path, cause);
@@ -122,7 +134,10 @@ impl<'a> Landing<'a> {
             coming.out.get_ref().sync_all().map_err(failed)?;
             let (behind, is_gone) = (coming.behind, coming.is_gone);
             let (had, ours) = (was.seen(place(kind)), seen(&coming.path));
-            plan.files.push(Planned { name: name(kind).to_owned(), behind, had, ours, is_gone });
+            // A description is not a log; every sync that changes it replaces it.
+            let is_kept = self.has_backups && kind != Kind::Metadata && behind.is_none() && had.is_some();
+            let backup = is_kept.then(|| format!("{}.bak-pre-sync-{stamp}", name(kind)));
+            plan.files.push(Planned { name: name(kind).to_owned(), behind, had, ours, is_gone, backup });
         }
         journal.write_to(&beside(journal.path(), "new"))?;
         let lock = lock(self.folder.path(), watch)?;
@@ -295,6 +310,7 @@ fn carry_out(journal: &Path, plan: &Plan) -> Result<()> {
     sync_folder(&plan.folder.join("x"))?;
     for file in &plan.files {
         let (new, _) = paths(file);
+        keep_replaced(&new, &plan.folder, file)?;
         pass("remove", &new).map_err(|cause| Error::io("remove", &new, cause))?;
         // They are written over next time where they stay.
         let _ = fs::remove_file(new);
@@ -304,6 +320,29 @@ fn carry_out(journal: &Path, plan: &Plan) -> Result<()> {
         .and_then(|()| fs::remove_file(&decided))
         .map_err(|cause| Error::io("remove", &decided, cause))?;
     sync_folder(journal)
+}
+
+/// Gives a replaced file the name of a backup, where it is to be kept and found under the name of what replaced it.
+fn keep_replaced(new: &Path, folder: &Path, file: &Planned) -> Result<()> {
+    let number = |seen: Option<Seen>| seen.map(|(number, ..)| number);
+    let Some(backup) = &file.backup else { return Ok(()) };
+    if number(seen(new)).is_none() || number(seen(new)) != number(file.had) {
+        return Ok(());
+    }
+    let to = free(&folder.join(backup));
+    let kept = pass("rename", &to).and_then(|()| fs::rename(new, &to));
+    kept.map_err(|cause| Error::io("keep", &to, cause))
+}
+
+/// The first name like this one that no file has.
+fn free(path: &Path) -> PathBuf {
+    let numbered = (1_u64..).map(|number| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{number}"));
+        PathBuf::from(name)
+    });
+    let mut names = std::iter::once(path.to_owned()).chain(numbered);
+    names.find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| path.to_owned())
 }
 
 /// Gives a file its place. Whether nothing else came into the old one, or into its place, meanwhile; what did stays.
@@ -317,7 +356,8 @@ fn replace(new: &Path, to: &Path, file: &Planned) -> Result<bool> {
         gone.and_then(|()| fs::remove_file(new)).map_err(failed)?;
         return Ok(true);
     }
-    exchange::exchange(new, to, file.had, file.ours).map_err(failed)?;
+    let backup = file.backup.as_ref().map(|name| to.with_file_name(name));
+    exchange::exchange((new, to), file.had, file.ours, backup.as_deref()).map_err(failed)?;
     if file.name == name(Kind::Metadata) {
         // Another description is told later, as one that was written after this one.
         return Ok(true);
@@ -328,7 +368,12 @@ fn replace(new: &Path, to: &Path, file: &Planned) -> Result<bool> {
     }
     let Some((_, was, ..)) = file.had else { return Ok(true) };
     // Somebody may have had the old one open for appending.
-    let mut old = File::open(new).map_err(failed)?;
+    // Where names cannot be exchanged, the old one is the backup already.
+    let backup = file.backup.as_ref().map(|name| to.with_file_name(name));
+    let Some(old) = [Some(new), backup.as_deref()].into_iter().flatten().find(|path| path.exists()) else {
+        return Ok(true);
+    };
+    let mut old = File::open(old).map_err(failed)?;
     old.seek(SeekFrom::Start(was)).map_err(failed)?;
     let mut there = OpenOptions::new().append(true).open(to).map_err(failed)?;
     let late = io::copy(&mut old, &mut there).map_err(failed)?;

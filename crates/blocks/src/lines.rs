@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use trommel_session::Cancel;
+use trommel_session::{Cancel, open_regular};
 
 use crate::error::{Error, Result};
 
@@ -90,7 +90,7 @@ pub(crate) struct Text {
 impl Text {
     pub(crate) fn open(path: &Path, cancel: &Cancel) -> Result<Self> {
         let failed = |cause| Error::io("open", path, cause);
-        let file = match File::open(path) {
+        let file = match open_regular(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             file => Some(file.map_err(failed)?),
         };

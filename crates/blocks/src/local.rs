@@ -24,14 +24,22 @@ const BLOCKS: &str = "blocks.jsonl";
 /// What is known of a session from its blocks.
 const METADATA: &str = "metadata.json";
 
+/// How a storage is made on the command line.
+const CREATE: &str = "`trommel sessions sync --apply --create`";
+
 /// What is locked while a session is begun.
 const LOCK: &str = ".lock";
 
 /// Bytes of a block's line at most.
 const LONGEST: u64 = 8 << 20;
 
+/// What marks a folder as one that blocks are kept in.
+const MARK: &str = ".trommel-storage";
+
 /// Blocks in a folder, `<base>/<user>/<project>/<session>/blocks.jsonl`, a line each; beside them `metadata.json` says what they tell of
 /// the session.
+///
+/// The folder is only used where it is known to be one for blocks, by a mark or by blocks: see [`make`](Self::make).
 ///
 /// To read on behind a block reads the file from its beginning; its last block is found from its end.
 #[derive(Clone, Debug)]
@@ -40,9 +48,55 @@ pub struct LocalBlockStorage {
 }
 
 impl LocalBlockStorage {
-    /// In this folder, which is made when something is stored.
+    /// In this folder. Where it is not one for blocks, it is out of reach.
     pub fn new(base: impl Into<PathBuf>) -> Self {
         Self { base: base.into() }
+    }
+
+    /// In this folder, which is made if it is not there, and marked as one for blocks.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use trommel_blocks::{BlockStorage, LocalBlockStorage};
+    ///
+    /// # let home = tempfile::tempdir()?;
+    /// let folder = home.path().join("shared");
+    /// assert!(LocalBlockStorage::new(&folder).reach(Duration::ZERO).is_err());
+    /// LocalBlockStorage::make(&folder)?;
+    /// LocalBlockStorage::new(&folder).reach(Duration::ZERO)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn make(base: impl Into<PathBuf>) -> Result<Self> {
+        let storage = Self::new(base);
+        storage.make_place()?;
+        Ok(storage)
+    }
+
+    /// An error unless the folder is known to be one for blocks. An empty one may be that of a disk that is not mounted.
+    fn check_place(&self) -> Result<()> {
+        let base = self.base.display();
+        let offline = |message: String| Err(Error::new(ErrorKind::Offline, message));
+        match fs::metadata(&self.base) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => offline(format!(
+                "the folder {base} is not there: mount its disk, correct the path, or make a new storage there ({CREATE})"
+            )),
+            Err(cause) => {
+                offline(format!("{base} cannot be reached: {cause}; see whether its disk is there"))
+            }
+            Ok(found) if !found.is_dir() => {
+                offline(format!("{base} cannot be reached: it is not a folder; correct the path"))
+            }
+            Ok(_) if self.is_marked() => Ok(()),
+            Ok(_) => offline(format!(
+                "the folder {base} has no sessions and is not marked as a storage: mount its disk, correct the path, or make it one ({CREATE})"
+            )),
+        }
+    }
+
+    /// True if the folder has the mark, or the folder of a user that blocks were stored for.
+    fn is_marked(&self) -> bool {
+        let is_used = |folder: &(String, PathBuf)| folder.1.join(LOCK).is_file();
+        self.base.join(MARK).exists() || folders(&self.base).is_ok_and(|found| found.iter().any(is_used))
     }
 
     /// The folder of a session, in whatever project it is.
@@ -54,6 +108,7 @@ impl LocalBlockStorage {
 
     /// The folder of a session that is begun with this block. Of two that begin it at once, in different projects, one is first.
     fn begin(&self, key: &Key, first: &Block, watch: &Watch<'_>) -> Result<PathBuf> {
+        self.check_place()?;
         let home = self.base.join(key.user());
         make(&home)?;
         let _one = lock_file(opened(&home.join(LOCK))?, &home, watch)?;
@@ -332,23 +387,13 @@ impl BlockStorage for LocalBlockStorage {
     }
 
     fn reach(&self, _: Duration) -> Result<()> {
-        let failed = |cause| {
-            let message =
-                format!("{} cannot be reached: {cause}; see whether its disk is there", self.base.display());
-            Err(Error::new(ErrorKind::Offline, message))
-        };
-        match fs::metadata(&self.base) {
-            // It is made when something is stored, where there is a disk to make it on.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                match self.base.parent().map(fs::metadata) {
-                    Some(Ok(_)) | None => Ok(()),
-                    Some(Err(cause)) => failed(cause),
-                }
-            }
-            Err(cause) => failed(cause),
-            Ok(found) if !found.is_dir() => failed(io::ErrorKind::NotADirectory.into()),
-            Ok(_) => Ok(()),
-        }
+        self.check_place()
+    }
+
+    fn make_place(&self) -> Result<()> {
+        make(&self.base)?;
+        let mark = self.base.join(MARK);
+        opened(&mark).and_then(|file| file.sync_all().map_err(|cause| Error::io("write", &mark, cause)))
     }
 
     fn create(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created> {

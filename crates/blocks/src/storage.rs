@@ -145,6 +145,13 @@ pub trait BlockStorage: Send + Sync {
     /// An error unless it can be reached within this time. Costs one round trip at most, and starts nothing.
     fn reach(&self, patience: Duration) -> Result<()>;
 
+    /// Makes the place that blocks are kept in, where that is a folder. Nothing else ever makes it: a folder that is not there may be
+    /// one of a disk that is not mounted.
+    fn make_place(&self) -> Result<()> {
+        let message = format!("{} is not a folder: its service makes the place for blocks", self.name());
+        Err(Error::new(ErrorKind::Unsupported, message))
+    }
+
     /// Creates a block, unless there is one of its number already.
     fn create(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created>;
 

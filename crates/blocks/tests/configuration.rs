@@ -77,6 +77,7 @@ fn nothing_set_is_local() {
     let settings = Case::default().settings();
     assert_eq!(settings.mode, Mode::Local);
     assert_eq!(settings.connect_timeout, Duration::from_millis(150));
+    assert_eq!(settings.first_answer_timeout, Duration::from_millis(1_500));
     assert_eq!(settings.answer_timeout, Duration::from_secs(5));
     assert!(settings.cosmos.is_none() && settings.objects.is_none() && settings.notes.is_empty());
     let folder = TempDir::new().unwrap();

@@ -20,8 +20,10 @@ pub(crate) struct Known {
     pub(crate) sessions: Sessions,
     /// Both sides, where a storage is named.
     pub(crate) cloud: Option<Cloud>,
-    /// What should be told to whoever looks after the settings.
+    /// Warnings about the settings.
     pub(crate) notes: Vec<String>,
+    /// Why the storage that is named cannot be used. Sessions of this machine are there all the same.
+    pub(crate) problem: Option<Error>,
 }
 
 /// Sessions of this machine and of a storage.
@@ -35,18 +37,37 @@ pub(crate) struct Cloud {
 const CLOUD: &str = "cloud";
 
 /// The sessions of the folders of Amplifier and of Claude Code, where they were given, and of the storage that the settings of the
-/// first or the environment name.
-pub(crate) fn open(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Result<Known> {
+/// first or the environment name. Invalid settings are reported beside the sessions of this machine.
+pub(crate) fn open(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Known {
+    opened((amplifier, claude), &Parameters::default()).unwrap_or_else(|error| {
+        let mut local = Parameters::default();
+        local.mode = Some("local".to_owned());
+        // Ignores the storage, whose settings are invalid; readable settings still give the folder of the sessions.
+        let known = opened((amplifier, claude), &local).unwrap_or_else(|_| Known {
+            sessions: home::sessions(amplifier, claude),
+            cloud: None,
+            notes: Vec::new(),
+            problem: None,
+        });
+        Known { problem: Some(as_request(error)), ..known }
+    })
+}
+
+/// Whatever is wrong with settings is for their owner to change, but for what the disk refuses.
+fn as_request(error: Error) -> Error {
+    if error.kind() == ErrorKind::Io { error } else { Error::new(ErrorKind::Request, error.to_string()) }
+}
+
+fn opened((amplifier, claude): (Option<&OsStr>, Option<&OsStr>), parameters: &Parameters) -> Result<Known> {
     let amplifier = amplifier.filter(|given| !given.is_empty());
     let usual = home::amplifier(amplifier);
     let file = usual.as_ref().map(|folder| folder.join("settings.yaml"));
-    let settings =
-        CloudSettings::resolve(&Parameters::default(), &|name| env::var_os(name), file.as_deref())?;
+    let settings = CloudSettings::resolve(parameters, &|name| env::var_os(name), file.as_deref())?;
     // What is listed is what is sent: one folder is both.
     let local = if amplifier.is_some() { usual } else { settings.local_path.clone().or(usual) };
     let sessions = home::sessions(local.as_deref().map(Path::as_os_str), claude);
     let cloud = both(&sessions, local, &settings)?;
-    Ok(Known { sessions, cloud, notes: settings.notes })
+    Ok(Known { sessions, cloud, notes: settings.notes, problem: None })
 }
 
 /// Sessions of this machine together with those of the storage that is named; none where none is.
@@ -65,7 +86,9 @@ fn both(sessions: &Sessions, local: Option<PathBuf>, settings: &CloudSettings) -
     options.policy = settings.sync.policy();
     options.settlement = settings.sync.conflict_resolution;
     options.auto_sync = settings.sync.enabled && settings.sync.auto_sync;
-    (options.connect_timeout, options.answer_timeout) = (settings.connect_timeout, settings.answer_timeout);
+    options.connect_timeout = settings.connect_timeout;
+    options.first_answer_timeout = settings.first_answer_timeout;
+    options.answer_timeout = settings.answer_timeout;
     let hybrid = Arc::new(HybridBlockStorage::new(options)?);
     Ok(Some(Cloud { hybrid, interval: settings.sync.interval }))
 }

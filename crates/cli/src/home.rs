@@ -6,11 +6,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use etcetera::BaseStrategy;
+use trommel::reader::MapPolicy;
 use trommel_route::{Buffers, Scope};
 use trommel_session::Sessions;
 use trommel_store::{Store, StoreOptions};
 
 use crate::errors::Failure;
+use crate::output::{Notes, escape};
+use crate::progress::Progress;
+use crate::sigbus;
 
 /// The folder of Amplifier, in the user's home.
 const AMPLIFIER: &str = ".amplifier";
@@ -32,9 +36,23 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
     }
 }
 
-/// The store of outputs, made if there is none yet.
+/// The store of outputs, created if there is none yet. Its payloads are mapped by the tools.
 pub(crate) fn store() -> Result<Arc<Store>, Failure> {
-    let store = Store::open(folder()?.join(OUTPUTS), StoreOptions::default())?;
+    store_with(sigbus::map_files("a stored output"))
+}
+
+/// The same, with the policy that decides if payloads are mapped.
+pub(crate) fn store_with(mapping: MapPolicy) -> Result<Arc<Store>, Failure> {
+    let mut options = StoreOptions::default();
+    options.mapping = mapping;
+    let store = Store::open(folder()?.join(OUTPUTS), options)?;
+    if let Some(error) = store.recovery_error() {
+        let notes = Notes::new(OUTPUTS, Arc::new(Progress::new()));
+        notes.warn(&format!(
+            "the index of outputs is not up to date, and lists take longer: {}",
+            escape::text(&error.to_string())
+        ));
+    }
     Ok(Arc::new(store))
 }
 

@@ -1,13 +1,18 @@
 //! The model that documents ask: an endpoint that the environment names.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use trommel_route::{Endpoint, Model};
 
-/// The endpoint that the environment names, if it does. Ours come before those that others read as well.
-pub(crate) fn of_environment() -> Option<Arc<dyn Model>> {
+/// What to do where a step needs a model, and the environment names none.
+pub(crate) const HINT: &str = "set TROMMEL_MODEL_URL and TROMMEL_MODEL";
+
+/// The endpoint that the environment names, if it does, with a time limit for each request. Our variables come before those that
+/// other programs read as well.
+pub(crate) fn of_environment(timeout: Duration) -> Option<Arc<dyn Model>> {
     let url = variable(["TROMMEL_MODEL_URL", "OPENAI_BASE_URL"])?;
-    let mut endpoint = Endpoint::new(&url);
+    let mut endpoint = Endpoint::new(&url).timeout(timeout);
     if let Some(key) = variable(["TROMMEL_MODEL_KEY", "OPENAI_API_KEY"]) {
         endpoint = endpoint.key(key);
     }

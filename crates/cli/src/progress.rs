@@ -27,12 +27,42 @@ pub(crate) struct Progress {
     bar: OnceLock<ProgressBar>,
 }
 
+/// True if standard error is a terminal that can clear a line.
+fn is_shown() -> bool {
+    let is_dumb = env::var_os("TERM").is_some_and(|name| name == "dumb");
+    io::stderr().is_terminal() && !is_dumb
+}
+
+/// A spinner on a terminal while nothing can be counted, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Waiting(Option<ProgressBar>);
+
+impl Waiting {
+    /// Shows what is waited for, and for how long by now.
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self(is_shown().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{spinner:.cyan} {msg}, {elapsed}");
+            let bar =
+                bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())).with_message(what);
+            bar.enable_steady_tick(Duration::from_millis(100));
+            bar
+        }))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 impl Progress {
     /// Nothing is shown yet, and nothing ever when standard error is no terminal, or one that cannot clear a line.
     pub(crate) fn new() -> Self {
-        let is_dumb = env::var_os("TERM").is_some_and(|name| name == "dumb");
-        let shown = io::stderr().is_terminal() && !is_dumb;
-        Self { started: Instant::now(), shown, bar: OnceLock::new() }
+        Self { started: Instant::now(), shown: is_shown(), bar: OnceLock::new() }
     }
 
     /// Tells how far the work is, in bytes, and of how many. Called about once a megabyte.

@@ -1,11 +1,11 @@
-//! Ctrl-C and termination: the process ends at once, without a message, or as soon as nothing is left behind.
+//! Ctrl-C, termination, and a terminal that is closed: the process ends at once, without a message, or as soon as nothing is left behind.
 
 use std::io;
 use std::sync::Arc;
 
 use crate::progress::Progress;
 
-/// Ends the process when a signal asks for it: 130 on interruption, 143 on termination. For work whose temporary files have
+/// Ends the process when a signal asks for it: 129 on hangup, 130 on interruption, 143 on termination. For work whose temporary files have
 /// no names.
 pub(crate) fn install(progress: Arc<Progress>) -> io::Result<()> {
     tell(progress, |_| false)
@@ -18,11 +18,15 @@ pub(crate) fn tell(
     progress: Arc<Progress>,
     first: impl FnOnce(i32) -> bool + Send + 'static,
 ) -> io::Result<()> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level;
 
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    // `nohup` has it ignored, and that must stay.
+    if !is_ignored(SIGHUP) {
+        signals.add_signal(SIGHUP)?;
+    }
     let mut first = Some(first);
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         for signal in signals.forever() {
@@ -33,6 +37,15 @@ pub(crate) fn tell(
         }
     })?;
     Ok(())
+}
+
+/// True if this process ignores a signal, where the system says so.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Ends the process when it has not ended by itself within some time: what was to be given up may wait for somebody else.

@@ -14,7 +14,7 @@ use trommel_tool::{Context, Executor, Output, Registry, ToolExecution};
 use trommel_toolbox::{buffers, outputs, sessions};
 
 use crate::args::DisplayForm as Form;
-use crate::errors::Failure;
+use crate::errors::{Failure, options};
 use crate::output;
 use crate::progress::Progress;
 
@@ -88,22 +88,23 @@ impl Toolbox {
 fn register_sessions(registry: &Registry) -> Result<(), Failure> {
     let places = crate::home::usual_places();
     let [amplifier, claude] = places.each_ref().map(Option::as_deref);
-    let local = || crate::home::sessions(amplifier, claude);
     #[cfg(feature = "cloud")]
-    let registered = match crate::cloud::open(amplifier, claude) {
-        Ok(known) => match known.cloud {
-            Some(cloud) => sessions::register_hybrid(registry, cloud.hybrid, sessions::Bounds::default()),
-            None => sessions::register(registry, &known.sessions),
-        },
-        // Settings that cannot be are no reason to keep this or the other tools back, and whoever asks is told.
-        Err(why) => {
-            let problem =
-                format!("sessions of this machine alone are asked, as those of the storage cannot be: {why}");
-            sessions::register_despite(registry, &local(), &problem)
+    let registered = {
+        let known = crate::cloud::open(amplifier, claude);
+        match (known.cloud, known.problem) {
+            (Some(cloud), _) => {
+                sessions::register_hybrid(registry, cloud.hybrid, sessions::Bounds::default())
+            }
+            (None, None) => sessions::register(registry, &known.sessions),
+            // Invalid settings do not disable this tool or the others; answers report them.
+            (None, Some(why)) => {
+                let problem = format!("sessions of this machine only, as the storage cannot be used: {why}");
+                sessions::register_despite(registry, &known.sessions, &problem)
+            }
         }
     };
     #[cfg(not(feature = "cloud"))]
-    let registered = sessions::register(registry, &local());
+    let registered = sessions::register(registry, &crate::home::sessions(amplifier, claude));
     Ok(registered.map_err(std::io::Error::other)?)
 }
 
@@ -118,12 +119,17 @@ pub(crate) fn ask(
     // What a model can take is no bound for a program.
     context.max_output_size = usize::MAX;
     let executor = Executor::new(Arc::clone(registry));
-    let execution = executor.call_with(tool, arguments, &context, &mut |event| progress.watch(&event));
+    let mut execution = executor.call_with(tool, arguments, &context, &mut |event| progress.watch(&event));
     if let Some(Output::Json(answer)) = execution.result.output {
         return Ok(answer);
     }
     progress.clear();
-    Err(problem(registry, &execution, form))
+    options::translate(&mut execution);
+    if form.json {
+        Err(problem(registry, &execution, form))
+    } else {
+        Err(Failure::Called(Box::new(execution)))
+    }
 }
 
 fn problem(registry: &Registry, execution: &ToolExecution, form: Form) -> Failure {

@@ -65,16 +65,20 @@
 //! # Repeated names
 //!
 //! RFC 9535 leaves open what a name selects in an object that repeats it. With [`Duplicates::First`] it is the first member, and
-//! nothing looks for a second, in filters too; with [`Duplicates::All`] it is every such member. Under either, wildcards,
+//! nothing looks for a second, in filters too; with [`Duplicates::Last`] it is the last member, for which an object in which a name
+//! is selected is read ahead to its end; with [`Duplicates::All`] it is every such member. Under any of them, wildcards,
 //! descendants, filter selectors and `length` see all members, a comparison takes the first node, and objects are compared by the
-//! first member of each name.
+//! first member of each name, under `Last` by the last.
 //!
 //! # What is left unread
 //!
-//! Where no query can select anything, values are skipped; a record in which nothing more can matter is *decided* and left, and
-//! what stands behind the decision is neither read nor checked. So `$.a` ends with the first `a`, `$[0]` with the first element.
-//! What is skipped is checked as the cursor's [`Validation`](trommel_reader::Validation) says; what is visited, by queries or by
-//! filters, is checked in full, and what is compared too.
+//! Where no query can select anything, values are skipped; a record in which nothing more can matter is *decided*, and the matcher
+//! is done with it. So `$.a` ends with the first `a`, `$[0]` with the first element. The next record is then sought as the cursor's
+//! [`Validation`](trommel_reader::Validation) says: strict validation reads the rest of a decided record, structural validation does not.
+//! It also says how skipped values are validated. What is visited, by queries or by filters, is validated in full, and what is
+//! compared too.
+//!
+//! A consumer that wants only the first nodes of a query [bounds](Matcher::bound) their keys. Whatever cannot be among them is skipped.
 //!
 //! # Passes
 //!
@@ -88,6 +92,11 @@
 //! Where plain paths lead into all elements of an array, elements can be matched by several matchers at once:
 //! [`Matcher::pause_between_elements`], [`Matcher::apart`], [`Plan::matcher_apart`], [`Matcher::go_on_behind`]. Whoever does so
 //! must know where elements end: a matcher that comes from an element before it tells ([`Matcher::paused`]).
+//!
+//! # Filters on whole records
+//!
+//! A [`RecordFilter`] keeps or drops a record before it is matched: [`Matcher::keeps_record`] evaluates it over the record's bytes,
+//! with `@` and `$` both the record.
 //!
 //! # Limits, errors, cost
 //!
@@ -109,7 +118,7 @@ mod plan;
 mod trail;
 
 pub use location::{Location, LocationStep};
-pub use matcher::{Apart, Matcher, Scratch, Step, Wants};
+pub use matcher::{Apart, Matcher, RecordFilter, Scratch, Step, Wants};
 pub use order::{Held, HeldMatch};
 pub use plan::{Duplicates, Order, Pass, Plan, PlanOptions, QueryId};
 pub use trommel_query::{

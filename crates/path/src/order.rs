@@ -17,6 +17,9 @@ const COLLECTED: usize = 128 << 10;
 /// Bytes of a run read at a time while merging.
 const PIECE: usize = 4 << 10;
 
+/// Bytes that a row takes in a heap, at most, for keys of the usual length.
+const HEAP_ROW: usize = 128;
+
 /// Rows waiting to be taken out in the order of their keys.
 #[derive(Debug)]
 pub struct Held {
@@ -25,6 +28,26 @@ pub struct Held {
     collected: Vec<u64>,
     runs: Vec<Run>,
     store: Store,
+    /// Bytes of memory for rows.
+    memory: usize,
+    /// All rows, if only those with the smallest keys are kept.
+    smallest: Option<Smallest>,
+}
+
+/// The rows with the smallest keys. There is no more in memory than is wanted, and nothing else is kept.
+#[derive(Debug)]
+struct Smallest {
+    most: usize,
+    rows: BinaryHeap<Row>,
+    pushed: u64,
+}
+
+/// A row in a heap, ordered by its key, and among equal keys as it came.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Row {
+    key: Box<[u64]>,
+    number: u64,
+    rest: [u64; 3],
 }
 
 /// One match that was held.
@@ -52,12 +75,33 @@ impl Held {
             collected: Vec::new(),
             runs: Vec::new(),
             store: Store::Memory { bytes: Vec::new(), limit: memory },
+            memory,
+            smallest: None,
         }
     }
 
-    /// Whether nothing is held.
+    /// True if nothing is held.
     pub fn is_empty(&self) -> bool {
-        self.collected.is_empty() && self.runs.is_empty()
+        let is_empty = |smallest: &Smallest| smallest.rows.is_empty();
+        self.collected.is_empty() && self.runs.is_empty() && self.smallest.as_ref().is_none_or(is_empty)
+    }
+
+    /// Keeps only the `most` rows with the smallest keys from now on. To be called while nothing is held. If that many rows
+    /// do not fit into the memory, all rows are kept.
+    pub fn keep_smallest(&mut self, most: u64) {
+        let most = usize::try_from(most).ok().filter(|most| most.saturating_mul(HEAP_ROW) <= self.memory);
+        self.smallest = most.map(|most| Smallest { most, rows: BinaryHeap::new(), pushed: 0 });
+    }
+
+    /// The key that a row must be below to be kept, once as many rows are held as are wanted.
+    pub fn bound(&self) -> Option<&[u64]> {
+        let smallest = self.smallest.as_ref().filter(|smallest| smallest.rows.len() >= smallest.most)?;
+        Some(smallest.rows.peek().map_or(&[], |row| &row.key))
+    }
+
+    /// True if a row of this key would not be kept.
+    pub fn rejects(&self, key: &[u64]) -> bool {
+        self.bound().is_some_and(|bound| key >= bound)
     }
 
     /// Holds a match. All keys must be of the same length; later ones are cut or filled with zeros to that of the first.
@@ -66,6 +110,11 @@ impl Held {
     pub fn push(&mut self, key: &[u64], span: Span, tag: u64) -> io::Result<()> {
         if self.is_empty() {
             self.width = key.len();
+        }
+        if let Some(smallest) = &mut self.smallest {
+            let key = key.iter().copied().chain(std::iter::repeat(0)).take(self.width).collect();
+            smallest.push(key, [span.start, span.len(), tag]);
+            return Ok(());
         }
         if key.len() == self.width {
             self.collected.extend_from_slice(key);
@@ -106,6 +155,14 @@ impl Held {
         &mut self,
         mut take: impl FnMut(&[u64]) -> Result<(), E>,
     ) -> Result<(), E> {
+        if let Some(smallest) = &mut self.smallest {
+            let (rows, mut words) = (std::mem::take(&mut smallest.rows).into_sorted_vec(), Vec::new());
+            return rows.into_iter().try_for_each(|row| {
+                words.clear();
+                words.extend(row.key.iter().chain(&row.rest));
+                take(&words)
+            });
+        }
         let taken = if self.runs.is_empty() {
             let (mut rows, stride) = (self.sorted().into_iter(), self.stride());
             rows.try_for_each(|row| take(self.collected.get(row..row + stride).unwrap_or_default()))
@@ -171,6 +228,16 @@ impl Held {
             }
         }
         Ok(())
+    }
+}
+
+impl Smallest {
+    fn push(&mut self, key: Box<[u64]>, rest: [u64; 3]) {
+        self.rows.push(Row { key, number: self.pushed, rest });
+        self.pushed += 1;
+        if self.rows.len() > self.most {
+            self.rows.pop();
+        }
     }
 }
 
@@ -352,6 +419,40 @@ mod tests {
         whole.sort_by_key(|row| (row.span, row.tag));
         parts.sort_by_key(|row| (row.span, row.tag));
         assert!(whole == parts);
+    }
+
+    #[test]
+    fn the_smallest_rows_are_those_that_come_out_first() {
+        for (count, most) in [(0, 5), (4, 5), (5, 5), (3000, 5), (3000, 1), (3000, 2999), (3000, 5000)] {
+            let (mut all, mut some) = (Held::new(1 << 20), Held::new(1 << 20));
+            let drained = |held: &mut Held| {
+                let mut rows = Vec::new();
+                let take = |row| {
+                    rows.push(row);
+                    io::Result::Ok(())
+                };
+                held.drain(take).unwrap();
+                rows
+            };
+            for _ in 0..2 {
+                some.keep_smallest(most);
+                for (tag, number) in numbers(count).enumerate() {
+                    let (key, span) = ([number % 50, number % 7], Span::new(number >> 40, number >> 39));
+                    all.push(&key, span, tag as u64).unwrap();
+                    if !some.rejects(&key) {
+                        some.push(&key, span, tag as u64).unwrap();
+                    }
+                }
+                assert_eq!(some.bound().is_some(), count >= most, "{most} of {count}");
+                let expected: Vec<_> = drained(&mut all).into_iter().take(most as usize).collect();
+                assert_eq!(drained(&mut some), expected, "{most} of {count}");
+                assert!(some.is_empty());
+            }
+        }
+        // Where they would take more memory than there is, all are kept.
+        let mut held = Held::new(1 << 20);
+        held.keep_smallest(1 << 20);
+        assert!(held.smallest.is_none());
     }
 
     #[test]

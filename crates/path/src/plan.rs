@@ -35,6 +35,9 @@ pub enum Duplicates {
     /// The first; nothing looks for a second, so that what is decided can be left.
     #[default]
     First,
+    /// The last, as most parsers have it. Each object in which a name is selected is read ahead to its end, and then again: a
+    /// stream keeps it meanwhile.
+    Last,
     /// All of them.
     All,
 }
@@ -98,6 +101,8 @@ pub struct Plan {
     pub(crate) options: PlanOptions,
     /// The order of each query's nodes, where it is not that of the options.
     orders: Vec<Order>,
+    /// For each query, whether the smallest key that a state may still give is known from where the matcher is.
+    can_bound: Vec<bool>,
     pass: Pass,
     /// The queries as one tree, where they are plain paths.
     pub(crate) trails: Option<Trails>,
@@ -213,6 +218,7 @@ impl Plan {
             absolutes: Vec::new(),
             options,
             orders: Vec::new(),
+            can_bound: Vec::new(),
             pass: Pass::Single,
             trails: None,
             asks_again: false,
@@ -222,7 +228,10 @@ impl Plan {
             plan.orders.push(order);
             plan.push_query(query as u32, segments, absolutes);
         }
-        plan.trails = Trails::new(&plan.states, &plan.starts);
+        // A tree of plain paths takes each member as it comes.
+        if options.duplicates != Duplicates::Last {
+            plan.trails = Trails::new(&plan.states, &plan.starts);
+        }
         plan
     }
 
@@ -234,13 +243,16 @@ impl Plan {
     fn push_query(&mut self, query: u32, segments: &Segments, absolutes: &mut Vec<Absolute>) {
         // Once a segment reorders, it and all that follow have keys.
         let mut keyed = Some(false).filter(|_| self.order_of(QueryId(query)) == Order::Rfc);
+        let mut can_bound = self.order_of(QueryId(query)) != Order::Any;
         for segment in segments.iter() {
             let segment = self.segment(segment, &mut keyed, absolutes);
             if segment.needs_length || segment.keyed {
                 self.pass = Pass::Rescan;
             }
+            can_bound &= segment.keys_ascend();
             self.states.push(State { query, segment: Some(segment) });
         }
+        self.can_bound.push(can_bound);
         self.states.push(State { query, segment: None });
     }
 
@@ -295,6 +307,11 @@ impl Plan {
         self.options
     }
 
+    /// True if nodes of a query can be [bounded](crate::Matcher::bound).
+    pub(crate) fn can_bound(&self, query: QueryId) -> bool {
+        self.can_bound.get(query.index()).copied().unwrap_or(false)
+    }
+
     /// The queries' numbers.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = QueryId> + use<> {
         (0..self.starts.len() as u32).map(QueryId)
@@ -313,6 +330,13 @@ impl SegmentPlan {
     /// Whether its selectors can select children of a container of this kind.
     pub(crate) fn selects_in(&self, object: bool) -> bool {
         if object { self.objects } else { self.arrays }
+    }
+
+    /// True if what it selects in a container comes in ascending order of keys, selector by selector: not backwards, nor by
+    /// filters, which are evaluated after the other selectors.
+    fn keys_ascend(&self) -> bool {
+        let late = |select: &Select| matches!(select, Select::Filter(_)) && self.forked();
+        !self.selectors.iter().any(|select| select.is_reverse() || late(select))
     }
 
     /// Whether which of its selectors was used matters for the order.

@@ -4,9 +4,13 @@
 //! segment in brackets, single quotes, one space after a comma and around an operator, a slice with its step,
 //! parentheses only where precedence needs them. What comes out of the parser prints to a text that parses to an
 //! equal query.
+//!
+//! The alternate form (`{:#}`) is the shorthand for people: names after a dot where the RFC allows it, strings in double
+//! quotes, so that a query fits between a shell's single quotes.
 
 use std::fmt::{self, Display, Formatter, Write};
 
+use crate::shorthand::is_shorthand;
 use crate::tree::{
     Comparable, Comparison, FilterQuery, Literal, Logical, Matching, Query, Segment, Segments, Selector,
     Slice,
@@ -29,7 +33,20 @@ pub(crate) fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_char('\'')
 }
 
-/// Writes a character that cannot stand in a string literal in single quotes.
+/// Writes a string in double quotes, escaped as in JSON.
+fn write_double_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
+    out.write_char('"')?;
+    for c in text.chars() {
+        match c {
+            '\'' => out.write_char(c)?,
+            '\0'..' ' | '"' | '\\' => write_escape(out, c)?,
+            c => out.write_char(c)?,
+        }
+    }
+    out.write_char('"')
+}
+
+/// Writes a character that is not allowed in a quoted literal.
 fn write_escape(out: &mut impl Write, c: char) -> fmt::Result {
     match c {
         '\u{8}' => out.write_str("\\b"),
@@ -37,14 +54,15 @@ fn write_escape(out: &mut impl Write, c: char) -> fmt::Result {
         '\n' => out.write_str("\\n"),
         '\u{c}' => out.write_str("\\f"),
         '\r' => out.write_str("\\r"),
-        '\'' | '\\' => write!(out, "\\{c}"),
+        '\'' | '"' | '\\' => write!(out, "\\{c}"),
         _ => write!(out, "\\u{:04x}", u32::from(c)),
     }
 }
 
 impl Display for Query {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "${}", self.segments())
+        f.write_char('$')?;
+        self.segments().fmt(f)
     }
 }
 
@@ -57,6 +75,12 @@ impl Display for Segments {
 
 impl Display for Segment {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let (true, [Selector::Name(name)]) = (f.alternate(), self.selectors.as_slice())
+            && is_shorthand(name)
+        {
+            f.write_str(if self.descendant { ".." } else { "." })?;
+            return f.write_str(name);
+        }
         f.write_str(if self.descendant { "..[" } else { "[" })?;
         write_list(f, &self.selectors, ", ", Selector::fmt)?;
         f.write_char(']')
@@ -70,20 +94,25 @@ impl Display for Selector {
             Self::Wildcard => f.write_char('*'),
             Self::Index(index) => write!(f, "{index}"),
             Self::Slice(slice) => slice.fmt(f),
-            Self::Filter(filter) => write!(f, "?{filter}"),
+            Self::Filter(filter) => {
+                f.write_char('?')?;
+                filter.fmt(f)
+            }
         }
     }
 }
 
 impl Display for Slice {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for bound in [self.start, self.end] {
-            if let Some(bound) = bound {
-                write!(f, "{bound}")?;
-            }
-            f.write_char(':')?;
-        }
-        write!(f, "{}", self.step)
+        let Self { start, end, step } = self;
+        let bound = |f: &mut Formatter<'_>, bound: &Option<i64>| match bound {
+            Some(bound) => write!(f, "{bound}"),
+            None => Ok(()),
+        };
+        bound(f, start)?;
+        f.write_char(':')?;
+        bound(f, end)?;
+        if f.alternate() && *step == 1 { Ok(()) } else { write!(f, ":{step}") }
     }
 }
 
@@ -97,7 +126,11 @@ impl Display for Logical {
                 of.fmt_within(f, Binding::Not)
             }
             Self::Exists(query) => query.fmt(f),
-            Self::Compare { left, op, right } => write!(f, "{left} {op} {right}"),
+            Self::Compare { left, op, right } => {
+                left.fmt(f)?;
+                write!(f, " {op} ")?;
+                right.fmt(f)
+            }
             Self::Matches(matching) => matching.fmt(f),
         }
     }
@@ -126,7 +159,12 @@ impl Logical {
 
     /// Writes an operand of an operator, in parentheses unless it binds tighter than that.
     fn fmt_within(&self, f: &mut Formatter<'_>, operator: Binding) -> fmt::Result {
-        if self.binding() > operator { self.fmt(f) } else { write!(f, "({self})") }
+        if self.binding() > operator {
+            return self.fmt(f);
+        }
+        f.write_char('(')?;
+        self.fmt(f)?;
+        f.write_char(')')
     }
 }
 
@@ -148,17 +186,32 @@ impl Display for Comparable {
         match self {
             Self::Literal(literal) => literal.fmt(f),
             Self::Singular(query) => query.fmt(f),
-            Self::Length(of) => write!(f, "length({of})"),
-            Self::Count(query) => write!(f, "count({query})"),
-            Self::Value(query) => write!(f, "value({query})"),
+            Self::Length(of) => write_call(f, "length", |f| of.fmt(f)),
+            Self::Count(query) => write_call(f, "count", |f| query.fmt(f)),
+            Self::Value(query) => write_call(f, "value", |f| query.fmt(f)),
         }
     }
+}
+
+/// Writes a call of a function.
+fn write_call(
+    f: &mut Formatter<'_>,
+    name: &str,
+    arguments: impl Fn(&mut Formatter<'_>) -> fmt::Result,
+) -> fmt::Result {
+    write!(f, "{name}(")?;
+    arguments(f)?;
+    f.write_char(')')
 }
 
 impl Display for Matching {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let name = if self.whole { "match" } else { "search" };
-        write!(f, "{name}({}, {})", self.subject, self.pattern)
+        write_call(f, name, |f| {
+            self.subject.fmt(f)?;
+            f.write_str(", ")?;
+            self.pattern.fmt(f)
+        })
     }
 }
 
@@ -169,6 +222,7 @@ impl Display for Literal {
             Self::Bool(true) => f.write_str("true"),
             Self::Bool(false) => f.write_str("false"),
             Self::Number(lexeme) => f.write_str(lexeme),
+            Self::String(text) if f.alternate() => write_double_quoted(f, text),
             Self::String(text) => write_quoted(f, text),
         }
     }
@@ -176,7 +230,8 @@ impl Display for Literal {
 
 impl Display for FilterQuery {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", if self.absolute { '$' } else { '@' }, self.segments)
+        f.write_char(if self.absolute { '$' } else { '@' })?;
+        self.segments.fmt(f)
     }
 }
 

@@ -74,6 +74,8 @@ pub enum ParseErrorKind {
     NotSingular,
     /// A literal that is compared with nothing.
     LiteralAlone,
+    /// A query from the root where a filter's condition is needed.
+    FilteredPath,
     /// A construct of another dialect of JSONPath.
     Dialect,
     /// Longer than [`QueryLimits::text`](crate::QueryLimits::text).
@@ -84,9 +86,7 @@ pub enum ParseErrorKind {
     TooMany,
 }
 
-/// A near miss: a change to the text that makes the place well-formed.
-///
-/// It concerns the first error only; the text may have others behind it.
+/// A near miss: a change to the text after which it parses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
     span: Range<usize>,
@@ -114,6 +114,7 @@ impl ParseErrorKind {
             Self::ResultType => "query-result-type",
             Self::NotSingular => "query-not-singular",
             Self::LiteralAlone => "query-literal-alone",
+            Self::FilteredPath => "query-filtered-path",
             Self::Dialect => "query-dialect",
             Self::TooLong => "query-too-long",
             Self::TooDeep => "query-too-deep",
@@ -145,6 +146,7 @@ impl ParseErrorKind {
             Self::ResultType => "the result of {} cannot be used like this",
             Self::NotSingular => "{} may select several nodes",
             Self::LiteralAlone => "the literal {} is not compared with anything",
+            Self::FilteredPath => "{} is a path from the root, not a condition",
             Self::Dialect => "{} belongs to another dialect of JSONPath",
             Self::TooLong => "the query is too long",
             Self::TooDeep => "the query nests too deep",
@@ -171,6 +173,12 @@ impl ParseError {
     /// The same error with a suggestion, if there is one.
     pub(crate) fn suggesting(mut self, suggestion: Option<Suggestion>) -> Self {
         self.0.suggestion = suggestion.or(self.0.suggestion);
+        self
+    }
+
+    /// The same error with this suggestion, or without any.
+    pub(crate) fn with_suggestion(mut self, suggestion: Option<Suggestion>) -> Self {
+        self.0.suggestion = suggestion;
         self
     }
 
@@ -224,6 +232,17 @@ impl Suggestion {
         let (old, replacement) = (text.get(span.clone())?, replacement.into());
         let useful = old != replacement && replacement.chars().nth(REPLACEMENT).is_none();
         useful.then(|| Self { span, original: excerpt(old, EXCERPT), replacement })
+    }
+
+    /// The change that turns one text into another.
+    pub(crate) fn between(text: &str, after: &str) -> Option<Self> {
+        let common = |pairs: &mut dyn Iterator<Item = (char, char)>| {
+            pairs.take_while(|(one, other)| one == other).map(|(c, _)| c.len_utf8()).sum::<usize>()
+        };
+        let start = common(&mut text.chars().zip(after.chars()));
+        let (rest, new) = (text.get(start..)?, after.get(start..)?);
+        let end = common(&mut rest.chars().rev().zip(new.chars().rev()));
+        Self::new(text, start..text.len() - end, new.get(..new.len() - end)?)
     }
 
     /// Bytes of the query text to replace; empty for an insertion.

@@ -15,7 +15,7 @@
 //!
 //! let query: Query = "$.store..book[?@.price<10].title".parse()?;
 //! assert_eq!(query.to_string(), "$['store']..['book'][?@['price'] < 10]['title']");
-//! assert_eq!(query.shorthand(), "$.store..book[?@['price'] < 10].title");
+//! assert_eq!(query.shorthand(), "$.store..book[?@.price < 10].title");
 //!
 //! let error = "$.store.book[?@.price = 10]".parse::<Query>().unwrap_err();
 //! assert_eq!(error.suggestion().map(ToString::to_string).as_deref(), Some("write `==` instead of `=`"));
@@ -24,9 +24,9 @@
 //!
 //! # Limits, errors, cost
 //!
-//! [`QueryLimits`] bounds the text (64 KiB), the nesting (128, which also bounds the stack of everything that walks a tree) and
+//! [`QueryLimits`] bounds the text (1 MiB), the nesting (128, which also bounds the stack of everything that walks a tree) and
 //! the number of selectors (4,096). Parsing is linear in the text. A [`ParseError`] says what is wrong, where, what was expected,
-//! and where it can what to write instead. Patterns are I-Regexps (RFC 9485), translated to a linear-time engine whose memory is
+//! and, if a near text is valid, what to write instead: the text parses after every [`Suggestion`]. Patterns are I-Regexps (RFC 9485), translated to a linear-time engine whose memory is
 //! bounded; numbers compare by their exact value, whatever their spelling and size.
 
 mod compare;
@@ -36,6 +36,7 @@ mod parse;
 mod patterns;
 mod regexp;
 mod shorthand;
+mod spelling;
 mod tree;
 
 pub use compare::{compare_numbers, compare_strings};

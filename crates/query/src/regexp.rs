@@ -52,7 +52,10 @@ enum Problem {
     Range,
     Bounds,
     Class,
-    Group,
+    /// A parenthesis that closes nothing, or the question mark of a group with properties.
+    Group(char),
+    /// A class without its closing bracket; the offset is that of the opening one.
+    OpenClass,
     End,
     TooLarge,
 }
@@ -151,14 +154,23 @@ impl fmt::Display for PatternError {
             Problem::Escape('d') => f.write_str("`\\d` is not part of I-Regexp, write `[0-9]`"),
             Problem::Escape('w') => f.write_str("`\\w` is not part of I-Regexp, write `[A-Za-z0-9_]`"),
             Problem::Escape('s') => f.write_str("`\\s` is not part of I-Regexp, write `[ \\t\\r\\n]`"),
+            Problem::Escape(c @ ('b' | 'B')) => {
+                write!(f, "`\\{c}` is not part of I-Regexp, which has no word boundaries")
+            }
             Problem::Escape(c) => write!(f, "`\\{}` is not part of I-Regexp", c.escape_debug()),
+            Problem::Group('?') => {
+                f.write_str("`(?` is not part of I-Regexp, which has only plain groups and no flags")
+            }
             Problem::Quantifier => f.write_str("there is nothing to repeat"),
             Problem::Range => f.write_str("the range of characters runs backwards"),
             Problem::Bounds => f.write_str("the repetition is not `{n}`, `{n,}` or `{n,m}` with n up to m"),
             Problem::Class => {
                 f.write_str("the character class is empty, or a `-` in it is not first or last")
             }
-            Problem::Group => f.write_str("the parenthesis closes nothing"),
+            Problem::Group(_) => f.write_str("the parenthesis closes nothing"),
+            Problem::OpenClass => {
+                f.write_str("the character class is not closed, write `\\[` for the character")
+            }
             Problem::End => f.write_str("the pattern ends too early"),
         }?;
         write!(f, " (byte {} of the pattern)", self.offset)
@@ -208,6 +220,7 @@ impl<'t> Translator<'t> {
             let start = self.at;
             let Some(c) = self.next() else { break };
             atom = match c {
+                '?' if self.out.ends_with("(?:") => return Self::problem(start, Problem::Group(c)),
                 '*' | '+' | '?' | '{' if !atom => return Self::problem(start, Problem::Quantifier),
                 '{' => self.bounds(start)?,
                 '*' | '+' | '?' | '|' => self.copy(c),
@@ -245,7 +258,7 @@ impl<'t> Translator<'t> {
 
     fn end_group(&mut self, start: usize) -> Result<bool, PatternError> {
         if self.groups == 0 {
-            return Self::problem(start, Problem::Group);
+            return Self::problem(start, Problem::Group(')'));
         }
         self.groups -= 1;
         Ok(self.put(")"))
@@ -338,7 +351,7 @@ impl<'t> Translator<'t> {
         loop {
             let item = self.at;
             match self.next() {
-                None => return Self::problem(item, Problem::End),
+                None => return Self::problem(start, Problem::OpenClass),
                 Some(']') if first => return Self::problem(start, Problem::Class),
                 Some(']') => break,
                 Some('-') if first || self.peek() == Some(']') => {

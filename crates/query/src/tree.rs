@@ -34,10 +34,6 @@ impl Query {
         Self { segments: Segments(Vec::new()) }
     }
 
-    pub(crate) const fn from_segments(segments: Segments) -> Self {
-        Self { segments }
-    }
-
     /// Parses a text within the given limits; `FromStr` uses the default ones.
     ///
     /// Time and memory are linear in the text; the stack is bounded by the nesting.
@@ -249,6 +245,18 @@ pub struct FilterQuery {
     pub absolute: bool,
     /// What follows.
     pub segments: Segments,
+}
+
+impl FromIterator<Segment> for Segments {
+    fn from_iter<I: IntoIterator<Item = Segment>>(segments: I) -> Self {
+        Self(segments.into_iter().collect())
+    }
+}
+
+impl From<Segments> for Query {
+    fn from(segments: Segments) -> Self {
+        Self { segments }
+    }
 }
 
 impl Segments {

@@ -52,7 +52,10 @@ fn depth_is_refused() {
         for nest in nests {
             let text = format!("$[?{}", nest.repeat(DEEP));
             assert_eq!(refused(&text, &long()).kind(), ParseErrorKind::TooDeep, "{nest}");
-            assert_eq!(refused(&text, &QueryLimits::default()).kind(), ParseErrorKind::TooLong);
+            let limits = QueryLimits::default();
+            let kind =
+                if text.len() > limits.text { ParseErrorKind::TooLong } else { ParseErrorKind::TooDeep };
+            assert_eq!(refused(&text, &limits).kind(), kind, "{nest}");
         }
         for (nest, kind) in [("!", ParseErrorKind::Unexpected), ("[", ParseErrorKind::Unexpected)] {
             assert_eq!(refused(&format!("$[?{}", nest.repeat(DEEP)), &long()).kind(), kind, "{nest}");
@@ -112,6 +115,34 @@ fn limits_are_settable() {
         Query::parse_filter_with("@.a.bc", &limits).map_err(|error| error.kind()),
         Err(ParseErrorKind::TooLong)
     );
+}
+
+/// R9: texts that just fit the limit of the length are refused by the other limits, or parsed, as quickly as longer ones.
+#[test]
+fn texts_up_to_the_length_limit_are_quick() {
+    on_small_stack(|| {
+        let limits = QueryLimits::default();
+        assert_eq!(limits.text, 1 << 20);
+        let pieces =
+            ["(", "!(", "@[?", "@..[?", "length(", "@&&(", "'a',", "0,", "..*", ".a", "?@.a==1,", "\\u0061"];
+        for (start, piece) in
+            ["$", "$[", "$[?", "$['"].iter().flat_map(|start| pieces.map(|piece| (start, piece)))
+        {
+            let mut text = format!("{start}{}", piece.repeat((limits.text - start.len()) / piece.len()));
+            text.truncate(limits.text);
+            let error = refused(&text, &limits);
+            assert_ne!(error.kind(), ParseErrorKind::TooLong, "{start}{piece}");
+        }
+        let started = Instant::now();
+        let name = "x".repeat(limits.text - 6);
+        for text in [format!("$['{name}']"), format!("$.{name}"), format!("$[?@.a=='{}']", &name[10..])] {
+            let query: Query = text.parse().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(query.to_string().parse().as_ref(), Ok(&query));
+        }
+        let wide = format!("$[{}]", vec![format!("'{}'", "y".repeat(250)); 4090].join(","));
+        assert!(wide.parse::<Query>().is_ok(), "4,090 selectors in a text of 1 MB");
+        assert!(started.elapsed() < Duration::from_millis(cases(4000, 400)), "{:?}", started.elapsed());
+    });
 }
 
 /// R9: 10 MB of anything.

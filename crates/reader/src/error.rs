@@ -9,6 +9,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use crate::foreign::Foreign;
 use crate::input::Shrunk;
 
 /// An error of reading: what happened, at which byte, and what stood there. One pointer wide, and cheap to clone.
@@ -42,6 +43,7 @@ struct Inner {
     place: Option<Place>,
     excerpt: Excerpt,
     cause: Option<Arc<io::Error>>,
+    foreign: Option<Foreign>,
 }
 
 /// What kind of error it is.
@@ -185,7 +187,14 @@ impl Excerpt {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, offset: u64, place: Option<Place>, excerpt: Excerpt) -> Self {
-        Self(Arc::new(Inner { kind, offset, place, excerpt, cause: None }))
+        Self(Arc::new(Inner { kind, offset, place, excerpt, cause: None, foreign: None }))
+    }
+
+    /// The same error, where the input is known to be of another format.
+    pub(crate) fn of_foreign(&self, foreign: Foreign) -> Self {
+        let Inner { kind, offset, place, ref excerpt, ref cause, .. } = *self.0;
+        let (excerpt, cause) = (excerpt.clone(), cause.clone());
+        Self(Arc::new(Inner { kind, offset, place, excerpt, cause, foreign: Some(foreign) }))
     }
 
     /// An error of the operating system, after `offset` bytes. What a reader of an [`Input`](crate::Input) reports when
@@ -194,7 +203,8 @@ impl Error {
         let shrunk = cause.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Shrunk>);
         let kind = if shrunk { ErrorKind::SourceChanged } else { ErrorKind::Io(cause.kind()) };
         let cause = Some(Arc::new(cause));
-        Self(Arc::new(Inner { kind, offset, place: None, excerpt: Excerpt::default(), cause }))
+        let excerpt = Excerpt::default();
+        Self(Arc::new(Inner { kind, offset, place: None, excerpt, cause, foreign: None }))
     }
 
     /// An error that has no place in the text: a limit, a cancellation, a change of the source.
@@ -223,9 +233,9 @@ impl Error {
     /// The same error with line and column, for who knows what stood before the bytes that were read.
     #[must_use]
     pub fn at_place(&self, place: Place) -> Self {
-        let Inner { kind, offset, ref excerpt, ref cause, .. } = *self.0;
+        let Inner { kind, offset, ref excerpt, ref cause, foreign, .. } = *self.0;
         let (excerpt, cause) = (excerpt.clone(), cause.clone());
-        Self(Arc::new(Inner { kind, offset, place: Some(place), excerpt, cause }))
+        Self(Arc::new(Inner { kind, offset, place: Some(place), excerpt, cause, foreign }))
     }
 
     /// What stands around the place; empty for an error that has none in the text.
@@ -235,14 +245,32 @@ impl Error {
 
     /// What happened, in one sentence without the place.
     pub fn message(&self) -> String {
-        match (&self.0.kind, &self.0.cause) {
-            (_, Some(cause)) => cause.to_string(),
-            (kind, None) => kind.to_string(),
+        match (&self.0.kind, &self.0.cause, self.0.foreign) {
+            (_, _, Some(foreign)) => format!("the input is {} data, not JSON", foreign.name()),
+            (_, Some(cause), _) => cause.to_string(),
+            (kind, None, _) => kind.to_string(),
         }
+    }
+
+    /// The help that the bytes at the place suggest: how to unpack compressed data, or that JSON has no comments.
+    pub fn hint(&self) -> Option<&'static str> {
+        if let Some(foreign) = self.0.foreign {
+            return Some(foreign.help());
+        }
+        let Excerpt { bytes, at } = self.excerpt();
+        let outside = match self.0.kind {
+            ErrorKind::Syntax(syntax) => syntax.is_between_tokens(),
+            _ => false,
+        };
+        let is_comment = outside && matches!(bytes.get(*at), Some(b'/' | b'#'));
+        is_comment.then_some("JSON has no comments: remove them")
     }
 
     /// What to do next, where there is something to do.
     pub fn help(&self) -> Option<&'static str> {
+        if let Some(hint) = self.hint() {
+            return Some(hint);
+        }
         match self.0.kind {
             ErrorKind::Syntax(syntax) => syntax.help(),
             ErrorKind::Limit(limit) => Some(limit.help()),
@@ -344,19 +372,19 @@ macro_rules! syntax_table {
 }
 
 syntax_table! {
-    Empty, "empty", "the input holds no value", Some("an empty stream of records is read with the framing `jsonl` or `concatenated`");
+    Empty, "empty", "the input is empty", Some("an empty stream of records is read with the framing `jsonl` or `concatenated`");
     UnexpectedEnd, "unexpected_end", "the input ends inside a value", Some("it may have been cut off");
     UnterminatedString, "unterminated_string", "the input ends inside a string", Some("a closing quote is missing, or it was cut off");
     ExpectedValue, "expected_value", "expected a value", Some("a value is an object, an array, a string in double quotes, a number, true, false or null");
-    ExpectedName, "expected_name", "expected a member's name", Some("names stand in double quotes");
+    ExpectedName, "expected_name", "expected an object key", Some("keys are strings in double quotes");
     ExpectedColon, "expected_colon", "expected a colon after the name", Some("a member is its name, a colon and its value");
     ExpectedCommaOrEnd, "expected_comma_or_end", "expected a comma or the closing bracket", Some("elements and members are separated by commas");
     TrailingComma, "trailing_comma", "a comma before the closing bracket", Some("JSON has no trailing commas: remove it");
     MismatchedBracket, "mismatched_bracket", "the bracket does not close what is open", Some("one before it may be missing: `{` is closed by `}`, `[` by `]`");
-    Literal, "literal", "not a word of JSON", Some("the words are true, false and null, in lower case");
-    Number, "number", "not a number of JSON", Some("no plus sign, no leading zeros, digits on both sides of the point");
+    Literal, "literal", "not a JSON literal", Some("the literals are true, false, and null, in lower case");
+    Number, "number", "not a JSON number", Some("no plus sign, no leading zeros, digits on both sides of the point");
     ControlCharacter, "control_character", "a control character in a string", Some("write it as an escape, such as \\n or \\u0000");
-    Escape, "escape", "not an escape of JSON", Some("the escapes are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hexadecimal digits");
+    Escape, "escape", "not a JSON escape", Some("the escapes are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hexadecimal digits");
     LoneSurrogate, "lone_surrogate", "half of a surrogate pair", Some("characters beyond U+FFFF take two \\u escapes, first D800-DBFF, then DC00-DFFF");
     Utf8, "utf8", "not UTF-8", Some("convert the input to UTF-8 first");
     Encoding, "encoding", "the input is UTF-16 or UTF-32", Some("convert it to UTF-8 first, for instance with iconv");
@@ -364,6 +392,20 @@ syntax_table! {
     ValuesTouch, "values_touch", "another value without a line break between", Some("to read such a stream, use the framing `concatenated`");
     TruncatedRecord, "truncated_record", "the record may have been cut off", Some("in a text sequence (RFC 7464) white space ends a number or a word");
     ExpectedSeparator, "expected_separator", "expected the record separator 0x1E", Some("a text sequence (RFC 7464) has one before each value");
+}
+
+impl Syntax {
+    /// True for what is wrong where a token must begin, or none may.
+    const fn is_between_tokens(self) -> bool {
+        matches!(
+            self,
+            Self::ExpectedValue
+                | Self::ExpectedName
+                | Self::ExpectedColon
+                | Self::ExpectedCommaOrEnd
+                | Self::TrailingData
+        )
+    }
 }
 
 impl fmt::Display for Limit {

@@ -59,7 +59,17 @@ pub struct Input(Storage);
 enum Storage {
     Bytes(Vec<u8>),
     Mapped { map: Map, file: File, print: Fingerprint },
-    File { file: File, print: Fingerprint },
+    File { file: File, print: Fingerprint, extent: Extent },
+}
+
+/// How far a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// To the length that it reported when it was opened.
+    Reported,
+    /// To its end. It is in a file system that computes contents when they are read (procfs, sysfs, some of FUSE), and reports
+    /// a length of 0, or one that is too large.
+    ToEnd,
 }
 
 /// What tells a file that changed from one that did not.
@@ -99,16 +109,22 @@ impl Input {
     }
 
     /// Takes an open regular file, from its first byte, wherever its own position is.
+    ///
+    /// A file that the system refuses to map is read through a window. A file whose reported length is not that of its
+    /// contents, as in procfs and sysfs, is read to its end.
     pub fn from_file(file: File, policy: MapPolicy) -> io::Result<Self> {
         let metadata = file.metadata()?;
         check_regular(&metadata)?;
         let print = Fingerprint::of(&metadata);
         // An empty file cannot be mapped, and needs no map.
-        if policy.trusted && metadata.len() > 0 {
-            let map = Map::of_trusted(&file, metadata.len(), policy)?;
+        if policy.trusted
+            && metadata.len() > 0
+            && let Ok(map) = Map::of_trusted(&file, metadata.len(), policy)
+        {
             return Ok(Self(Storage::Mapped { map, file, print }));
         }
-        Ok(Self(Storage::File { file, print }))
+        let (print, extent) = extent_of(&file, &metadata)?;
+        Ok(Self(Storage::File { file, print, extent }))
     }
 
     /// Takes bytes.
@@ -116,7 +132,15 @@ impl Input {
         Self(Storage::Bytes(bytes))
     }
 
-    /// Length in bytes, as it was when the input was opened.
+    /// Length in bytes, if it is known before all is read: not for a file whose reported length is not that of its contents.
+    pub fn known_len(&self) -> Option<u64> {
+        match &self.0 {
+            Storage::File { extent: Extent::ToEnd, .. } => None,
+            _ => Some(self.len()),
+        }
+    }
+
+    /// Length in bytes, as it was reported when the input was opened.
     pub fn len(&self) -> u64 {
         match &self.0 {
             Storage::Bytes(bytes) => bytes.len() as u64,
@@ -124,9 +148,9 @@ impl Input {
         }
     }
 
-    /// Whether there is no byte.
+    /// True if there is no byte.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.known_len() == Some(0)
     }
 
     /// All bytes at once, where they are in memory or mapped.
@@ -140,11 +164,13 @@ impl Input {
 
     /// A reader of the bytes from the start, up to the length when it was opened: what is appended later is not seen.
     /// Readers do not disturb each other. A file that has become shorter is an error, which is
-    /// [`ErrorKind::SourceChanged`] when it comes out of a cursor.
+    /// [`ErrorKind::SourceChanged`] when it comes out of a cursor. Where the length is not [known](Self::known_len), the reader goes
+    /// to the end of the file.
     pub fn reader(&self) -> Box<dyn Read + Send + '_> {
         match &self.0 {
             Storage::Bytes(bytes) => Box::new(bytes.as_slice()),
-            Storage::Mapped { file, print, .. } | Storage::File { file, print } => {
+            Storage::File { file, extent: Extent::ToEnd, .. } => Box::new(ToEnd { file, at: 0 }),
+            Storage::Mapped { file, print, .. } | Storage::File { file, print, .. } => {
                 Box::new(Positioned { file, at: 0, end: print.length })
             }
         }
@@ -156,7 +182,7 @@ impl Input {
     /// To be called when all was read. It compares length and times; what is written within the resolution of
     /// the file system's clock after the file was opened, to the same length, goes unnoticed.
     pub fn verify(&self, grown: bool) -> Result<()> {
-        let (Storage::Mapped { file, print, .. } | Storage::File { file, print }) = &self.0 else {
+        let (Storage::Mapped { file, print, .. } | Storage::File { file, print, .. }) = &self.0 else {
             return Ok(());
         };
         let now = Fingerprint::of(&file.metadata().map_err(|cause| Error::io(cause, 0))?);
@@ -173,6 +199,59 @@ fn check_regular(metadata: &Metadata) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "it is no regular file"));
     }
     Ok(())
+}
+
+/// Finds out how far a file is to be read, where its metadata leaves that open. A file of length 0 may have contents all the
+/// same, and a file without blocks may have less than its length.
+///
+/// Only a length that stays the same while it is contradicted is not trusted. If it changes, so does the file, which is then read
+/// to its new length, or fails later as one that became shorter.
+fn extent_of(file: &File, metadata: &Metadata) -> io::Result<(Fingerprint, Extent)> {
+    let print = Fingerprint::of(metadata);
+    let contradicted = match metadata.len() {
+        0 => has_byte(file, 0)?,
+        length if has_no_blocks(metadata) => !has_byte(file, length - 1)?,
+        _ => false,
+    };
+    if !contradicted {
+        return Ok((print, Extent::Reported));
+    }
+    let now = Fingerprint::of(&file.metadata()?);
+    Ok(if now.length == print.length { (print, Extent::ToEnd) } else { (now, Extent::Reported) })
+}
+
+/// True if a file has a byte at an offset.
+fn has_byte(file: &File, at: u64) -> io::Result<bool> {
+    loop {
+        match read_at(file, &mut [0], at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return Ok(read? > 0),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn has_no_blocks(metadata: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::blocks(metadata) == 0
+}
+
+#[cfg(not(unix))]
+fn has_no_blocks(_: &Metadata) -> bool {
+    false
+}
+
+/// Reads a file by position to its end.
+struct ToEnd<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Read for ToEnd<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = read_at(self.file, into, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
 }
 
 /// Reads a file by position, so that its own offset stays where it is.

@@ -201,8 +201,9 @@
 //! | wrong escapes, control characters, UTF-8 | yes | no |
 //! | cost | that of many masks | that of few |
 //!
-//! A record that is left for the next is not read to its end where there is a delimiter to go by, and what is not read is
-//! not checked, by either.
+//! A record that is left for the next counts as skipped. Strict validation reads it to its end in every framing;
+//! [`Cursor::validate_rest`] does so for a caller that stops there. Structural validation goes to the delimiter where the framing has
+//! one, and does not check the bytes between.
 //!
 //! # Errors
 //!
@@ -245,6 +246,7 @@ mod config;
 mod cursor;
 mod error;
 mod event;
+mod foreign;
 mod framing;
 mod grammar;
 mod input;

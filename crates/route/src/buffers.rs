@@ -46,7 +46,7 @@ pub struct BufferInfo {
     pub chars: u64,
     /// How many lines it has; a last one that is not ended counts.
     pub lines: u64,
-    /// What was written to it last, and by whom: `tool:web_search`, `input:file:notes.md`.
+    /// The source of what was written to it last: a tool's name, `model`, or `input:` with the kind of input, as `input:file`.
     pub source: String,
     /// When it was made.
     pub created_at: Timestamp,
@@ -108,13 +108,14 @@ impl Buffers {
         Spool::new(self.spool.as_deref())
     }
 
-    /// The buffers of a scope, or of both.
+    /// The buffers of a scope, or of both, without those that `{pending}` remembers files in.
     pub fn list(&self, scope: Option<Scope>) -> Result<Listed> {
         let session = self.session.as_ref().filter(|_| scope != Some(Scope::Run));
         let mut found = session.map_or_else(|| Ok(Listed::default()), Session::list)?;
         if scope != Some(Scope::Session) {
             found.buffers.splice(..0, self.run.list());
         }
+        found.buffers.retain(|info| !info.remembers_files());
         Ok(found)
     }
 
@@ -135,15 +136,20 @@ impl Buffers {
     }
 
     fn not_found(&self, name: &str, scope: Option<Scope>) -> Error {
+        self.missing("buffer", name, scope, "")
+    }
+
+    /// The error that there is no such buffer, or variable, as a document names it, and what follows from that.
+    pub(crate) fn missing(&self, what: &str, name: &str, scope: Option<Scope>, so: &str) -> Error {
         let known = self.list(scope).unwrap_or_default().buffers;
         let near = near::one(name, known.iter().map(|info| info.name.as_str()));
         let hint = match (near, known.len()) {
             (Some(near), _) => format!("did you mean `{}`?", shown(near)),
-            (None, 0) => "there is none yet".to_owned(),
+            (None, 0) => "there are none yet".to_owned(),
             (None, count) => format!("`list` shows the {count} there are"),
         };
         let within = scope.map_or(String::new(), |scope| format!(" in the scope {scope}"));
-        Error::new(ErrorKind::NotFound, format!("there is no buffer `{}`{within}: {hint}", shown(name)))
+        Error::new(ErrorKind::NotFound, format!("there is no {what} `{}`{within}{so}: {hint}", shown(name)))
     }
 
     /// Writes to a buffer; the name it has, which with [`WriteMode::New`] has a number, and its scope.
@@ -168,17 +174,54 @@ impl Buffers {
         if mode != WriteMode::New {
             return Ok(name.to_owned());
         }
-        let taken: Vec<String> = self.list(Some(scope))?.buffers.into_iter().map(|info| info.name).collect();
-        let free = (0..crate::files::NUMBERS)
-            .map(|number| numbered(name, number))
-            .find(|name| !taken.contains(name));
+        let session = self.session.as_ref().filter(|_| scope == Scope::Session);
+        // An error here comes again when it is written.
+        let is_taken = |number| {
+            let name = numbered(name, number);
+            session.map_or_else(|| self.run.has(&name), |session| session.has(&name).unwrap_or(false))
+        };
+        let free = crate::files::free_number(0, is_taken).map(|number| numbered(name, number));
         free.ok_or_else(|| no_number(name))
+    }
+
+    /// An error, which names the nearest there is, unless there is a buffer of this name in this scope. A damaged one is there.
+    pub fn check_there(&self, name: &str, scope: Scope) -> Result<()> {
+        check_name(name)?;
+        let there = match (scope, &self.session) {
+            (Scope::Run, _) => self.run.has(name),
+            (Scope::Session, Some(session)) => session.has(name)?,
+            (Scope::Session, None) => false,
+        };
+        if there { Ok(()) } else { Err(self.not_found(name, Some(scope))) }
+    }
+
+    /// Removes a buffer: from this scope, else from that of the run and then of the session. An error names the nearest there is.
+    pub fn remove(&self, name: &str, scope: Option<Scope>) -> Result<Scope> {
+        check_name(name)?;
+        if scope != Some(Scope::Session) && self.run.remove(name) {
+            return Ok(Scope::Run);
+        }
+        if let Some(session) = self.session.as_ref().filter(|_| scope != Some(Scope::Run))
+            && session.remove(name)?
+        {
+            return Ok(Scope::Session);
+        }
+        Err(self.not_found(name, scope))
+    }
+
+    /// Removes all buffers of a scope, also damaged ones and those that `{pending}` remembers files in; how many there were.
+    pub fn clear(&self, scope: Scope) -> Result<usize> {
+        match (scope, &self.session) {
+            (Scope::Run, _) => Ok(self.run.clear()),
+            (Scope::Session, Some(session)) => session.clear(),
+            (Scope::Session, None) => Ok(0),
+        }
     }
 }
 
 fn no_session(name: &str) -> Error {
     let message = format!(
-        "the variable `{}` is to live as long as the session, and there is none: leave `scope` out, or name a session",
+        "the variable `{}` has `scope=session`, and there is no session: leave `scope` out, or name a session",
         shown(name)
     );
     Error::new(ErrorKind::Unsupported, message)
@@ -193,7 +236,17 @@ fn no_number(name: &str) -> Error {
     Error::new(ErrorKind::Exists, format!("all numbers of `{}` are taken: use another name", shown(name)))
 }
 
+/// The source of the buffers that `{pending}` remembers files in, and how their names begin.
+pub(crate) const PENDING: &str = "pending";
+
 impl BufferInfo {
+    /// True for the bookkeeping of `{pending}`, which is not a variable of the user's.
+    fn remembers_files(&self) -> bool {
+        let rest = self.name.strip_prefix(PENDING).and_then(|rest| rest.strip_prefix('-'));
+        self.source == PENDING
+            && rest.is_some_and(|hash| hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    }
+
     fn new(name: &str, scope: Scope, source: &str) -> Self {
         let now = Timestamp::now();
         Self {

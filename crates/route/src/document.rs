@@ -9,7 +9,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 use serde_json::{Map, Value};
 
-use crate::directive::{DirectiveError, Directives};
+use crate::directive::{DirectiveError, Directives, stray};
 use crate::error::shown;
 use crate::pattern::Now;
 
@@ -22,8 +22,10 @@ pub const DOCUMENT_BYTES: usize = 16 << 20;
 pub struct Document {
     /// What stands in the frontmatter.
     pub properties: Map<String, Value>,
-    /// What it is called where it is remembered which files it has had; empty unless it is set.
+    /// The name under which `{pending}` remembers the files that the document has processed; empty unless it is set.
     pub name: String,
+    /// Lines that look like directives but are read as text, with their positions; at most 20.
+    pub warnings: Vec<DirectiveError>,
     /// What stands before the text of every step.
     pub instructions: String,
     /// The steps, in order.
@@ -59,10 +61,7 @@ impl Document {
         if let Some(engine) = properties.get("workflow_engine").filter(|engine| *engine != "step") {
             return wrong(
                 0..3,
-                format!(
-                    "the engine {} is none: `workflow_engine: step` is the one",
-                    shown(&engine.to_string())
-                ),
+                format!("unknown workflow engine {}; the only one is `step`", shown(&engine.to_string())),
             );
         }
         let headings = headings(text, start);
@@ -70,10 +69,13 @@ impl Document {
         let mut document = Self {
             properties,
             name: String::new(),
+            warnings: Vec::new(),
             instructions: String::new(),
             steps: Vec::new(),
             text: text.to_owned(),
         };
+        let first = headings.first().map_or(text.len(), |heading| heading.span.start);
+        stray::find(text, start..first, &mut document.warnings);
         let (mut line, mut counted) = (1, 0);
         for (heading, end) in headings.iter().zip(ends) {
             let passed = text.get(counted..heading.span.start).unwrap_or_default();
@@ -84,7 +86,7 @@ impl Document {
         if document.steps.is_empty() {
             return wrong(
                 start..start,
-                "the document has no step: a step stands under a heading `## NAME`".to_owned(),
+                "the document has no step: begin one with a heading `## NAME`".to_owned(),
             );
         }
         if let Err(error) = document.now(Now::local()) {
@@ -93,7 +95,8 @@ impl Document {
         Ok(document)
     }
 
-    /// Sets what it is called where it is remembered which files it has had.
+    /// Sets the name under which `{pending}` remembers the files that the document has processed. Documents with the same name
+    /// share that memory: use something unique, such as the canonical path.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -103,6 +106,7 @@ impl Document {
     fn add(&mut self, heading: &Heading, end: usize, line: usize) -> Result<(), DirectiveError> {
         let part = heading.span.end..end;
         if heading.name.to_lowercase().contains("instructions") {
+            stray::find(&self.text, part.clone(), &mut self.warnings);
             let body = self.text.get(part).unwrap_or_default().trim();
             if !self.instructions.is_empty() {
                 self.instructions.push_str("\n\n");
@@ -111,6 +115,7 @@ impl Document {
             return Ok(());
         }
         let (directives, body) = Directives::parse_within(&self.text, part)?;
+        stray::find(&self.text, body..end, &mut self.warnings);
         let body = self.text.get(body..end).unwrap_or_default().trim().to_owned();
         let span = heading.span.start..heading.span.end;
         self.steps.push(Step { name: heading.name.clone(), line, directives, body, span });
@@ -151,6 +156,7 @@ pub(crate) fn front(text: &str) -> Option<(Range<usize>, usize)> {
 
 fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError> {
     let Some((inside, rest)) = front(text) else {
+        let mark = text.len() - text.trim_start_matches('\u{feff}').len();
         let opens =
             text.trim_start_matches('\u{feff}').lines().next().is_some_and(|line| line.trim_end() == "---");
         let below = || text.lines().nth(1).is_some_and(|line| line.contains(':'));
@@ -158,10 +164,11 @@ fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError
             return Err(DirectiveError::new(
                 text,
                 0..3,
-                "the frontmatter is not ended: a line `---` ends it",
+                "the frontmatter is not closed: end it with a line `---`",
             ));
         }
-        return Ok((Map::new(), 0));
+        // A byte order mark is not part of the text: a heading right after it is one.
+        return Ok((Map::new(), mark));
     };
     let mut properties = Map::new();
     let mut last = None;
@@ -169,17 +176,16 @@ fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError
     for line in text.get(inside).unwrap_or_default().split_inclusive('\n') {
         let bare = line.trim();
         let goes_on = line.starts_with([' ', '\t']) || bare.starts_with('-');
-        match (bare.split_once(':').filter(|_| !goes_on), &last) {
+        match (member(line), &last) {
             _ if bare.is_empty() || bare.starts_with('#') => {}
             (Some((key, value)), _) => {
-                let key = unquoted(key.trim()).to_owned();
-                properties.insert(key.clone(), property(value.trim()));
-                last = Some(key);
+                properties.insert(key.to_owned(), property(value));
+                last = Some(key.to_owned());
             }
             (None, Some(key)) if goes_on => go_on(&mut properties, key, bare),
             _ => {
                 let span = at..at + line.trim_end().len();
-                let message = "the frontmatter has lines `key: value`, and this is none";
+                let message = "every frontmatter line must be `key: value`";
                 return Err(DirectiveError::new(text, span, message));
             }
         }
@@ -188,7 +194,21 @@ fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError
     Ok((properties, rest))
 }
 
-/// What stands behind a key on its line. A value may hold colons, as `cron: 0 8 * * *` does, which YAML would not have.
+/// The key and the value of a line of frontmatter; nothing for one that continues a value: an indented line, or an item of a list.
+/// A key may be quoted.
+pub(crate) fn member(line: &str) -> Option<(&str, &str)> {
+    if line.starts_with([' ', '\t', '-']) {
+        return None;
+    }
+    let quote = line.chars().next().filter(|first| matches!(first, '"' | '\''));
+    let quoted = quote.and_then(|quote| {
+        let (key, behind) = line.get(1..)?.split_once(quote)?;
+        Some((key, behind.trim_start().strip_prefix(':')?.trim()))
+    });
+    quoted.or_else(|| line.split_once(':').map(|(key, value)| (key.trim(), value.trim())))
+}
+
+/// The value after a key on its line. A value may hold colons, as `cron: 0 8 * * *` does, which YAML would not have.
 fn property(text: &str) -> Value {
     let bare = unquoted(text);
     if bare.len() < text.len() {
@@ -272,6 +292,47 @@ mod tests {
     }
 
     #[test]
+    fn keeps_the_first_step_after_a_byte_order_mark() {
+        let document = Document::parse("\u{feff}## One\n@model none\n\na\n\n## Two\n@model none\n").unwrap();
+        let steps: Vec<_> = document.steps.iter().map(|step| (step.name.as_str(), step.line)).collect();
+        assert_eq!(steps, [("One", 1), ("Two", 6)]);
+        assert!(document.steps[0].directives.model.is_some());
+        assert_eq!(Document::parse("\u{feff}## One\n@model none\n").unwrap().steps.len(), 1);
+    }
+
+    #[test]
+    fn warns_of_directives_that_are_read_as_text() {
+        let text = "@input file:x\n# Title\n## One\n- @model none\n@ model none\n  1. @tools all\n\n## Two\n<!-- c -->\n@model none\n\n\
+            ```\n@model none\n```\n    @input file:code\n> @input file:quoted\n@nobody knows @input\n@modelled on x\nSee @input file:y.\n";
+        let document = Document::parse(text).unwrap();
+        let found: Vec<_> = document
+            .warnings
+            .iter()
+            .map(|warning| (warning.line, warning.column, warning.text.as_str()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (1, 1, "@input file:x"),
+                (4, 3, "- @model none"),
+                (5, 1, "@ model none"),
+                (6, 6, "  1. @tools all"),
+                (10, 1, "@model none")
+            ]
+        );
+        assert!(document.warnings[1].message.contains("list items"), "{}", document.warnings[1]);
+        assert!(document.warnings[2].message.contains("space after `@`"), "{}", document.warnings[2]);
+        assert!(
+            document.warnings[4].message.contains("before any text or comment"),
+            "{}",
+            document.warnings[4]
+        );
+        let many = Document::parse(&format!("## x\ntext\n{}", "@model none\n".repeat(50_000))).unwrap();
+        assert_eq!(many.warnings.len(), 20);
+        assert!(many.warnings[19].message.contains("further lines"));
+    }
+
+    #[test]
     fn a_document_of_nothing_but_headings_is_read_in_time() {
         let document = Document::parse(&"##\n".repeat(200_000)).unwrap();
         assert_eq!((document.steps.len(), document.steps[199_999].line), (200_000, 200_000));
@@ -281,10 +342,10 @@ mod tests {
     fn r45_what_is_wrong_has_its_line() {
         for (text, line, said) in [
             ("no step", 1, "no step"),
-            ("---\na: b\nc\n---\n## x\n", 3, "the frontmatter has lines"),
-            ("---\n - b\n---\n## x\n", 2, "the frontmatter has lines"),
-            ("---\na: b\n## x\n", 1, "not ended"),
-            ("---\nworkflow_engine: other\n---\n## x\n", 1, "workflow_engine: step"),
+            ("---\na: b\nc\n---\n## x\n", 3, "must be `key: value`"),
+            ("---\n - b\n---\n## x\n", 2, "must be `key: value`"),
+            ("---\na: b\n## x\n", 1, "not closed"),
+            ("---\nworkflow_engine: other\n---\n## x\n", 1, "unknown workflow engine"),
             ("---\nweek_start_day: never\n---\n## x\n", 1, "monday"),
             ("## x\n\n@inptu file:y\n", 3, "Did you mean @input?"),
             ("## x\n@model none\n\n## y\n@input file:\n", 5, "a name is missing"),

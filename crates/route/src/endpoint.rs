@@ -1,39 +1,61 @@
 //! A model behind an endpoint that speaks as `OpenAI`'s does: `POST …/chat/completions`.
 
+mod address;
+mod answer;
+
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use serde::Deserialize;
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use trommel_tool::dialect::{Dialect, Export};
 use trommel_tool::display::safe;
-use trommel_tool::{CancelFlag, Failure, Redaction};
+use trommel_tool::{CancelFlag, Failure};
 
 use crate::model::{Message, Model, Reply, Request, ToolCall};
+use address::Address;
+use answer::Choice;
 
-/// How long an answer may take, unless set otherwise.
+/// The longest time that a request may take, unless set otherwise.
 const TIMEOUT: Duration = Duration::from_mins(10);
 
-/// How often a caller who waits for an answer looks whether it is still wanted.
+/// The interval at which a waiting caller checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// The longest pause before a request is repeated. An endpoint that asks for a longer one gets no further request.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// Bytes of an answer at most.
 const LONGEST: u64 = 16 << 20;
 
-/// Characters of what an endpoint says about an error.
+/// Characters of an endpoint's error message.
 const SAID: usize = 500;
 
 /// A model behind an endpoint that speaks as `OpenAI`'s does.
 ///
-/// Redirects are not followed, so that the key goes to the address that was given and to no other. A request whose flag is raised
-/// fails at once; the exchange that it began ends by itself, at the latest when its time is up.
+/// Redirects are not followed, so that the key goes to the given address only. A request whose flag is raised fails at once; the
+/// exchange that it began ends by itself, at the latest when its time is up.
+///
+/// A request that the endpoint is too busy for (status 429 or 503) is repeated up to four times, after 1, 2, 4 and 8 seconds, or
+/// after as long as its `Retry-After` says, up to a minute. An answer that was refused, filtered, cut off, or is empty is a failure.
 #[derive(Clone)]
 pub struct Endpoint {
     agent: ureq::Agent,
-    url: String,
+    address: Address,
     key: Option<String>,
     model: Option<String>,
+    timeout: Duration,
+    retries: u32,
+    pause: Duration,
+}
+
+/// The end of one exchange.
+enum Exchange {
+    Answer(Choice),
+    /// The endpoint is too busy, and says perhaps when to try again.
+    Busy(Failure, Option<Duration>),
 }
 
 impl Endpoint {
@@ -41,16 +63,21 @@ impl Endpoint {
     pub fn new(base: &str) -> Self {
         Self {
             agent: agent(TIMEOUT),
-            url: format!("{}/chat/completions", base.trim().trim_end_matches('/')),
+            address: Address::new(base),
             key: None,
             model: None,
+            timeout: TIMEOUT,
+            retries: 4,
+            pause: Duration::from_secs(1),
         }
     }
 
-    /// Sets the key. It is told to nobody but the endpoint.
+    /// Sets the key. It is sent to the endpoint only, and never shown.
     #[must_use]
     pub fn key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(key.into());
+        let key = key.into();
+        self.address.add(&key);
+        self.key = Some(key);
         self
     }
 
@@ -61,34 +88,57 @@ impl Endpoint {
         self
     }
 
-    /// Sets how long an answer may take.
+    /// Sets the longest time that a request may take: ten minutes unless set.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.agent = agent(timeout);
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets how often a request is repeated that the endpoint is too busy for, and the first pause; each further pause is twice as
+    /// long.
+    #[must_use]
+    pub fn retries(mut self, times: u32, pause: Duration) -> Self {
+        (self.retries, self.pause) = (times, pause);
         self
     }
 
     fn failure(&self, why: &str, next: &str) -> Failure {
-        let url = Redaction::new().text(&self.url).into_owned();
-        let why: String = safe(why).chars().take(SAID).collect();
-        let why =
-            self.key.as_deref().map_or_else(|| why.clone(), |key| why.replace(key, trommel_tool::REDACTED));
-        Failure::new(format!(
-            "the model at {} did not answer: {}; {next}",
-            safe(&url),
-            Redaction::new().text(&why)
-        ))
+        let why: String = safe(why).chars().take(4 * SAID).collect();
+        let why: String = self.address.clean(&why).chars().take(SAID).collect();
+        Failure::new(format!("the model at {} did not answer: {why}; {next}", safe(&self.address.shown)))
     }
 
-    /// Asks on a thread of its own, as an exchange that waits cannot be told to end.
-    fn ask(&self, body: Value, cancel: &CancelFlag) -> Result<Answer, Failure> {
+    /// Sends a request, and again while the endpoint is too busy.
+    fn ask(&self, body: Value, cancel: &CancelFlag) -> Result<Choice, Failure> {
+        let body = Arc::new(body);
+        let mut pause = self.pause.min(LONGEST_PAUSE);
+        let mut left = self.retries;
+        loop {
+            let (failure, after) = match self.exchange(&body, cancel)? {
+                Exchange::Answer(choice) => return Ok(choice),
+                Exchange::Busy(failure, after) => (failure, after),
+            };
+            let wait = after.unwrap_or(pause);
+            if left == 0 || wait > LONGEST_PAUSE {
+                return Err(failure);
+            }
+            sleep(wait, cancel)?;
+            left -= 1;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Makes one exchange on a thread of its own, as it cannot be cancelled while it waits.
+    fn exchange(&self, body: &Arc<Value>, cancel: &CancelFlag) -> Result<Exchange, Failure> {
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
         let (answered, answer) = mpsc::sync_channel(1);
-        let asking = self.clone();
-        // Nobody may be waiting any more.
-        let exchange = move || drop(answered.send(asking.exchange(&body)));
+        let (asking, body) = (self.clone(), Arc::clone(body));
+        // The caller may have stopped waiting.
+        let exchange = move || drop(answered.send(asking.post(&body)));
         let thread = thread::Builder::new().name("trommel-model".to_owned()).spawn(exchange);
         thread.map_err(|error| self.failure(&error.to_string(), "try again"))?;
         loop {
@@ -103,44 +153,91 @@ impl Endpoint {
         }
     }
 
-    fn exchange(&self, body: &Value) -> Result<Answer, Failure> {
-        let mut request = self.agent.post(&self.url);
+    fn post(&self, body: &Value) -> Result<Exchange, Failure> {
+        let mut request = self.agent.post(&self.address.url);
         if let Some(key) = &self.key {
             request = request.header("Authorization", &format!("Bearer {key}"));
         }
-        let sent = request.send_json(body);
-        let mut response = sent.map_err(|error| {
-            self.failure(&error.to_string(), "see whether the address is right, and try again")
-        })?;
+        let mut response = request
+            .send_json(body)
+            .map_err(|error| self.broken(&error, "check the address, and try again"))?;
         let status = response.status();
+        let header = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+        let (after, location) = (header("retry-after"), header("location"));
         let read = response.body_mut().with_config().limit(LONGEST).read_to_vec();
-        let read = read.map_err(|error| self.failure(&error.to_string(), "try again"))?;
-        if !status.is_success() {
-            return Err(self.refused(status.as_u16(), &read));
+        let read = read.map_err(|error| self.broken(&error, "try again"))?;
+        match status.as_u16() {
+            status @ (429 | 503) => {
+                let after = after.as_deref().and_then(pause);
+                let next = after.filter(|after| *after > LONGEST_PAUSE).map_or_else(
+                    || "wait, and try again".to_owned(),
+                    |after| format!("it asks to wait {} seconds: try again then", after.as_secs()),
+                );
+                Ok(Exchange::Busy(self.refused(status, &read, &next), after))
+            }
+            status @ 300..=399 => {
+                let to = location.map_or("another address".to_owned(), |to| self.address.clean(&to));
+                let next = format!("it redirects to {}: use that address", safe(&to));
+                Err(self.refused(status, &read, &next))
+            }
+            _ if status.is_success() => {
+                let choice = answer::choice(&read).map_err(|(why, next)| self.failure(&why, next))?;
+                Ok(Exchange::Answer(choice))
+            }
+            status => Err(self.refused(status, &read, advice(status))),
         }
-        serde_json::from_slice(&read).map_err(|error| {
-            let why = format!("what came is no chat completion ({error})");
-            self.failure(&why, "see whether the address is that of an OpenAI-compatible endpoint")
-        })
     }
 
-    fn refused(&self, status: u16, body: &[u8]) -> Failure {
-        let told: Option<Value> = serde_json::from_slice(body).ok();
-        let message = told.as_ref().and_then(|told| {
-            let error = told.get("error").unwrap_or(told);
-            error.get("message").unwrap_or(error).as_str().map(str::to_owned)
-        });
-        let said = message.map_or(String::new(), |message| format!(", {message}"));
-        let next = match status {
-            401 | 403 => "see whether the key is right",
-            404 => "see whether the address and the model's name are right",
-            413 => "send it less: route inputs to variables",
-            429 => "wait, and try again",
-            400..=499 => "the endpoint does not take the request as it is",
-            _ => "try again",
-        };
-        self.failure(&format!("status {status}{said}"), next)
+    /// The failure of an exchange that did not come to its end.
+    fn broken(&self, error: &ureq::Error, next: &str) -> Failure {
+        if let ureq::Error::Timeout(_) = error {
+            let why = format!("there was no answer within {} seconds", self.timeout.as_secs());
+            return self.failure(&why, "ask for less, or raise the time limit of requests");
+        }
+        self.failure(&error.to_string(), next)
     }
+
+    fn refused(&self, status: u16, body: &[u8], next: &str) -> Failure {
+        let body: Option<Value> = serde_json::from_slice(body).ok();
+        let message = body.as_ref().and_then(|body| answer::error_message(body.get("error").unwrap_or(body)));
+        let message = message.map_or(String::new(), |message| format!(", {message}"));
+        self.failure(&format!("status {status}{message}"), next)
+    }
+}
+
+/// The advice for a status.
+fn advice(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "check the key",
+        404 => "check the address and the model's name",
+        413 => "send less: route inputs to variables",
+        400..=499 => "the endpoint does not accept this request",
+        _ => "try again",
+    }
+}
+
+/// The pause that a `Retry-After` asks for: seconds, or a date.
+fn pause(after: &str) -> Option<Duration> {
+    let after = after.trim();
+    if let Ok(seconds) = after.parse::<u32>() {
+        return Some(Duration::from_secs(seconds.into()));
+    }
+    // The date of HTTP differs from that of mails in its time zone only.
+    let date = jiff::fmt::rfc2822::parse(&after.replace("GMT", "+0000")).ok()?.timestamp();
+    let seconds = date.as_second().saturating_sub(Timestamp::now().as_second());
+    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+}
+
+/// Waits, unless the answer is not wanted any more.
+fn sleep(pause: Duration, cancel: &CancelFlag) -> Result<(), Failure> {
+    let since = Instant::now();
+    while let Some(left) = pause.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
+        if cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        thread::sleep(left.min(LOOK));
+    }
+    Ok(())
 }
 
 fn agent(timeout: Duration) -> ureq::Agent {
@@ -153,44 +250,19 @@ fn agent(timeout: Duration) -> ureq::Agent {
     config.build().into()
 }
 
-#[derive(Deserialize)]
-struct Answer {
-    choices: Vec<Choice>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    message: Said,
-}
-
-#[derive(Deserialize)]
-struct Said {
-    #[serde(default)]
-    content: Value,
-    #[serde(default)]
-    tool_calls: Option<Vec<Asked>>,
-}
-
-#[derive(Deserialize)]
-struct Asked {
-    id: String,
-    function: Function,
-}
-
-#[derive(Deserialize)]
-struct Function {
-    name: String,
-    #[serde(default)]
-    arguments: Value,
-}
-
 impl Model for Endpoint {
+    fn check(&self, model: Option<&str>) -> Result<(), Failure> {
+        match model.or(self.model.as_deref()) {
+            Some(_) => Ok(()),
+            None => Err(Failure::refused(
+                "the step names no model, and there is no default: write `@model NAME`, or set a default model",
+            )),
+        }
+    }
+
     fn answer(&self, request: &Request<'_>) -> Result<Reply, Failure> {
-        let Some(model) = request.model.or(self.model.as_deref()) else {
-            return Err(Failure::refused(
-                "the step names no model, and there is no usual one: write `@model NAME`",
-            ));
-        };
+        self.check(request.model)?;
+        let model = request.model.or(self.model.as_deref()).unwrap_or_default();
         let export = Dialect::OpenAi.export(request.tools);
         let mut body = Map::new();
         body.insert("model".into(), model.into());
@@ -202,10 +274,8 @@ impl Model for Endpoint {
         if let Some(effort) = request.thinking.and_then(effort) {
             body.insert("reasoning_effort".into(), effort.into());
         }
-        let answer = self.ask(Value::Object(body), request.cancel)?;
-        let said = answer.choices.into_iter().next();
-        let said = said.ok_or_else(|| self.failure("the answer has no choices", "try again"))?.message;
-        Ok(reply(said, &export))
+        let choice = self.ask(Value::Object(body), request.cancel)?;
+        choice.reply(request.messages.len(), &export).map_err(|(why, next)| self.failure(&why, next))
     }
 }
 
@@ -236,31 +306,6 @@ fn message(message: &Message, export: &Export) -> Value {
             said
         }
     }
-}
-
-fn reply(said: Said, export: &Export) -> Reply {
-    let text = match said.content {
-        Value::String(text) => text,
-        Value::Array(parts) => {
-            parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect()
-        }
-        _ => String::new(),
-    };
-    let call = |asked: Asked| {
-        let Function { name, arguments } = asked.function;
-        // What is no JSON is told to the model by whoever validates it.
-        let arguments = match arguments {
-            Value::String(text) if text.trim().is_empty() => json!({}),
-            Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
-            other => other,
-        };
-        let (name, arguments) = match export.restore(&name, arguments.clone()) {
-            Some(own) => own,
-            None => (name, arguments),
-        };
-        ToolCall { id: asked.id, name, arguments }
-    };
-    Reply { text, calls: said.tool_calls.into_iter().flatten().map(call).collect() }
 }
 
 impl std::fmt::Debug for Endpoint {

@@ -20,8 +20,44 @@ use crate::error::{Error, ErrorKind, Result, shown};
 use crate::mode::WriteMode;
 use crate::target::check_path;
 
+pub(crate) use find::{Matched, has_wildcard};
+
 /// Numbers that [`WriteMode::New`] tries.
 pub(crate) const NUMBERS: u32 = 1_000_000;
+
+/// A number that is not taken, from one on: the first after a run of taken ones.
+///
+/// It is found by doubling the distance and then halving it, so that the ten-thousandth costs some thirty checks and not ten
+/// thousand. Where numbers in between were freed, it may be one of those or the next after all.
+pub(crate) fn free_number(from: u32, mut is_taken: impl FnMut(u32) -> bool) -> Option<u32> {
+    if from >= NUMBERS {
+        return None;
+    }
+    if !is_taken(from) {
+        return Some(from);
+    }
+    let (mut taken, mut step) = (from, 1);
+    let mut free = loop {
+        let next = taken.saturating_add(step);
+        if next >= NUMBERS {
+            // The last ones, one by one, and then the gaps.
+            return (taken..NUMBERS).chain(0..from).find(|number| !is_taken(*number));
+        }
+        if !is_taken(next) {
+            break next;
+        }
+        (taken, step) = (next, step.saturating_mul(2));
+    };
+    while free - taken > 1 {
+        let middle = taken + (free - taken) / 2;
+        if is_taken(middle) {
+            taken = middle;
+        } else {
+            free = middle;
+        }
+    }
+    Some(free)
+}
 
 /// The files below a root.
 #[derive(Debug)]
@@ -110,17 +146,35 @@ impl Files {
     pub(crate) fn would_write(&self, path: &str, mode: WriteMode) -> Result<String> {
         check_path(path)?;
         self.check_open(path)?;
+        self.check_folders(path)?;
         match mode {
             WriteMode::New => {
-                let free =
-                    (0..NUMBERS).map(|number| numbered(path, number)).find(|name| !self.root.exists(name));
+                let is_taken = |number| self.root.symlink_metadata(numbered(path, number)).is_ok();
+                let free = free_number(0, is_taken).map(|number| numbered(path, number));
                 free.ok_or_else(|| no_number(path))
             }
             _ => Ok(path.to_owned()),
         }
     }
 
-    /// Whether something is there under a path.
+    /// An error where a folder of a path leads outside the root, or is a file. Folders that are missing can be created.
+    fn check_folders(&self, path: &str) -> Result<()> {
+        let folders = Path::new(path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        for folder in folders {
+            match self.root.metadata(folder) {
+                Ok(found) if found.is_dir() => return Ok(()),
+                Ok(_) => {
+                    return Err(outside(path, &format!("`{}` is a file", shown(&folder.to_string_lossy()))));
+                }
+                Err(cause)
+                    if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+                Err(cause) => return Err(refused("write to", path, cause)),
+            }
+        }
+        Ok(())
+    }
+
+    /// True if something is there under a path.
     pub fn is_there(&self, path: &str) -> bool {
         check_path(path).is_ok() && self.root.symlink_metadata(path).is_ok()
     }
@@ -134,13 +188,14 @@ impl Files {
             real = self.root.canonicalize(path).map_err(|cause| refused("write to", path, cause))?;
         }
         let folder = real.parent().unwrap_or(Path::new(""));
+        self.check_folders(path)?;
         disk::make_folders(&self.root, folder)?;
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let dir = self.root.open_dir(folder).map_err(|cause| refused("write to", path, cause))?;
         let name = real.file_name().and_then(OsStr::to_str);
         let name = name.ok_or_else(|| outside(path, "it names no file"))?.to_owned();
         match dir.symlink_metadata(&name) {
-            Ok(found) if !found.is_file() => return Err(outside(path, "it is no regular file")),
+            Ok(found) if !found.is_file() => return Err(outside(path, "it is not a regular file")),
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
                 return Err(refused("write to", path, cause));
             }
@@ -187,12 +242,17 @@ impl Place {
         disk::publish(&self.dir, &self.name, mode, &mut |file| self.fill(file, header, content, false))
     }
 
-    /// Writes under the first number that is free. The name is taken first, so that nobody else takes it.
+    /// Writes under a free number. The file is created first, exclusively, so that no other process gets the same number.
     fn number(&self, header: &str, content: &mut dyn Read) -> Result<String> {
-        for number in 0..NUMBERS {
+        let mut from = 0;
+        let is_taken = |number| self.dir.symlink_metadata(numbered(&self.name, number)).is_ok();
+        while let Some(number) = free_number(from, is_taken) {
             let (name, path) = (numbered(&self.name, number), numbered(&self.path, number));
             match disk::create(&self.dir, &name) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    from = number + 1;
+                    continue;
+                }
                 taken => drop(taken.map_err(|cause| refused("write to", &path, cause))?),
             }
             let place = Self {
@@ -229,22 +289,22 @@ fn last_byte(file: &mut File, length: u64) -> io::Result<u8> {
     Ok(last[0])
 }
 
-/// What is said when a path is refused by the system.
-fn refused(doing: &str, path: &str, cause: io::Error) -> Error {
+/// The error where the system refuses a path.
+pub(crate) fn refused(doing: &str, path: &str, cause: io::Error) -> Error {
     let is = |errno: rustix::io::Errno| cause.raw_os_error() == Some(errno.raw_os_error());
     let is_outside = is(rustix::io::Errno::XDEV)
         || matches!(cause.kind(), io::ErrorKind::PermissionDenied) && cause.raw_os_error().is_none();
     match cause.kind() {
-        _ if is_outside => outside(path, "a link on the way leads out of the root"),
+        _ if is_outside => outside(path, "a link on the way leads outside the root"),
         io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => outside(path, &cause.to_string()),
-        _ if is(rustix::io::Errno::LOOP) => outside(path, "its links lead in a circle"),
-        _ if is(rustix::io::Errno::NXIO) => outside(path, "it is no regular file"),
+        _ if is(rustix::io::Errno::LOOP) => outside(path, "its links form a loop"),
+        _ if is(rustix::io::Errno::NXIO) => outside(path, "it is not a regular file"),
         _ => Error::io(doing, path, cause),
     }
 }
 
 fn outside(path: &str, why: &str) -> Error {
-    let message = format!("the path `{}` is not taken: {why}; name a file below the root", shown(path));
+    let message = format!("`{}` is not allowed: {why}; name a file below the root", shown(path));
     Error::new(ErrorKind::Outside, message)
 }
 

@@ -82,8 +82,8 @@
 //! | `file:PATH` | into a file below the root; a name without an extension gets that of Markdown |
 //! | `discard` | nothing is kept of it |
 //!
-//! [`WriteMode`] says how: `append` (the default) puts it behind what is there, `replace` in its place, `new` beside it under the
-//! first number that is free, from `_000` on. In a buffer, what is appended follows without a separator; in a file, it begins on a line
+//! [`WriteMode`] says how: `append` (the default) adds it to the existing content, `replace` replaces that, `new` writes under a new
+//! name with a free number, from `_000` on. In a buffer, what is appended follows without a separator; in a file, it begins on a line
 //! of its own, and its last line is ended. Names may hold [patterns](Pattern) such as `{today}`. Every source goes to every
 //! destination, also to itself, as a stream: what is on its way is in memory up to 256 KiB, and beyond that in a file
 //! without a name.
@@ -98,9 +98,12 @@
 //! @input variable: notes (head=500)                    its first characters, into the prompt
 //! @input file: inbox/{pending:5} (refs-only)           the names of files that no run has had yet
 //! @tools web_search(output=variable:found), buffer_ops
-//! @model none                                          nothing is asked
+//! @model none                                          no model is asked
 //! @output file: reports/{today}
 //! ```
+//!
+//! Parentheses at the end of a line are parameters; what is not understood in them or after them is an error, and never part of a
+//! name. Lines that look like directives but are read as text are [warnings](Document::warnings) of the document.
 //!
 //! Sources are `file:` (with `*`, `?` and `[…]` in the last part of the path), `variable:`, and `url:` and `query:` through what the
 //! host gives to [fetch](Fetch) them. Parameters of an `@input`: `output`, `write-mode`, `scope` (of the variable that is written, else
@@ -116,11 +119,13 @@
 //! # Documents
 //!
 //! A [`Document`] has frontmatter and steps, `## NAME`; a section named for its "instructions" stands before each prompt. A
-//! [`Runner`] runs it: inputs in their order, then the [`Model`], with the step's tools, then outputs. With `@model none` no model
-//! is asked, and the prompt takes the answer's place for `@output`. A step that has tools, or routes inputs to variables, has
-//! `buffer_ops` as well where the host has it, and `tool_outputs.*` where results may go to a shelf; `@tools none` has none.
-//! [`Runner::dry_run`] says what would happen. With the feature `endpoint`, `Endpoint` is a model
-//! behind an `OpenAI`-compatible address.
+//! [`Runner`] checks all steps first, and then runs them: inputs in their order, then the [`Model`], with the step's tools, then
+//! outputs. With `@model none` no model is asked, and the prompt takes the answer's place for `@output`. A step that has tools, or
+//! routes inputs to variables, also gets `buffer_ops` where the host has it, and `tool_outputs.*` where results may go to a shelf;
+//! `@tools none` has none. What a step names decides what its tools may change ([`Permissions`](trommel_tool::Permissions)): a tool
+//! that it does not name only answers, replacing files takes `(write-mode=replace)`, and `all` does not include changes of agents'
+//! sessions unless the host [approves](Runner::approve). [`Runner::dry_run`] says what would happen. With the feature `endpoint`,
+//! `Endpoint` is a model behind an `OpenAI`-compatible address.
 //!
 //! In a prompt, notices and names stand first, then contents between marks that do not stand in them, then the document's words.
 //!
@@ -140,12 +145,15 @@
 //! - A buffer of a session, and a file that is replaced, is there as it was before or as it is after, whenever the process ends.
 //! - What is appended to a file is written in one piece while its folder is locked, and taken back when that fails. A
 //!   process that is ended in the middle of a long piece leaves its beginning, behind all that was there.
-//! - Whoever writes at the same time waits, up to a minute; nothing is lost, and no number is taken twice.
+//! - Writers of the same file or buffer wait for each other, up to a minute; nothing is lost, and no number is taken twice.
+//! - A step that fails leaves its outputs as they were: an empty answer is a failure, and so is a missing input that would empty its
+//!   destination. [`RunError`] has the completed steps, and what the failed one had done.
 //!
 //! # Choices
 //!
 //! Where the formats that exist differ or are silent: `variable:` of an input is looked for in the run first, then in the session. A
-//! file that is not there is no error unless it is `required`; the prompt says that it is not there. With `new`, several files of one
+//! missing file is not an error unless it is `required`, or `write-mode=replace` would empty its destination; the prompt says that it
+//! is missing, and the report has a warning. A name that ends in parentheses must be quoted, but for a number, as in `note (1)`. With `new`, several files of one
 //! input have a destination each, under the title `--- FILE: PATH ---`; otherwise they are joined with a blank line. `context` as an
 //! `@output` is `inline`: it belongs to what a context document makes. A rule holds for tools that bound themselves as well.
 //! `@run_on`, `@cache`, `@recent_runs` and `@recent_summaries` are refused by name, as there is neither a schedule nor a chat here.
@@ -154,12 +162,12 @@
 //!
 //! | what | how much | beyond |
 //! |---|---|---|
-//! | contents in a prompt | [1,000,000 characters](PROMPT_CHARS) | refused, with what to do |
+//! | contents, names and notices of inputs in a prompt | [1,000,000 characters](PROMPT_CHARS) | refused, with what to do |
 //! | a line of directives; `@tools` | 4,096 characters; 64 KiB | refused |
 //! | a document | [16 MiB](DOCUMENT_BYTES) | refused |
 //! | a variable's name; a path | [128 characters](NAME_CHARS); 1,024 bytes | refused |
-//! | files of one input | 10,000 | refused |
-//! | rounds of tools before an answer | [50](ROUNDS) | the step fails |
+//! | files of one input; to choose `{latest}` and `{pending}` from | 100,000; any number | refused |
+//! | rounds of tool calls before an answer | [50](ROUNDS) | the step fails |
 //! | a peek, a reading, a search | 2,000; 8,000 characters; 100 hits of 300 | refused, or goes on |
 //!
 //! Routing takes about 1 MiB of memory whatever the length of a content. To look at a place takes time in proportion to what is before
@@ -210,7 +218,9 @@ pub use model::{Message, Model, Reply, Request, ToolCall};
 pub use notice::{full_notice, notice, plain_notice};
 pub use pattern::{Files as FilePattern, Now, Pattern};
 pub use router::{Choosing, Router, Shelf};
-pub use steps::{PROMPT_CHARS, Plan, Progress, ROUNDS, Report, RunError, Runner, StepPlan, StepReport};
+pub use steps::{
+    CallReport, PROMPT_CHARS, Plan, Progress, ROUNDS, Report, RunError, Runner, StepPlan, StepReport,
+};
 pub use target::{NAME_CHARS, Route, Target};
 
 pub use trommel_tool::Manifest;

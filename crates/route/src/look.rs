@@ -71,7 +71,7 @@ pub fn range(
         return Err(Error::new(ErrorKind::Range, message));
     }
     if length == 0 {
-        return Err(Error::new(ErrorKind::Range, "a length of 0 reads nothing: `length` is from 1 on"));
+        return Err(Error::new(ErrorKind::Range, "a length of 0 reads nothing: `length` must be at least 1"));
     }
     if offset >= info.chars {
         return Err(behind(info, offset));
@@ -82,7 +82,7 @@ pub fn range(
 fn behind(info: &BufferInfo, offset: u64) -> Error {
     let chars = grouped(info.chars);
     let message = format!(
-        "offset {} lies behind the end: `{}` has {chars} characters",
+        "offset {} is past the end: `{}` has {chars} characters",
         grouped(offset),
         crate::error::shown(&info.name)
     );
@@ -95,13 +95,13 @@ pub fn lines(info: &BufferInfo, content: &Content, start: u64, end: u64, watch: 
     let refuse = |message: String| Err(Error::new(ErrorKind::Range, message));
     if start == 0 || end < start {
         return refuse(format!(
-            "lines {start} to {end} are none: lines count from 1, and the end is not before the start"
+            "line range {start}\u{2013}{end} is empty: lines count from 1, and the end must not be before the start"
         ));
     }
     if start > info.lines {
         let lines = grouped(info.lines);
         return refuse(format!(
-            "line {start} lies behind the end: `{}` has {lines} lines",
+            "line {start} is past the end: `{}` has {lines} lines",
             crate::error::shown(&info.name)
         ));
     }

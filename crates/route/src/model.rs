@@ -5,6 +5,13 @@ use trommel_tool::{CancelFlag, Failure, Metadata};
 
 /// Something that answers prompts. It is called from any thread, several times at once.
 pub trait Model: Send + Sync {
+    /// An error if it could never answer a step that asks for this model, or for the default one. It is called for all steps before
+    /// the first one runs, and sends nothing.
+    fn check(&self, model: Option<&str>) -> Result<(), Failure> {
+        let _ = model;
+        Ok(())
+    }
+
     /// Answers what was said so far: with a text, or by asking for tools.
     ///
     /// It should stop when the request's flag is raised. A failure says what went wrong and what to do, without secrets.

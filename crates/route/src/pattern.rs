@@ -20,8 +20,8 @@ const LONGEST: usize = 1_024;
 ///
 /// Dates: `{today}`, `{yesterday}`, `{tomorrow}`; `{this-week}`, `{last-week}`, `{next-week}`, the first day of the week;
 /// `{this-month}`, `{last-month}`; `{day-name}`, `{month-name}`. Each takes a format behind a colon, `{today:YYYYMMDD}`, of the
-/// words `YYYY YY MMMM MMM MM M DD D dddd ddd HH mm ss`, everything else as it stands. In inputs, `{latest}` and `{pending}`
-/// stand for files. A brace that is meant stands twice: `{{`, `}}`.
+/// words `YYYY YY MMMM MMM MM M DD D dddd ddd HH mm ss`; other letters go in brackets, `[week]`. In inputs, `{latest}` and `{pending}`
+/// select files. A literal brace is doubled: `{{`, `}}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: String,
@@ -104,7 +104,7 @@ impl Pattern {
             let inside = brace.strip_prefix('{').and_then(|inside| inside.split_once('}'));
             let Some((inside, behind)) = inside else {
                 return refuse(format!(
-                    "a brace in `{}` has no partner: a pattern is written {{today}}, a brace that is meant twice, {{{{ or }}}}",
+                    "a brace in `{}` has no partner: a pattern is written {{today}}, and a literal brace is doubled, {{{{ or }}}}",
                     shown(text)
                 ));
             };
@@ -171,7 +171,7 @@ impl Piece {
         };
         let name = name.replace('_', "-").to_ascii_lowercase();
         if let Some(day) = Day::of_name(&name) {
-            let format = detail.map_or_else(|| day.usual(), Format::parse);
+            let format = detail.map_or_else(|| Ok(day.usual()), Format::parse)?;
             return Ok(Self::Date(day, format));
         }
         let files: fn(usize) -> Files = match name.as_str() {
@@ -195,7 +195,7 @@ fn unknown(name: &str) -> Error {
     let near = crate::near::one(name, known.iter().copied());
     let meant = near.map_or(String::new(), |near| format!(" Did you mean {{{near}}}?"));
     let message = format!(
-        "there is no pattern {{{}}}.{meant} There are {}; a brace that is meant stands twice, {{{{",
+        "there is no pattern {{{}}}.{meant} There are {}; to write a literal brace, double it: {{{{",
         shown(name),
         known.join(", ")
     );
@@ -258,6 +258,27 @@ mod tests {
         assert!(said("{latest:0}").contains("from 1 to 1000"));
         assert!(said("{latest}/{pending}").contains("twice"));
         assert!(said(&"x".repeat(2_000)).contains("1024"));
+    }
+
+    #[test]
+    fn refuses_date_formats_that_would_be_taken_as_text() {
+        let said = |text: &str| Pattern::parse(text).unwrap_err().to_string();
+        for (format, hint) in [
+            ("yyyy-mm-dd", "Did you mean `YYYY-MM-DD`?"),
+            ("YYYY-mm-DD", "Did you mean `YYYY-MM-DD`?"),
+            ("YYYY-MM-dd", "Did you mean `YYYY-MM-DD`?"),
+            ("yyyymmdd", "Did you mean `YYYYMMDD`?"),
+            ("hh:mm", "Did you mean `HH:mm`?"),
+            ("QQ", "`QQ` is not a word of date formats"),
+            ("YYYY-Www", "put other letters in brackets"),
+            ("mm-YYYY", "`mm` is minutes"),
+        ] {
+            let message = said(&format!("{{today:{format}}}"));
+            assert!(message.contains(hint), "{format}: {message}");
+        }
+        assert_eq!(resolved("{today:YYYY-MM-DDTHH-mm-ss}"), "2026-03-04T05-06-07");
+        assert_eq!(resolved("{today:[week of] D. MMM [100%]}"), "week of 4. Mar 100%");
+        assert_eq!(resolved("{today:mm-ss} {today:HHmm}"), "06-07 0506");
     }
 
     #[test]

@@ -80,17 +80,28 @@ impl Router {
         Ok(chosen.map(|route| Route { write_mode: route.write_mode.or(*usual), ..route }))
     }
 
-    fn parcel(&self, route: &Route, about: &About<'_>) -> std::result::Result<Parcel<'_>, Failure> {
+    /// Opens a place for a result. Where the caller chose it, the caller may choose another one.
+    fn routed(
+        &self,
+        route: &Route,
+        about: &About<'_>,
+        is_chosen: bool,
+    ) -> std::result::Result<Routed<'_>, Failure> {
         let opened = self.destinations.open(route, Origin::of(about.tool_name));
-        opened.map_err(|error| not_routed(about.tool_name, error.into()))
+        let tool = about.tool_name.to_owned();
+        match opened {
+            Ok(parcel) => Ok(Routed { parcel, tool, is_chosen, begins: None }),
+            Err(error) => Err(lost(&tool, error.into(), is_chosen)),
+        }
     }
 
     /// A buffer of the tool's own.
     fn overflow(&self, about: &About<'_>) -> std::result::Result<Box<dyn Sink + '_>, Failure> {
         let name = format!("{}_output", about.tool_name);
         let route = Route::to(Target::Variable(Pattern::literal(&name))).write_mode(WriteMode::New);
-        let parcel = self.parcel(&route, about)?;
-        Ok(Box::new(Routed { parcel, tool: about.tool_name.to_owned(), begins: Some(Vec::new()) }))
+        let mut routed = self.routed(&route, about, false)?;
+        routed.begins = Some(Vec::new());
+        Ok(Box::new(routed))
     }
 }
 
@@ -113,13 +124,16 @@ impl Delivery for Router {
             };
         }
         let chosen = self.chosen(about).map_err(|error| not_routed(about.tool_name, error.into()))?;
-        let route = self.rules.get(about.tool_name).cloned().or(chosen).unwrap_or_default();
-        let parcel = self.parcel(&route, about)?;
-        Ok(Box::new(Routed { parcel, tool: about.tool_name.to_owned(), begins: None }))
+        let rule = self.rules.get(about.tool_name);
+        let route = rule.cloned().or(chosen).unwrap_or_default();
+        Ok(Box::new(self.routed(&route, about, rule.is_none())?))
     }
 }
 
-/// What is said when a result does not get where it should, with what stood in the failure before.
+/// Marks, in the metadata of a failed call, a result that was lost on the way to where a rule or its length sends it.
+pub(crate) const NOT_ROUTED: &str = "not_routed";
+
+/// The failure of a result that did not get where it should, with the reason.
 fn not_routed(tool: &str, failure: Failure) -> Failure {
     let message = format!("the result of {tool} was not routed: {}", failure.message);
     let mut told = Failure::new(message);
@@ -127,10 +141,17 @@ fn not_routed(tool: &str, failure: Failure) -> Failure {
     told
 }
 
+/// The same, marked unless the caller chose the place.
+fn lost(tool: &str, failure: Failure, is_chosen: bool) -> Failure {
+    let failure = not_routed(tool, failure);
+    if is_chosen { failure } else { failure.with(NOT_ROUTED, true) }
+}
+
 /// A result on its way.
 struct Routed<'a> {
     parcel: Parcel<'a>,
     tool: String,
+    is_chosen: bool,
     /// How it begins, where the caller is to see that.
     begins: Option<Vec<u8>>,
 }
@@ -152,8 +173,8 @@ impl Write for Routed<'_> {
 
 impl Sink for Routed<'_> {
     fn finish(self: Box<Self>, finished: &Finished) -> std::result::Result<Option<Manifest>, Failure> {
-        let Self { parcel, tool, begins } = *self;
-        let mut manifest = parcel.finish().map_err(|error| not_routed(&tool, error.into()))?;
+        let Self { parcel, tool, is_chosen, begins } = *self;
+        let mut manifest = parcel.finish().map_err(|error| lost(&tool, error.into(), is_chosen))?;
         if let Some(begins) = begins {
             manifest.preview = preview(&begins, finished.chars);
         }

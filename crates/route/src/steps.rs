@@ -2,8 +2,11 @@
 //!
 //! One engine for workflows and for context documents. A step's inputs are read in the order of their lines, and go where they are
 //! routed, or into the prompt; then the model answers, unless it is `none`, and may call the step's tools on the way; then its
-//! answer goes to the step's outputs. What goes wrong ends the run, with its place in the document.
+//! answer goes to the step's outputs. An error ends the run, with its place in the document; what can be checked is checked for all
+//! steps before the first one runs.
 
+mod calls;
+mod checks;
 mod conversation;
 mod inputs;
 mod pending;
@@ -22,16 +25,16 @@ use crate::destinations::{Destinations, Origin};
 use crate::directive::{DirectiveError, Output};
 use crate::document::{Document, Step};
 use crate::fetch::Fetch;
-use crate::mode::WriteMode;
 use crate::model::Model;
 use crate::notice;
 use crate::router::Shelf;
-use crate::target::Target;
+use crate::target::{Route, Target};
 
+pub use calls::CallReport;
 pub use plan::{Plan, StepPlan};
 pub use prompt::PROMPT_CHARS;
 
-/// Times that a model may ask for tools before it answers, unless set otherwise.
+/// Rounds of tool calls that a model may make before it answers, unless set otherwise. After the last one it is asked once more.
 pub const ROUNDS: usize = 50;
 
 /// Runs documents.
@@ -45,6 +48,8 @@ pub struct Runner {
     fetchers: BTreeMap<&'static str, Arc<dyn Fetch>>,
     choosing: Vec<String>,
     rounds: usize,
+    approves: bool,
+    model_hint: Option<String>,
 }
 
 /// What happens while a document is run.
@@ -53,8 +58,12 @@ pub struct Runner {
 pub enum Progress<'a> {
     /// A step begins.
     Step(&'a Step),
-    /// A content was routed, or a result stored.
+    /// An input is missing, or not all of it was read.
+    Warning(&'a DirectiveError),
+    /// A content was routed, or a result stored. Of an input whose files have a destination each, one manifest sums them up.
     Manifest(&'a Manifest),
+    /// The model is asked, and answers or calls tools next.
+    Asking,
     /// A tool was called.
     Call(&'a ToolExecution),
     /// The model has answered.
@@ -77,24 +86,32 @@ pub struct Report {
 pub struct StepReport {
     /// Its heading.
     pub name: String,
-    /// What was routed or stored, in order.
+    /// Inputs that are missing, or that were not read whole, with their places in the document.
+    pub warnings: Vec<DirectiveError>,
+    /// The manifests of contents that were routed or stored, in order.
     pub manifests: Vec<Manifest>,
-    /// How many times tools were called.
+    /// The number of tool calls.
     pub calls: u64,
+    /// The tool calls, in order.
+    pub tool_calls: Vec<CallReport>,
     /// The model's answer; nothing where none was asked.
     pub answer: Option<String>,
 }
 
-/// Why a run ended early: what went wrong, in which step, and where in the document.
+/// Why a run ended early: the error, its step, and its place in the document; and what was done by then.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RunError {
     /// The step's heading.
     pub step: String,
-    /// The place in the document, and what went wrong.
-    pub error: DirectiveError,
-    /// Whether it was asked to end.
+    /// The place in the document, and the error.
+    pub error: Box<DirectiveError>,
+    /// True if the run was cancelled.
     pub is_cancelled: bool,
+    /// The steps before, which are done.
+    pub done: Box<Report>,
+    /// What the step itself had done; nothing where the error was found before the first step began.
+    pub partial: Option<Box<StepReport>>,
 }
 
 impl fmt::Display for RunError {
@@ -117,6 +134,8 @@ impl Runner {
             fetchers: BTreeMap::new(),
             choosing: Vec::new(),
             rounds: ROUNDS,
+            approves: false,
+            model_hint: None,
         }
     }
 
@@ -162,23 +181,43 @@ impl Runner {
         self
     }
 
-    /// Sets how many times a model may ask for tools before it answers.
+    /// Lets `@tools all` include tools that need approval, and operations that change the logs of agents' sessions. A step that names
+    /// such a tool has it anyway; the executor decides about its calls.
+    #[must_use]
+    pub fn approve(mut self, approve: bool) -> Self {
+        self.approves = approve;
+        self
+    }
+
+    /// Sets what an error advises where a step needs a model and none is set, such as `set MODEL_URL`.
+    #[must_use]
+    pub fn model_hint(mut self, hint: impl Into<String>) -> Self {
+        self.model_hint = Some(hint.into());
+        self
+    }
+
+    /// Sets how many rounds of tool calls a model may make before it answers.
     #[must_use]
     pub fn rounds(mut self, rounds: usize) -> Self {
         self.rounds = rounds;
         self
     }
 
-    /// Runs a document, and tells what happens meanwhile, on this thread.
+    /// Runs a document, and reports what happens meanwhile, on this thread.
     ///
-    /// Contents stream to their places; what goes into a prompt is held, up to [`PROMPT_CHARS`](crate::PROMPT_CHARS).
+    /// All steps are checked before the first one runs. Contents stream to their places; what goes into a prompt is held, up to [`PROMPT_CHARS`](crate::PROMPT_CHARS).
     pub fn run(&self, document: &Document, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Report, RunError> {
+        checks::check(self, document)?;
         let mut report = Report::default();
         for step in &document.steps {
             tell(Progress::Step(step));
             let work = Work { runner: self, document, step };
             let mut done = StepReport { name: step.name.clone(), ..StepReport::default() };
-            work.run(&mut done, &mut report.context, tell).map_err(|wrong| work.error(wrong))?;
+            if let Err(wrong) = work.run(&mut done, &mut report.context, tell) {
+                let mut error = work.error(wrong);
+                (error.done, error.partial) = (Box::new(report), Some(Box::new(done)));
+                return Err(error);
+            }
             report.steps.push(done);
         }
         Ok(report)
@@ -187,6 +226,16 @@ impl Runner {
     /// Says what a run would do, and does none of it: what would be read, which tools a step would have, where contents would go.
     pub fn dry_run(&self, document: &Document) -> Result<Plan, RunError> {
         plan::plan(self, document)
+    }
+
+    /// The model. An error advises how to have one.
+    fn chosen_model(&self) -> Result<&Arc<dyn Model>, Failure> {
+        self.model.as_ref().ok_or_else(|| {
+            let hint = self.model_hint.as_deref().unwrap_or("set one up");
+            Failure::refused(format!(
+                "this step needs a model, and none is set up: {hint}, or write `@model none`"
+            ))
+        })
     }
 
     /// The places, at the document's own time.
@@ -220,8 +269,10 @@ impl Work<'_> {
     fn error(&self, wrong: Wrong) -> RunError {
         RunError {
             step: self.step.name.clone(),
-            error: self.document.error(&wrong.span, wrong.failure.message),
+            error: Box::new(self.document.error(&wrong.span, wrong.failure.message)),
             is_cancelled: wrong.failure.kind == FailureKind::Cancelled,
+            done: Box::default(),
+            partial: None,
         }
     }
 
@@ -237,25 +288,29 @@ impl Work<'_> {
         tell: &mut dyn FnMut(Progress<'_>),
     ) -> Done<()> {
         let places = at(&self.step.span, self.runner.places(self.document))?;
-        // What is wrong with the tools is told before anything is written, also where no model will call them.
         let executor = self.executor(&places)?;
         let mut prompt = prompt::Prompt::default();
         let mut had = Vec::new();
         for input in &self.step.directives.inputs {
             self.check()?;
-            let read =
+            let reading =
                 inputs::Reading { runner: self.runner, places: &places, input, document: self.document };
-            let items = at(&input.span, read.items())?;
-            had.push((input, read.pending(&items)));
-            for manifest in at(&input.span, read.run(items, &mut prompt))? {
-                tell(Progress::Manifest(&manifest));
-                report.manifests.push(manifest);
+            let found = at(&input.span, reading.items())?;
+            had.push((input, reading.pending(&found.items)));
+            let read = at(&input.span, reading.run(found, &mut prompt))?;
+            for warning in read.warnings {
+                let warning = self.document.error(&input.span, warning);
+                tell(Progress::Warning(&warning));
+                report.warnings.push(warning);
             }
+            if let Some(summary) = notice::summary(&read.manifests) {
+                tell(Progress::Manifest(&summary));
+            }
+            report.manifests.extend(read.manifests);
         }
         let prompt = prompt.text(&self.document.instructions, &self.step.body);
         self.check()?;
-        let asked = self.step.directives.model.as_ref();
-        let answer = if asked.is_some_and(|model| model.name.is_none()) {
+        let answer = if self.is_without_model() {
             prompt
         } else {
             let answer = self.converse(&executor, prompt, report, tell)?;
@@ -278,7 +333,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Brings an answer to an output.
+    /// Writes an answer to an output.
     fn put(
         &self,
         places: &Destinations,
@@ -293,8 +348,7 @@ impl Work<'_> {
             context.push_str(answer);
             return Ok(None);
         }
-        let mut route = output.route.clone();
-        route.write_mode = route.write_mode.or(self.step.directives.write_mode);
+        let route = self.route(output);
         let mut origin = Origin::of(notice::MODEL);
         origin.header = self.step.directives.header.as_ref().map(|header| header.resolve(&places.now()));
         let mut parcel = at(&output.span, places.open(&route, origin))?;
@@ -302,9 +356,16 @@ impl Work<'_> {
         at(&output.span, parcel.finish()).map(Some)
     }
 
-    /// How an output is written.
-    fn mode(&self, output: &Output) -> WriteMode {
-        output.route.write_mode.or(self.step.directives.write_mode).unwrap_or_default()
+    /// The route of an output, with the step's write mode where it has none of its own.
+    fn route(&self, output: &Output) -> Route {
+        let mut route = output.route.clone();
+        route.write_mode = route.write_mode.or(self.step.directives.write_mode);
+        route
+    }
+
+    /// True for `@model none`.
+    fn is_without_model(&self) -> bool {
+        self.step.directives.model.as_ref().is_some_and(|model| model.name.is_none())
     }
 }
 

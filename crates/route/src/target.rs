@@ -117,7 +117,7 @@ pub(crate) fn check_path(path: &str) -> Result<()> {
     } else if path.starts_with(['/', '\\']) || Path::new(path).is_absolute() {
         "it begins at the root of the disk"
     } else if path.split(['/', '\\']).any(|part| part == "..") {
-        "it leads upwards with `..`"
+        "paths must stay inside the root (no `..`)"
     } else if path.ends_with('/') {
         "it names a folder"
     } else if safe(path) != path {
@@ -126,7 +126,7 @@ pub(crate) fn check_path(path: &str) -> Result<()> {
         return Ok(());
     };
     let message = format!(
-        "the path `{}` is not taken: {why}; name a file below the root, such as notes/today.md",
+        "`{}` is not allowed: {why}; name a file below the root, such as notes/today.md",
         shown(path)
     );
     Err(Error::new(ErrorKind::Outside, message))

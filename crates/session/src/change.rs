@@ -2,13 +2,15 @@
 //!
 //! | after | what there is | who goes on |
 //! | --- | --- | --- |
-//! | backups and new contents are written and read back | the old files; what was written has names of its own | the next change sweeps new contents away |
+//! | new contents are written, and old files have second names as backups | the old files; what was written has names of its own | the next change sweeps new contents away |
 //! | the plan has its name | the old files, and a promise | whoever looks for the session next gives the new contents their names |
 //! | some new contents have their names | a mixture that nobody sees who asks for the session here | the same |
 //! | the plan has become a record | the new files, and how to go back | nothing is left to do |
 
+mod place;
+
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -22,7 +24,7 @@ use crate::time::{digits, undigits};
 use crate::watch::Watch;
 
 /// The plan of a change that was decided.
-const PLAN: &str = ".trommel-change.json";
+pub(crate) const PLAN: &str = ".trommel-change.json";
 
 /// What begins the names of new contents.
 const NEW: &str = ".trommel-new-";
@@ -62,6 +64,9 @@ pub(crate) struct Changed {
     pub(crate) name: String,
     before: Print,
     after: Print,
+    /// The number on the disk of the file with the new content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    number: Option<u64>,
 }
 
 /// What tells contents apart.
@@ -88,13 +93,39 @@ pub(crate) type Fill<'f> = dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Res
 pub(crate) struct Change<'f> {
     pub(crate) name: &'static str,
     pub(crate) was: &'f Log,
-    pub(crate) fill: Box<Fill<'f>>,
+    pub(crate) content: Content<'f>,
+}
+
+/// How a file is to be.
+pub(crate) enum Content<'f> {
+    /// As this writes it.
+    Written(Box<Fill<'f>>),
+    /// The file of this backup, so that a program that still writes to it writes to the session again.
+    Backup(&'f Backup),
+}
+
+/// The backup of a file, verified.
+pub(crate) struct Backup {
+    log: Log,
+    /// All of it, with lines that were appended after it became the backup.
+    print: Print,
+    /// How many those are.
+    pub(crate) late_lines: u64,
 }
 
 /// The right to change a session's files.
 pub(crate) struct Held<'s> {
     session: &'s Session,
     _lock: File,
+}
+
+/// What becomes of the lines of a program that keeps the session's files open, before a change and after it.
+pub(crate) fn stop_writers(is_dry_run: bool) -> &'static str {
+    if is_dry_run {
+        "stop the program that runs this session first: what it writes to a file it keeps open goes to the backup"
+    } else {
+        "a program that kept these files open writes to the backups now: restart it, or restore its lines with `undo`"
+    }
 }
 
 /// Takes the right to change a session, of which nothing is left half done then.
@@ -183,7 +214,7 @@ impl Held<'_> {
         Ok(digits(time))
     }
 
-    /// Writes backups and new contents, and the plan: when it has its name, the change is decided.
+    /// Writes new contents and the plan, and makes backups: when the plan has its name, the change is decided.
     fn prepare(
         &self,
         plan: &mut Plan,
@@ -192,13 +223,12 @@ impl Held<'_> {
         watch: &Watch<'_>,
     ) -> Result<()> {
         for file in &mut files {
-            let backup = self.path(&plan.backup(file.name));
-            made.push(backup.clone());
-            let before = Self::back_up(file, &backup, watch)?;
+            let before = print_of_log(file.was, watch)?;
             let new = self.new_path(file.name);
             made.push(new.clone());
-            let after = Self::fill(file, &new)?;
-            plan.files.push(Changed { name: file.name.to_owned(), before, after });
+            let after = Self::fill(file, &new, watch)?;
+            let number = Some(place::number(&new)?);
+            plan.files.push(Changed { name: file.name.to_owned(), before, after, number });
         }
         let text = serde_json::to_vec(plan).map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
         let path = self.new_path("plan.json");
@@ -206,58 +236,57 @@ impl Held<'_> {
         let file = disk::create(&path)?;
         disk::write(&file, &text, &path)?;
         disk::sync(&file, &path)?;
-        disk::sync_folder(&self.session.path)?;
         for file in &files {
+            // First, as the second name changes what is compared. What a program writes later is in the backup.
             unchanged(file.was)?;
+            let backup = self.path(&plan.backup(file.name));
+            made.push(backup.clone());
+            place::back_up(file.was, &backup)?;
         }
+        disk::sync_folder(&self.session.path)?;
         watch.check()?;
         disk::rename(&path, &self.path(PLAN))
     }
 
-    /// A copy of a file as it was when the change was thought of, read back.
-    fn back_up(file: &Change<'_>, backup: &Path, watch: &Watch<'_>) -> Result<Print> {
-        let path = file.was.path();
-        let copy = disk::create(backup)?;
-        disk::take_rights(&copy, backup, path)?;
-        let (mut hash, mut bytes) = (blake3::Hasher::new(), 0);
-        disk::each_block((file.was.input().reader(), file.was.len()), path, watch, |block| {
-            hash.update(block);
-            bytes += block.len() as u64;
-            disk::write(&copy, block, backup)
-        })?;
-        disk::sync(&copy, backup)?;
-        let print = Print { bytes, blake3: hash.finalize().to_hex().to_string() };
-        if print_of(backup, watch)? != print {
-            let message = format!(
-                "{} is not what was written: look at the disk; nothing was changed",
-                shown_path(backup)
-            );
-            return Err(Error::new(ErrorKind::Corrupt, message));
+    fn fill(file: &mut Change<'_>, path: &Path, watch: &Watch<'_>) -> Result<Print> {
+        match &mut file.content {
+            Content::Backup(backup) => {
+                if disk::link(backup.log.path(), path)? {
+                    return Ok(backup.print.clone());
+                }
+                let log = &backup.log;
+                Self::write(path, file.was.path(), |write| {
+                    disk::each_block((log.input().reader(), log.len()), log.path(), watch, |block| {
+                        write(block)
+                    })
+                })
+            }
+            Content::Written(written) => Self::write(path, file.was.path(), written),
         }
-        Ok(print)
     }
 
-    fn fill(file: &mut Change<'_>, path: &Path) -> Result<Print> {
+    /// Writes a new file with the rights of another.
+    fn write(
+        path: &Path,
+        like: &Path,
+        mut fill: impl FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>,
+    ) -> Result<Print> {
         let new = disk::create(path)?;
-        disk::take_rights(&new, path, file.was.path())?;
-        let (mut hash, mut bytes) = (blake3::Hasher::new(), 0);
-        (file.fill)(&mut |part| {
-            hash.update(part);
-            bytes += part.len() as u64;
+        disk::take_rights(&new, path, like)?;
+        let mut printer = Printer::default();
+        fill(&mut |part| {
+            printer.add(part);
             disk::write(&new, part, path)
         })?;
         disk::sync(&new, path)?;
-        Ok(Print { bytes, blake3: hash.finalize().to_hex().to_string() })
+        Ok(printer.print())
     }
 
     /// Gives new contents their names, and makes the plan a record. Whatever was done of it already is passed over.
     fn finish(&self, plan: &Plan) -> Result<()> {
         disk::sync_folder(&self.session.path)?;
         for file in &plan.files {
-            let new = self.new_path(&file.name);
-            if new.symlink_metadata().is_ok() {
-                disk::rename(&new, &self.path(&file.name))?;
-            }
+            self.place(plan, file)?;
         }
         disk::sync_folder(&self.session.path)?;
         disk::rename(&self.path(PLAN), &self.path(&plan.record()))?;
@@ -266,7 +295,7 @@ impl Held<'_> {
 
     fn read(&self, name: &str) -> Result<Option<Plan>> {
         let path = self.path(name);
-        let text = match fs::read(&path) {
+        let text = match disk::open_regular(&path).and_then(contents) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => text.map_err(|cause| Error::io("read", &path, cause))?,
         };
@@ -303,25 +332,33 @@ impl Held<'_> {
         Ok(None)
     }
 
-    /// Bytes that pass when a change is undone: backups are read twice, and what is there now is looked at, copied and read back.
+    /// Bytes that pass when a change is undone: backups are read, and copied where there are no links; the files there are now are
+    /// read twice.
     pub(crate) fn bytes_to_undo(&self, plan: &Plan) -> u64 {
-        let now = |file: &Changed| self.session.bytes(&file.name);
-        plan.files.iter().map(|file| file.before.bytes.saturating_mul(2).saturating_add(3 * now(file))).sum()
+        let bytes = |name: &str| self.session.bytes(name);
+        let of = |file: &Changed| 2 * bytes(&plan.backup(&file.name)) + 2 * bytes(&file.name);
+        plan.files.iter().map(of).sum()
     }
 
-    /// The backups of a change, each as it was written; an error when one is not.
-    pub(crate) fn backups(&self, plan: &Plan, watch: &Watch<'_>) -> Result<Vec<(String, Log)>> {
-        let mut backups = Vec::new();
-        for file in &plan.files {
+    /// The backups of a change; an error when one does not begin with what was backed up.
+    pub(crate) fn backups(&self, plan: &Plan, watch: &Watch<'_>) -> Result<Vec<Backup>> {
+        let backup = |file: &Changed| {
             let path = self.path(&plan.backup(&file.name));
-            if print_of(&path, watch)? != file.before {
-                let message =
-                    format!("{} is not what was written, so that nothing was changed", shown_path(&path));
-                return Err(Error::new(ErrorKind::Corrupt, message));
-            }
-            backups.push((file.name.clone(), Log::open(&path)?));
-        }
-        Ok(backups)
+            Backup::open(&path, file, watch)
+        };
+        plan.files.iter().map(backup).collect()
+    }
+
+    /// Warnings about files that were written to while they were changed.
+    pub(crate) fn late(&self, plan: &Plan) -> Vec<String> {
+        let is_late = |file: &&Changed| self.session.bytes(&plan.backup(&file.name)) > file.before.bytes;
+        let warning = |file: &Changed| {
+            let (name, backup) = (&file.name, plan.backup(&file.name));
+            format!(
+                "{name} was written to during the change: what was added is in {backup}, and `undo` restores it"
+            )
+        };
+        plan.files.iter().filter(is_late).map(warning).collect()
     }
 
     /// Whether the files are no more what a change made of them.
@@ -334,17 +371,70 @@ impl Held<'_> {
         Ok(false)
     }
 
-    /// Forgets a change that was undone: its backups are what the files are now.
+    /// Forgets a change that was undone. Its backups are the session's files again, and lose their second names; one that had to be
+    /// copied is kept, as a program may still write to it.
     pub(crate) fn forget(&self, plan: &Plan) -> Result<()> {
         disk::remove(&self.path(&plan.record()))?;
         for file in &plan.files {
-            disk::remove(&self.path(&plan.backup(&file.name)))?;
+            let backup = self.path(&plan.backup(&file.name));
+            if disk::is_same(&backup, &self.path(&file.name)) {
+                disk::remove(&backup)?;
+            }
         }
         disk::sync_folder(&self.session.path)
     }
 }
 
-/// An error when somebody writes to a file since it was opened.
+impl Backup {
+    fn open(path: &Path, file: &Changed, watch: &Watch<'_>) -> Result<Self> {
+        let log = Log::open(path)?;
+        let (mut printer, mut before, mut late_lines, mut last) = (Printer::default(), None, 0, b'\n');
+        disk::each_block((log.input().reader(), log.len()), path, watch, |block| {
+            let left = file.before.bytes.saturating_sub(printer.bytes);
+            let old = usize::try_from(left).map_or(block.len(), |left| left.min(block.len()));
+            let (old, late) = block.split_at_checked(old).unwrap_or((block, &[]));
+            printer.add(old);
+            if !late.is_empty() {
+                before.get_or_insert_with(|| printer.print());
+                printer.add(late);
+                late_lines += late.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
+                last = late.last().copied().unwrap_or(last);
+            }
+            Ok(())
+        })?;
+        let print = printer.print();
+        if before.as_ref().unwrap_or(&print) != &file.before {
+            let message = format!(
+                "{} is not what was backed up, and nothing was changed: compare it with {} by hand",
+                shown_path(path),
+                file.name
+            );
+            return Err(Error::new(ErrorKind::Corrupt, message));
+        }
+        late_lines += u64::from(last != b'\n');
+        Ok(Self { log, print, late_lines })
+    }
+}
+
+/// Makes a [`Print`] of what comes in parts.
+#[derive(Default)]
+struct Printer {
+    hash: blake3::Hasher,
+    bytes: u64,
+}
+
+impl Printer {
+    fn add(&mut self, part: &[u8]) {
+        self.hash.update(part);
+        self.bytes += part.len() as u64;
+    }
+
+    fn print(&self) -> Print {
+        Print { bytes: self.bytes, blake3: self.hash.finalize().to_hex().to_string() }
+    }
+}
+
+/// An error when another program wrote to a file since it was opened.
 fn unchanged(log: &Log) -> Result<()> {
     log.input().verify(false).map_err(|error| {
         if !matches!(error.kind(), trommel::reader::ErrorKind::SourceChanged) {
@@ -356,14 +446,30 @@ fn unchanged(log: &Log) -> Result<()> {
     })
 }
 
+/// Bytes of a plan at most.
+const LONGEST: u64 = 1 << 20;
+
+fn contents(file: File) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    file.take(LONGEST).read_to_end(&mut text)?;
+    Ok(text)
+}
+
 fn print_of(path: &Path, watch: &Watch<'_>) -> Result<Print> {
-    let file = File::open(path).map_err(|cause| Error::io("open", path, cause))?;
+    let file = disk::open_regular(path).map_err(|cause| Error::io("open", path, cause))?;
     let length = file.metadata().map_err(|cause| Error::io("look at", path, cause))?.len();
-    let (mut hash, mut bytes) = (blake3::Hasher::new(), 0);
-    disk::each_block((file, length), path, watch, |block| {
-        hash.update(block);
-        bytes += block.len() as u64;
+    print_of_reader((file, length), path, watch)
+}
+
+fn print_of_log(log: &Log, watch: &Watch<'_>) -> Result<Print> {
+    print_of_reader((log.input().reader(), log.len()), log.path(), watch)
+}
+
+fn print_of_reader(from: (impl Read, u64), path: &Path, watch: &Watch<'_>) -> Result<Print> {
+    let mut printer = Printer::default();
+    disk::each_block(from, path, watch, |block| {
+        printer.add(block);
         Ok(())
     })?;
-    Ok(Print { bytes, blake3: hash.finalize().to_hex().to_string() })
+    Ok(printer.print())
 }

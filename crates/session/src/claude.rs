@@ -1,35 +1,327 @@
-//! What the file of a session without a description tells about it, from its first records.
+//! The description of a session of Claude Code, which has no file for it: from the first and the last records of its log.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::sync::LazyLock;
+
+use jiff::Timestamp;
+use regex::bytes::Regex;
+use trommel::reader::{self, Cursor};
 
 use crate::error::Result;
-use crate::message::{self, Keep};
-use crate::metadata::Facts;
-use crate::records::Flow;
-use crate::session::Session;
+use crate::message::{self, Keep, Message};
+use crate::metadata::{Facts, quoted};
+use crate::project::{Fields, Found, Nested};
+use crate::records::{Flow, Log, config};
+use crate::session::{Session, TRANSCRIPT};
 use crate::text::shown;
+use crate::time::{self, spelt};
+use crate::transcript::messages;
 use crate::watch::Watch;
 
-/// Records that are looked at for a list.
+/// Records at the beginning that are read.
 const FIRST: u64 = 30;
 
-/// Characters of the first message that serve as a name.
+/// Bytes at the end that are read, more of them until a time is among them. Then all of the log is read.
+const LAST: [u64; 3] = [16 << 10, 256 << 10, 2 << 20];
+
+/// Characters of a title.
+const TITLE: usize = 100;
+
+/// Characters of a prompt that serves as a title.
 const NAME: usize = 50;
 
-pub(crate) fn facts(session: &Session) -> Result<Facts> {
-    let mut facts = Facts::default();
-    let keep = Keep { text: 200, arguments: 0 };
-    let watch = Watch::new();
+/// Bytes of a log whose turns a list counts.
+const COUNTED: u64 = 1 << 20;
+
+/// Bytes of all logs together whose turns one list counts.
+const ALL_COUNTED: u64 = 16 << 20;
+
+/// The fields of a record, in the order of the places below.
+const FIELDS: [(&str, usize); 9] = [
+    ("timestamp", 100),
+    ("sessionId", 200),
+    ("cwd", 1_000),
+    ("gitBranch", 300),
+    ("version", 100),
+    ("summary", 600),
+    ("aiTitle", 600),
+    ("customTitle", 600),
+    ("agentId", 200),
+];
+
+const TIME: usize = 0;
+const SESSION: usize = 1;
+const PLACES: [usize; 3] = [2, 3, 4];
+const TITLES: [usize; 3] = [5, 6, 7];
+const AGENT_ID: usize = 8;
+
+/// What the first and the last records say.
+#[derive(Debug, Default)]
+pub(crate) struct Description {
+    created: Option<Timestamp>,
+    modified: Option<Timestamp>,
+    /// The session's own ID; in the log of a sub-agent that of its parent.
+    session_id: Option<String>,
+    agent_id: Option<String>,
+    /// The working directory, the branch, and the version of Claude Code, as they were first.
+    places: [Option<String>; 3],
+    /// The last title of each kind: of a summary, by a model, and by the user.
+    titles: [Option<String>; 3],
+    prompt: Option<String>,
+    model: Option<String>,
+}
+
+impl Description {
+    /// Describes a session.
+    pub(crate) fn of(session: &Session) -> Result<Self> {
+        let watch = Watch::new();
+        let log = session.transcript(&watch)?;
+        let mut description = Self::default();
+        description.read_first(session, &log, &watch)?;
+        if log.is_lines() {
+            description.read_last(&log)?;
+        }
+        if description.modified.is_none() || !log.is_lines() {
+            description.read_times(&log, &watch)?;
+        }
+        Ok(description)
+    }
+
+    fn read_first(&mut self, session: &Session, log: &Log, watch: &Watch<'_>) -> Result<()> {
+        let (found, keep) = (RefCell::new(Found::default()), Keep::new(200, 0).of(session));
+        log.each(
+            watch,
+            |cursor| {
+                let mark = cursor.hold();
+                read(cursor, &mut found.borrow_mut())?;
+                cursor.rewind(&mark);
+                cursor.release();
+                message::look(cursor, keep).map(Some)
+            },
+            |message, record| {
+                self.take_first(&found.borrow(), &message);
+                let known = self.created.is_some() && self.prompt.is_some() && self.model.is_some();
+                Ok(if known || record.number >= FIRST { Flow::Enough } else { Flow::On })
+            },
+        )?;
+        Ok(())
+    }
+
+    fn take_first(&mut self, found: &Found, message: &Message) {
+        self.created = self.created.or(message.time);
+        let text = |place: usize| text_of(found, place);
+        for (known, place) in self.places.iter_mut().zip(PLACES) {
+            *known = known.take().or_else(|| text(place));
+        }
+        for (known, place) in self.titles.iter_mut().zip(TITLES) {
+            *known = text(place).or_else(|| known.take());
+        }
+        self.session_id = self.session_id.take().or_else(|| text(SESSION));
+        self.agent_id = self.agent_id.take().or_else(|| text(AGENT_ID));
+        // Claude Code names no model in what it writes itself: `<synthetic>`.
+        let model = || message.model.clone().filter(|model| !model.starts_with('<'));
+        self.model = self.model.take().or_else(model);
+        if self.prompt.is_none() && message.is_users() {
+            self.prompt = Some(shown(message.text.text.trim(), NAME)).filter(|prompt| !prompt.is_empty());
+        }
+    }
+
+    /// Reads the last lines: the time of the last record that has one, and the last titles.
+    fn read_last(&mut self, log: &Log) -> Result<()> {
+        for bytes in LAST {
+            let from = log.len().saturating_sub(bytes);
+            let end = log.bytes(from, log.len())?;
+            // What comes before the first end of a line is the rest of a longer one.
+            let cut = if from == 0 { 0 } else { line_end(&end, 0) };
+            let lines = end.get(cut..).unwrap_or_default();
+            self.modified = last_time(lines);
+            if self.modified.is_some() || from == 0 {
+                self.modified = self.modified.max(self.created);
+                self.take_titles(lines);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the titles of some lines, later ones before earlier ones. Other lines are not parsed.
+    fn take_titles(&mut self, lines: &[u8]) {
+        // Without a quote in front, which is everywhere, it is searched for by its letters.
+        static TITLE: LazyLock<Option<Regex>> =
+            LazyLock::new(|| Regex::new(r#"customTitle"|aiTitle"|summary""#).ok());
+        let Some(title) = &*TITLE else { return };
+        for found in title.find_iter(lines) {
+            let line = line_start(lines, found.start())..line_end(lines, found.end());
+            let Some(found) = look(lines.get(line).unwrap_or_default()) else { continue };
+            for (known, place) in self.titles.iter_mut().zip(TITLES) {
+                *known = text_of(&found, place).or_else(|| known.take());
+            }
+        }
+    }
+
+    /// Reads the times of all records, where the last ones are too long, or are not lines.
+    fn read_times(&mut self, log: &Log, watch: &Watch<'_>) -> Result<()> {
+        let (fields, mut found) = (Fields::of(&FIELDS[..=TIME]), Found::default());
+        log.each(
+            watch,
+            |cursor| {
+                fields.look_at_all(cursor, &mut found)?;
+                Ok(Some(time_of(&found)))
+            },
+            |time, _| {
+                self.modified = time.or(self.modified);
+                Ok(Flow::On)
+            },
+        )?;
+        Ok(())
+    }
+
+    /// The title: the user's, else a model's, else the summary's, else the beginning of the first prompt.
+    fn name(&self) -> Option<String> {
+        let title = self.titles.iter().rev().flatten().map(|title| shown(title.trim(), TITLE)).next();
+        title.or_else(|| self.prompt.clone())
+    }
+
+    /// The session that spawned it, where it is a sub-agent's.
+    fn parent(&self, session: &Session) -> Option<String> {
+        let in_path = session.parent_in_path().map(str::to_owned);
+        let parent = in_path.or_else(|| self.session_id.clone())?;
+        Some(parent).filter(|parent| session.is_agent() && *parent != session.id)
+    }
+
+    pub(crate) fn facts(self, session: &Session) -> Facts {
+        Facts {
+            created: self.created,
+            modified: self.modified,
+            name: self.name(),
+            parent_id: self.parent(session),
+            model: self.model,
+            ..Facts::default()
+        }
+    }
+
+    /// The description as members of an object, under the names that the log has for them.
+    pub(crate) fn members(&self) -> Nested {
+        let [cwd, branch, version] = &self.places;
+        let [summary, by_model, by_user] = &self.titles;
+        let (created, modified, name) = (self.created.map(spelt), self.modified.map(spelt), self.name());
+        let mut members = Nested::default();
+        for (member, text) in [
+            ("sessionId", &self.session_id),
+            ("agentId", &self.agent_id),
+            ("name", &name),
+            ("created", &created),
+            ("modified", &modified),
+            ("cwd", cwd),
+            ("gitBranch", branch),
+            ("version", version),
+            ("model", &self.model),
+            ("summary", summary),
+            ("aiTitle", by_model),
+            ("customTitle", by_user),
+        ] {
+            if let Some(text) = text {
+                members.put(&[member.to_owned()], &quoted(text));
+            }
+        }
+        members
+    }
+}
+
+/// The session that spawned a sub-agent: by its path, or by the first of its records that names one.
+pub(crate) fn parent(session: &Session) -> Result<Option<String>> {
+    if let Some(parent) = session.parent_in_path() {
+        return Ok(Some(parent.to_owned()));
+    }
+    let (fields, watch) = (Fields::of(&FIELDS[SESSION..=SESSION]), Watch::new());
+    let (mut found, mut parent) = (Found::default(), None);
     session.transcript(&watch)?.each(
         &watch,
-        |cursor| message::look(cursor, keep).map(Some),
-        |message, record| {
-            facts.created = facts.created.or(message.time);
-            if facts.name.is_none() && message.is_users() {
-                facts.name = Some(shown(message.text.text.trim(), NAME)).filter(|name| !name.is_empty());
-            }
-            facts.model = facts.model.take().or(message.model);
-            let known = facts.created.is_some() && facts.name.is_some() && facts.model.is_some();
-            Ok(if known || record.number >= FIRST { Flow::Enough } else { Flow::On })
+        |cursor| {
+            fields.look_at_all(cursor, &mut found)?;
+            Ok(Some(text_of(&found, 0)))
+        },
+        |id, record| {
+            parent = id;
+            Ok(if parent.is_some() || record.number >= FIRST { Flow::Enough } else { Flow::On })
         },
     )?;
-    Ok(facts)
+    Ok(parent.filter(|parent| *parent != session.id))
+}
+
+/// Reads the fields of the record that comes next.
+fn read(cursor: &mut Cursor<'_>, found: &mut Found) -> reader::Result<()> {
+    thread_local! {
+        static KNOWN: Fields = Fields::of(&FIELDS);
+    }
+    KNOWN.with(|fields| fields.look_at_all(cursor, found))
+}
+
+/// The fields of a line; nothing where it is not a record.
+fn look(line: &[u8]) -> Option<Found> {
+    let mut found = Found::default();
+    read(&mut Cursor::new(line, &config()), &mut found).ok().map(|()| found)
+}
+
+/// The time of the last of some lines that has one.
+fn last_time(mut lines: &[u8]) -> Option<Timestamp> {
+    while !lines.is_empty() {
+        let start = line_start(lines, lines.len() - 1);
+        let line = lines.get(start..).unwrap_or_default();
+        if let Some(time) = look(line).and_then(|found| time_of(&found)) {
+            return Some(time);
+        }
+        lines = lines.get(..start).unwrap_or_default();
+    }
+    None
+}
+
+/// The beginning of the line that a place is in. Its end belongs to it.
+fn line_start(lines: &[u8], at: usize) -> usize {
+    let before = lines.get(..at).unwrap_or_default();
+    before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
+}
+
+/// The offset after the line that contains an offset.
+fn line_end(lines: &[u8], at: usize) -> usize {
+    let behind = lines.get(at..).unwrap_or_default();
+    behind.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |end| at + end + 1)
+}
+
+/// The text at a place, unless it is empty.
+fn text_of(found: &Found, place: usize) -> Option<String> {
+    found.text(place).map(Cow::into_owned).filter(|text| !text.is_empty())
+}
+
+fn time_of(found: &Found) -> Option<Timestamp> {
+    found.text(TIME).and_then(|text| time::parse(&text))
+}
+
+/// Counts the turns of a session.
+pub(crate) fn turns(session: &Session, watch: &Watch<'_>) -> Result<u64> {
+    let mut turns = 0;
+    messages(&session.transcript(watch)?, Keep::least().of(session), watch, |_, at| {
+        turns = at.turn;
+        Ok(Flow::On)
+    })?;
+    Ok(turns)
+}
+
+/// Counts the turns of the sessions of a list, as long as that takes little: of larger logs they stay unknown.
+pub(crate) fn count_turns<'s>(
+    rows: impl Iterator<Item = (&'s Session, &'s mut Facts)>,
+    watch: &Watch<'_>,
+) -> Result<()> {
+    let watch = Watch::new().cancel_with(watch.flag());
+    let mut left = ALL_COUNTED;
+    for (session, facts) in rows {
+        let bytes = session.bytes(TRANSCRIPT);
+        if facts.problem.is_none() && bytes <= left.min(COUNTED) {
+            left -= bytes;
+            watch.check()?;
+            facts.turn_count = turns(session, &watch).ok();
+        }
+    }
+    Ok(())
 }

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::kind::MessageKind;
 use crate::message::{Keep, Message};
 use crate::records::{Damage, Flow, Log, Record};
-use crate::session::Session;
+use crate::session::{Format, Session};
 use crate::text::{is_zero, shown};
 use crate::transcript::{At, messages};
 use crate::watch::Watch;
@@ -18,9 +19,9 @@ use crate::watch::Watch;
 pub struct Diagnosis {
     /// The session.
     pub session_id: String,
-    /// `healthy` or `broken`.
+    /// `healthy`, `broken`, or `damaged` where nothing is wrong with the messages that can be read, but some cannot.
     pub status: &'static str,
-    /// Of `missing_tool_results`, `ordering_violation` and `incomplete_assistant_turn` those that there are.
+    /// Of `missing_tool_results`, `ordering_violation`, `incomplete_assistant_turn` and `unreadable_records` those that there are.
     pub failure_modes: Vec<&'static str>,
     /// Calls of tools without a result; at most a hundred of them.
     pub orphaned_tool_ids: Vec<String>,
@@ -31,7 +32,7 @@ pub struct Diagnosis {
     /// How many more ids and turns there are than are told.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// `none` or `repair`.
+    /// `none`; `repair`, which changes sessions of Amplifier alone; `restore` from a backup, as no repair brings records back.
     pub recommended_action: &'static str,
     /// What could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
@@ -94,8 +95,10 @@ impl Faults {
 #[derive(Debug, Default)]
 struct Examination {
     faults: Faults,
-    /// Calls of the last assistant's message, whose results may follow.
+    /// Calls of the last response, whose results may follow.
     open: Vec<Caller>,
+    /// The ID of that response.
+    response: Option<String>,
     /// Calls whose results should have followed, by id, which some programs use again.
     late: HashMap<String, VecDeque<Caller>>,
     /// Results that no call had asked for, by id.
@@ -110,9 +113,16 @@ impl Examination {
             return;
         }
         if message.role == "assistant" {
-            self.close_calls();
-            self.unanswered = None;
-            self.call(message, at);
+            // Claude Code writes a record for each part of a response: parallel calls come before the result of the first.
+            let is_part = message.response.is_some() && message.response == self.response;
+            if !is_part {
+                self.close_calls();
+            }
+            self.response.clone_from(&message.response);
+            if self.open.is_empty() {
+                self.unanswered = None;
+            }
+            self.call(message, at, is_part);
         } else if message.results.is_empty() {
             self.close_calls();
             if message.is_users() {
@@ -121,10 +131,18 @@ impl Examination {
         } else {
             self.results(message, at);
         }
+        // The user ended the turn, and nothing is missing.
+        if message.kind() == Some(MessageKind::Interruption) {
+            self.unanswered = None;
+        }
     }
 
-    fn call(&mut self, message: &Message, at: At) {
+    fn call(&mut self, message: &Message, at: At, is_part: bool) {
         for call in message.calls.iter().filter(|call| !call.id.is_empty()) {
+            // A part may be written again, as in a session that was resumed.
+            if is_part && self.open.iter().any(|caller| caller.id == call.id) {
+                continue;
+            }
             let caller = Caller { id: call.id.clone(), tool: call.tool.clone(), record: at.record.number };
             self.unanswered = Some(at);
             self.faults.ends.insert(at.record.number, at.record.span.end);
@@ -168,6 +186,7 @@ impl Examination {
 
     /// What follows is no result of the last calls: it came before them, or is yet to come.
     fn close_calls(&mut self) {
+        self.response = None;
         for caller in std::mem::take(&mut self.open) {
             match self.early.remove(&caller.id) {
                 Some(record) => self.misplace(caller, record),
@@ -198,45 +217,54 @@ impl Examination {
     }
 }
 
-/// What is wrong with a transcript.
-pub(crate) fn examine(log: &Log, watch: &Watch<'_>) -> Result<(Faults, Damage)> {
+/// Finds the faults of a transcript.
+pub(crate) fn examine(session: &Session, log: &Log, watch: &Watch<'_>) -> Result<(Faults, Damage)> {
     let mut examination = Examination::default();
-    let damage = messages(log, Keep::least(), watch, |message, at| {
+    let damage = messages(log, Keep::least().of(session), watch, |message, at| {
         examination.take(&message, at);
         Ok(Flow::On)
     })?;
     Ok((examination.end(), damage))
 }
 
-/// What is wrong, in words.
+/// The faults in words.
 pub(crate) fn told(session: &Session, faults: &Faults, damage: Damage) -> Diagnosis {
+    let (is_broken, is_damaged) = (!faults.is_none(), damage.count > 0);
     let modes = [
         (!faults.orphans.is_empty(), "missing_tool_results"),
         (!faults.misplaced.is_empty(), "ordering_violation"),
         (!faults.incomplete.is_empty(), "incomplete_assistant_turn"),
+        (is_damaged, "unreadable_records"),
     ];
-    let is_broken = !faults.is_none();
     let misplaced = faults.misplaced.values().flat_map(|misplaced| &misplaced.ids);
     let counts = [faults.orphans.len(), misplaced.clone().count(), faults.incomplete.len()];
     Diagnosis {
         session_id: session.id.clone(),
-        status: if is_broken { "broken" } else { "healthy" },
+        status: match (is_broken, is_damaged) {
+            (true, _) => "broken",
+            (false, true) => "damaged",
+            (false, false) => "healthy",
+        },
         failure_modes: modes.into_iter().filter(|(there, _)| *there).map(|(_, mode)| mode).collect(),
         orphaned_tool_ids: faults.orphans.iter().take(TOLD).map(|caller| shown(&caller.id, 200)).collect(),
         misplaced_tool_ids: misplaced.take(TOLD).map(|id| shown(id, 200)).collect(),
         incomplete_turns: faults.incomplete.values().take(TOLD).cloned().collect(),
         left_out: counts.map(|count| count.saturating_sub(TOLD) as u64).iter().sum(),
-        recommended_action: if is_broken { "repair" } else { "none" },
+        recommended_action: match session.format {
+            Format::Amplifier if is_broken => "repair",
+            Format::Amplifier if is_damaged => "restore",
+            _ => "none",
+        },
         damage,
     }
 }
 
 impl Session {
-    /// What is wrong with its transcript.
+    /// Finds the faults of its transcript.
     pub fn diagnose(&self, watch: &Watch<'_>) -> Result<Diagnosis> {
         let log = self.transcript(watch)?;
         let job = watch.job(log.len())?;
-        let (faults, damage) = examine(&log, watch)?;
+        let (faults, damage) = examine(self, &log, watch)?;
         job.done();
         Ok(told(self, &faults, damage))
     }

@@ -1,11 +1,14 @@
-//! Every change of files, each one operation that is done or refused. Tests let any of them fail.
+//! Session files opened, and every change of them: each one operation that is done or refused. Tests let any of them fail.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use crate::error::{Error, ErrorKind, Result, shown_path};
 use crate::watch::Watch;
@@ -24,6 +27,8 @@ pub(crate) enum Op {
     Write,
     Sync,
     SyncFolder,
+    Link,
+    Exchange,
     Rename,
     Remove,
 }
@@ -36,6 +41,25 @@ fn pass(op: Op, path: &Path) -> io::Result<()> {
     trommel_testkit::faults::pass(op, path)?;
     let _ = (op, path);
     Ok(())
+}
+
+/// Opens a regular file to read. A pipe, a socket, a device or a folder at this path is an error, and never waited for.
+///
+/// Errors have the kind [`Unsupported`](io::ErrorKind::Unsupported) or [`IsADirectory`](io::ErrorKind::IsADirectory) for what is not
+/// a regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let check = |found: &fs::Metadata| match found.file_type() {
+        kind if kind.is_file() => Ok(()),
+        kind if kind.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
+        _ => Err(io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file")),
+    };
+    // Checked before, as opening a device may act on it, and afterwards, as another file may have taken its place. Opening a pipe
+    // would wait for a writer but for the flag, which changes nothing about regular files.
+    check(&fs::metadata(path)?)?;
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
 }
 
 /// Waits for the lock of a folder, which is held until the file is closed.
@@ -100,6 +124,36 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
     pass(Op::Rename, to)
         .and_then(|()| fs::rename(from, to))
         .map_err(|cause| Error::io("put in its place", to, cause))
+}
+
+/// Gives a file a second name. False where the disk has no hard links, or the system refuses one to this file.
+pub(crate) fn link(from: &Path, to: &Path) -> Result<bool> {
+    match pass(Op::Link, to).and_then(|()| fs::hard_link(from, to)) {
+        Ok(()) => Ok(true),
+        Err(error) => match Errno::from_io_error(&error) {
+            Some(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::MLINK) => Ok(false),
+            _ => Err(Error::io("link", to, error)),
+        },
+    }
+}
+
+/// Exchanges the names of two files in one step. False where the disk cannot.
+pub(crate) fn exchange(from: &Path, to: &Path) -> Result<bool> {
+    let exchanged =
+        pass(Op::Exchange, to).and_then(|()| Ok(renameat_with(CWD, from, CWD, to, RenameFlags::EXCHANGE)?));
+    match exchanged {
+        Ok(()) => Ok(true),
+        Err(error) => match Errno::from_io_error(&error) {
+            Some(Errno::INVAL | Errno::NOTSUP | Errno::NOSYS) => Ok(false),
+            _ => Err(Error::io("put in its place", to, error)),
+        },
+    }
+}
+
+/// True if both names are those of one file.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    let id = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
+    id(one).is_some_and(|id_of_one| Some(id_of_one) == id(other))
 }
 
 /// Removes a file, if it is there.

@@ -96,6 +96,9 @@ impl Error {
             io::ErrorKind::QuotaExceeded => (ErrorKind::Full, "the user's quota on this disk is used up"),
             io::ErrorKind::NotFound => (ErrorKind::NotFound, "see whether it is still there"),
             io::ErrorKind::PermissionDenied => (ErrorKind::Io, "its owner may allow it"),
+            io::ErrorKind::Unsupported | io::ErrorKind::IsADirectory => {
+                (ErrorKind::Corrupt, "move it away: the files of a session are regular files")
+            }
             io::ErrorKind::ReadOnlyFilesystem => {
                 (ErrorKind::Io, "copy the session to where it can be changed")
             }

@@ -6,7 +6,8 @@ use trommel::reader::Kind;
 use crate::divided::each_found;
 use crate::error::{Error, Result};
 use crate::list::check_limit;
-use crate::names::Types;
+use crate::message::is_error_level;
+use crate::names::{Types, current};
 use crate::project::{FieldPath, Fields, Found, Nested, Value};
 use crate::records::{Damage, Flow};
 use crate::room::{ROWS, Room, json_chars};
@@ -88,6 +89,11 @@ impl Serialize for EventRow {
 pub(crate) struct Layout {
     pub(crate) time: &'static str,
     pub(crate) event: &'static str,
+    level: &'static str,
+    /// Members that say of a record that something failed, and the value that says so.
+    failed: ([&'static [&'static str]; 2], &'static str),
+    /// The content of a message, whose blocks may be results of failed tools.
+    content: Option<&'static [&'static str]>,
     /// What an event carries: these members as a whole are never returned.
     payload: &'static [&'static str],
     /// Where members are also looked for.
@@ -101,6 +107,9 @@ pub(crate) fn layout(format: Format) -> Layout {
         Format::ClaudeCode | Format::Chat => Layout {
             time: "timestamp",
             event: "type",
+            level: "level",
+            failed: ([&["isApiErrorMessage"], &["message", "isApiErrorMessage"]], "true"),
+            content: Some(&["message", "content"]),
             payload: &["message", "toolUseResult", "content"],
             inside: "message",
             small: &["role", "model", "id", "isSidechain"],
@@ -108,6 +117,9 @@ pub(crate) fn layout(format: Format) -> Layout {
         Format::Amplifier => Layout {
             time: "ts",
             event: "event",
+            level: "lvl",
+            failed: ([&["data", "result", "success"], &["data", "tool_result", "success"]], "false"),
+            content: None,
             payload: &["data"],
             inside: "data",
             small: &["status", "model", "provider", "tool_name", "duration_ms"],
@@ -122,6 +134,7 @@ const LEVEL: usize = 2;
 const STATUS: usize = 3;
 const ERROR: usize = 4;
 const INNER_ERROR: usize = 5;
+const FAILED: [usize; 2] = [6, 7];
 
 /// A field that was asked for, and the places where it may be.
 struct Wanted {
@@ -136,6 +149,7 @@ const UNNAMED: usize = 16;
 
 /// What is looked for in each record.
 struct Plan {
+    format: Format,
     fields: Fields,
     wanted: Vec<Wanted>,
     has_error: bool,
@@ -162,9 +176,9 @@ impl Plan {
             }
             wanted.push(Wanted { path, places, is_payload });
         }
-        let fields = Fields::new(paths.iter().map(|path| (path, FIELD_CHARS)));
+        let fields = Known::with_blocks(Fields::new(paths.iter().map(|path| (path, FIELD_CHARS))), format);
         let (types, errors_only) = (Types::new(&query.event_types)?, query.errors_only);
-        Ok(Self { fields, wanted, has_error, types, errors_only })
+        Ok(Self { format, fields, wanted, has_error, types, errors_only })
     }
 
     /// Whether an event is asked for, as far as is known of it yet.
@@ -174,7 +188,8 @@ impl Plan {
 
     fn matches(&self, found: &Found) -> bool {
         let event = found.text(EVENT);
-        self.types.take(event.as_deref().unwrap_or_default()) && (!self.errors_only || tells_of_error(found))
+        self.types.take(event.as_deref().unwrap_or_default())
+            && (!self.errors_only || Known::is_error(self.format, found))
     }
 
     fn row(&self, found: &Found, record: u64) -> EventRow {
@@ -182,7 +197,7 @@ impl Plan {
         for wanted in &self.wanted {
             wanted.put(found, &mut row);
         }
-        if self.has_error && tells_of_error(found) {
+        if self.has_error && Known::is_error(self.format, found) {
             row.fields.put(&["has_error".to_owned()], "true");
         }
         row
@@ -195,7 +210,7 @@ impl Plan {
             return whole;
         }
         let mut row = EventRow { record, fields: Nested::default(), omitted: Vec::new() };
-        if self.has_error && tells_of_error(found) {
+        if self.has_error && Known::is_error(self.format, found) {
             row.fields.put(&["has_error".to_owned()], "true");
         }
         // Every field that is still to come may have to be named.
@@ -235,7 +250,7 @@ impl Wanted {
 
 /// The fields of a query, without repetitions; and whether it is asked if there was an error.
 fn asked(query: &EventQuery, layout: &Layout) -> Result<(Vec<FieldPath>, bool)> {
-    let known = [layout.time, layout.event, "lvl"].map(|name| FieldPath::of([name]));
+    let known = [layout.time, layout.event, layout.level].map(|name| FieldPath::of([name]));
     if query.fields.is_empty() {
         let small = layout.small.iter().map(|name| FieldPath::of([*name]));
         return Ok((known.into_iter().chain(small).collect(), true));
@@ -305,16 +320,6 @@ pub(crate) fn usual_paths(format: Format) -> Vec<FieldPath> {
     paths
 }
 
-/// Whether an event tells of an error.
-fn tells_of_error(found: &Found) -> bool {
-    let is_set = |value: &Value| !matches!(value.kind(), Some(Kind::Null)) && value.json() != Some("false");
-    let event_tells = || found.text(EVENT).is_some_and(|event| event.contains("error"));
-    found.text(LEVEL).is_some_and(|level| level == "ERROR")
-        || found.text(STATUS).is_some_and(|status| status == "error")
-        || [ERROR, INNER_ERROR].iter().filter_map(|place| found.get(*place)).any(is_set)
-        || event_tells()
-}
-
 impl Session {
     /// A page of its events, of each the fields asked for.
     ///
@@ -360,20 +365,31 @@ impl Known {
         let all = Self::paths(format).into_iter().chain(more.iter().map(|(path, _)| path.clone()));
         let caps = [KNOWN; Self::MORE].into_iter().chain(more.iter().map(|(_, cap)| *cap));
         let paths = all.zip(caps).collect::<Vec<_>>();
-        Self { fields: Fields::new(paths.iter().map(|(path, cap)| (path, *cap))) }
+        let fields = Fields::new(paths.iter().map(|(path, cap)| (path, *cap)));
+        Self { fields: Self::with_blocks(fields, format) }
+    }
+
+    /// Reads also the blocks of messages, where results of failed tools are among them.
+    fn with_blocks(fields: Fields, format: Format) -> Fields {
+        match layout(format).content {
+            Some(path) => fields.with_blocks(&FieldPath::of(path.iter().copied())),
+            None => fields,
+        }
     }
 
     /// The paths of the known members, in the order of their places.
     pub(crate) fn paths(format: Format) -> Vec<FieldPath> {
         let layout = layout(format);
-        let mut paths =
-            [layout.time, layout.event, "lvl", "status", "error"].map(|name| FieldPath::of([name])).to_vec();
+        let mut paths = [layout.time, layout.event, layout.level, "status", "error"]
+            .map(|name| FieldPath::of([name]))
+            .to_vec();
         paths.push(FieldPath::of([layout.inside, "error"]));
+        paths.extend(layout.failed.0.map(|path| FieldPath::of(path.iter().copied())));
         paths
     }
 
     /// The place of the first of those that are more.
-    pub(crate) const MORE: usize = INNER_ERROR + 1;
+    pub(crate) const MORE: usize = FAILED[1] + 1;
 
     pub(crate) fn fields(&self) -> &Fields {
         &self.fields
@@ -395,11 +411,27 @@ impl Known {
         found.text(LEVEL).unwrap_or_default()
     }
 
-    pub(crate) fn is_error(found: &Found) -> bool {
-        tells_of_error(found)
+    /// True if a record is of an error, for every question alike: its level or status says so, its type names an error, its `error` is
+    /// set, or it holds the result of a failed tool.
+    ///
+    /// In Amplifier's logs that is the result with `success: false` of a `tool:post`; in Claude Code's a result with `is_error`, and
+    /// a message with `isApiErrorMessage`. [`Message::is_error`](crate::message::Message::is_error) is the same of a message.
+    pub(crate) fn is_error(format: Format, found: &Found) -> bool {
+        let is_set =
+            |value: &Value| !matches!(value.kind(), Some(Kind::Null)) && value.json() != Some("false");
+        let event = found.text(EVENT).unwrap_or_default();
+        let may_fail = format != Format::Amplifier || current(&event) == "tool:post";
+        let says_failed =
+            |place: &usize| found.get(*place).and_then(Value::json) == Some(layout(format).failed.1);
+        event.contains("error")
+            || found.text(LEVEL).is_some_and(|level| is_error_level(&level))
+            || found.text(STATUS).is_some_and(|status| status == "error")
+            || [ERROR, INNER_ERROR].iter().filter_map(|place| found.get(*place)).any(is_set)
+            || may_fail && FAILED.iter().any(says_failed)
+            || found.blocks().is_some_and(|blocks| blocks.failed.is_some())
     }
 
-    /// What an event says of its error, be it a text or an object with one.
+    /// The error's text, or an object with one.
     pub(crate) fn error(found: &Found) -> Option<&Value> {
         found.get(ERROR).filter(|value| value.kind() != Some(Kind::Null)).or_else(|| found.get(INNER_ERROR))
     }

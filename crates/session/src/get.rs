@@ -28,7 +28,7 @@ pub struct Details {
     pub session_id: String,
     /// Its project.
     pub project: String,
-    /// Its description, as it stands in the file.
+    /// Its description, verbatim; of a session of Claude Code the members that its records have.
     pub metadata: Option<Nested>,
     /// Members of the description that are too long to be shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -56,9 +56,12 @@ impl Session {
     pub fn get(&self, query: &GetQuery, watch: &Watch<'_>) -> Result<Details> {
         let messages = query.transcript.as_ref().map_or(0, |_| self.bytes(TRANSCRIPT));
         let events = if query.events_summary { self.bytes(EVENTS) } else { 0 };
-        let job = watch.job(messages + events)?;
+        // The turns of Claude Code's sessions are counted.
+        let described = if self.format == Format::ClaudeCode { self.bytes(TRANSCRIPT) } else { 0 };
+        let job = watch.job(described + messages + events)?;
         let mut problems = Vec::new();
-        let (metadata, omitted) = or_problem(metadata::members(self), &mut problems)?.unwrap_or_default();
+        let (metadata, omitted) =
+            or_problem(metadata::members(self, watch), &mut problems)?.unwrap_or_default();
         let transcript = match &query.transcript {
             Some(query) => or_problem(self.messages(query, watch), &mut problems)?,
             None => None,

@@ -31,7 +31,8 @@
 //! A *session* is a folder with a description, a transcript and events, or a file of messages. A *record* is one JSON object of a file.
 //! A *message* is a record with a role. A *turn* is what a user said and everything until a user said something again; turns count from
 //! 1, messages and records from 0. What a user said is a message with the role `user` that answers no call of a tool, and does not begin
-//! with `<system-reminder>`. A *mirror* is a folder that tells of sessions in the cloud: their descriptions, their transcripts, and of each
+//! with `<system-reminder>`. In logs of Claude Code these are also not a user's: commands such as `/clear` and their output, those of the
+//! shell, marks of interruptions, notes of the program, and summaries of compacted conversations ([`MessageKind`]). A *mirror* is a folder that tells of sessions in the cloud: their descriptions, their transcripts, and of each
 //! event at least an *outline*, which is what questions look at ([`outline_fields`]).
 //!
 //! # What is never returned
@@ -47,15 +48,35 @@
 //!
 //! # Changes
 //!
-//! [`Sessions::rewind`] and [`Sessions::repair`] write backups and read them back, then write the new files beside the old ones, then a
-//! plan, and only then give the new files their names. Whatever ends a process in between, whoever looks for the session next finds
-//! all old files or all new ones. [`Sessions::undo`] takes back the last change that was not taken back, byte for byte.
+//! [`Sessions::rewind`] and [`Sessions::repair`] write the new files beside the old ones, give the old ones second names as backups, then
+//! write a plan, and only then exchange names. Whatever ends a process in between, whoever looks for the session next finds all old
+//! files or all new ones. A program that keeps a file open continues in the backup, so that none of its lines is lost.
+//! [`Sessions::undo`] takes back the last change that was not taken back, byte for byte, with the lines that were added to its backups.
+//!
+//! # Errors
+//!
+//! An event is of an error, for every question alike, if its level is `ERROR`, its status is `error`, its `error` is set, its type has
+//! the word in it, or a tool failed: a `tool:post` whose result has `success: false`, or in logs of Claude Code a result with
+//! `is_error: true`. There a message with `isApiErrorMessage: true` is one too.
+//!
+//! # Sessions of Claude Code
+//!
+//! A session is `projects/<slug>/<id>.jsonl`. Its sub-agents are sessions that it spawned: `agent-….jsonl` in the session's folder
+//! `<id>/subagents/` and folders of that, or beside the session, where the records' `sessionId` names it. The description is read from the
+//! first records and the last ones: the name is the user's title, else a model's, else that of the last summary, else the beginning of the
+//! first prompt; `modified` is the time of the last record.
 //!
 //! # What was decided here
 //!
+//! - A project is meant by its name in lists, by its directory, or by a part of either: the part that names end in wins over one that they
+//!   contain. Several projects may be meant.
 //! - A session lies in a range of days when it was begun before its end and changed after its beginning.
 //! - A search finds texts in either case, in all strings of a message but its role and type. Hits that one excerpt shows are one match.
-//! - Usage of a session counts what it spawned, where it is asked of [`Sessions`], and no forks.
+//!   Events are searched where neither the description nor the messages of a session have a match, as most repeat messages; or alone
+//!   ([`Scope::Events`]). Of Claude Code's records the messages are searched, and not the envelope, the progress, and the copies beside them.
+//! - Usage of a session counts what it spawned, where it is asked of [`Sessions`], and no forks. Its figures do not overlap: input is
+//!   without the cache ([`Usage`]). A response counts once, whatever repeats it, by its largest figures.
+//! - A turn whose answers all have earlier times than its prompt has no duration, and says that the clocks differ.
 //! - Events are cut where the transcript is: at the prompt of the first turn that goes where messages and events count as many turns,
 //!   else by time; what is told of a tool's call always goes where the call goes.
 //! - Files of other programs are read and never changed.
@@ -68,7 +89,8 @@
 //!
 //! A log is read once for a question (twice to be cut), through a window, and by up to four threads when it is long; memory follows what
 //! is returned, and the number of tool calls where those have to be told apart. An [`Error`] has a kind for programs, and says what to
-//! do. Everything takes a [`Watch`], which ends it and is told how far it is.
+//! do. Everything takes a [`Watch`], which ends it and is told how far it is. Of Claude Code's responses 500,000 are told apart at once, and of
+//! IDs of calls 2 million; beyond that usage and aggregates say that they are approximate.
 
 mod analyze;
 mod change;
@@ -79,12 +101,14 @@ mod divided;
 mod error;
 mod events;
 mod get;
+mod kind;
 mod list;
 mod message;
 mod metadata;
 mod names;
 mod outline;
 mod project;
+mod projects;
 mod records;
 mod repair;
 mod rewind;
@@ -108,9 +132,11 @@ pub use analyze::{
     Summary, Timeline, ToolCalls, Turn, UsageReport,
 };
 pub use diagnose::{Diagnosis, IncompleteTurn};
+pub use disk::open_regular;
 pub use error::{Error, ErrorKind, Result};
 pub use events::{EventPage, EventQuery, EventRow, FIELD_CHARS};
 pub use get::{Details, GetQuery};
+pub use kind::MessageKind;
 pub use list::{ListQuery, Listing, MOST_ROWS, SessionRow};
 pub use outline::{MessageOutline, Outliner, is_outlined, message_outline, outline_fields};
 pub use project::Nested;

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::claude::count_turns;
 use crate::error::{Error, Result};
 use crate::metadata::Facts;
 use crate::session::{Format, Session, Source};
@@ -14,7 +15,7 @@ use crate::watch::Watch;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ListQuery {
-    /// Of this project only.
+    /// Of this project only: its name, its directory, or a part of one.
     pub project: Option<String>,
     /// That were there on one of these days: `today`, `last_week`, `2026-03-01:2026-03-31` and the like.
     pub date_range: Option<String>,
@@ -47,6 +48,9 @@ pub struct Listing {
     pub has_more: bool,
     /// Whether the cloud could be reached; `false` also where there is none. What lies there is listed as it was last known.
     pub connected: bool,
+    /// Why there is no session: where sessions were looked for, or the nearest projects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A session in a list.
@@ -57,15 +61,16 @@ pub struct SessionRow {
     pub session_id: String,
     /// Its project.
     pub project: String,
-    /// When it was begun.
+    /// When it was started.
     pub created: Option<String>,
-    /// When it was changed last.
+    /// When it was changed last: the time of the last record, where the session has no description.
     pub modified: Option<String>,
     /// What it was configured with.
     pub bundle: Option<String>,
     /// The model.
     pub model: Option<String>,
-    /// How many messages were the user's; nothing where the session does not say so.
+    /// How many turns there are; none where that is not known. Of sessions of Claude Code they are counted for the rows of a list whose
+    /// logs have at most 1 MiB, and 16 MiB together; [`Session::get`] counts them always.
     pub turn_count: Option<u64>,
     /// Where it lies.
     pub source: Source,
@@ -125,6 +130,8 @@ pub(crate) struct Among<'q> {
     pub(crate) project: Option<&'q str>,
     pub(crate) date_range: Option<&'q str>,
     pub(crate) include_cloud: bool,
+    /// Without those that other sessions spawned.
+    pub(crate) top_level_only: bool,
 }
 
 /// The sessions that are meant, the one that changed last first.
@@ -135,9 +142,11 @@ pub(crate) fn chosen(
 ) -> Result<Vec<(Session, Facts)>> {
     let days = among.date_range.map(|text| Days::parse(text, &sessions.now())).transpose()?;
     let mut chosen = Vec::new();
-    sessions.each(among.project, &mut |session| {
+    sessions.each_of_projects(among.project, &mut |session| {
         watch.check()?;
-        if session.source == Source::Cloud && !among.include_cloud {
+        let is_left_out = session.source == Source::Cloud && !among.include_cloud
+            || among.top_level_only && !session.is_top_level();
+        if is_left_out {
             return Ok(());
         }
         let facts = Facts::of(&session);
@@ -162,14 +171,17 @@ impl Sessions {
         check_limit(query.limit)?;
         watch.check()?;
         let (project, date_range) = (query.project.as_deref(), query.date_range.as_deref());
-        let among = Among { project, date_range, include_cloud: query.include_cloud };
-        let mut all = chosen(self, among, watch)?;
-        all.retain(|(session, _)| !query.top_level_only || session.is_top_level());
+        let (include_cloud, top_level_only) = (query.include_cloud, query.top_level_only);
+        let all = chosen(self, Among { project, date_range, include_cloud, top_level_only }, watch)?;
         let total = all.len();
-        let page = all.into_iter().skip(query.offset).take(query.limit);
-        let sessions = page.map(|(session, facts)| SessionRow::of(session, facts)).collect::<Vec<_>>();
+        let mut page = all.into_iter().skip(query.offset).take(query.limit).collect::<Vec<_>>();
+        let of_claude = page.iter_mut().filter(|(session, _)| session.format == Format::ClaudeCode);
+        count_turns(of_claude.map(|(session, facts)| (&*session, facts)), watch)?;
+        let row = |(session, facts)| SessionRow::of(session, facts);
+        let sessions = page.into_iter().map(row).collect::<Vec<_>>();
         let has_more = query.offset + sessions.len() < total;
         let connected = self.connected().unwrap_or(false);
-        Ok(Listing { sessions, total: total as u64, has_more, connected })
+        let notes = if total == 0 { self.nothing_found(project)? } else { Vec::new() };
+        Ok(Listing { sessions, total: total as u64, has_more, connected, notes })
     }
 }

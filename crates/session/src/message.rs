@@ -1,12 +1,20 @@
 //! One message of a transcript, in any of the shapes that are written: who said it, when, how it begins, and which tools it
 //! calls or answers for. Its length is known, and only a beginning is held.
 
+mod block;
+
 use jiff::Timestamp;
 use trommel::reader::{self, Cursor, Event, Kind, Names, Payload, Scalar, Text};
 
+use crate::kind::{self, MessageKind};
 use crate::project::Value;
+use crate::seek::whole;
+use crate::session::Session;
 use crate::time;
 use crate::usage::{Usage, look_at_usage};
+
+pub(crate) use block::{Blocks, blocks};
+use block::{block, calls};
 
 /// Tool calls and results of one message that are kept.
 const CALLS: usize = 10_000;
@@ -14,22 +22,36 @@ const CALLS: usize = 10_000;
 /// Characters of ids and names.
 const NAME: usize = 300;
 
-/// How a message that is no user's begins, though its role says so.
-const REMINDER: &str = "<system-reminder>";
+/// The longest escape sequence of a character, in bytes.
+const SPELT: usize = 12;
 
-/// How much of a message is kept.
+/// Bytes of a text that are decoded at least, to see how it begins.
+const LEAST: usize = 1_000;
+
+/// How much of a message is kept, and whose log it is in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keep {
     /// Characters of its text.
     pub(crate) text: usize,
     /// Characters of the arguments of each call.
     pub(crate) arguments: usize,
+    /// True in the log of a sub-agent: all of its messages say `isSidechain`, and are its own.
+    is_agent: bool,
 }
 
 impl Keep {
-    /// As much as it takes to know whose it is.
+    pub(crate) const fn new(text: usize, arguments: usize) -> Self {
+        Self { text, arguments, is_agent: false }
+    }
+
+    /// As much as it takes to know the message's kind.
     pub(crate) const fn least() -> Self {
-        Self { text: 64, arguments: 0 }
+        Self::new(kind::LONGEST, 0)
+    }
+
+    /// The same in the log of a session.
+    pub(crate) fn of(self, session: &Session) -> Self {
+        Self { is_agent: session.is_agent(), ..self }
     }
 }
 
@@ -48,22 +70,58 @@ pub(crate) struct Message {
     /// The tool's name, of its result.
     pub(crate) name: Option<String>,
     pub(crate) model: Option<String>,
-    /// What tells records of one response of a model from those of another.
+    /// The response's ID. Records with the same ID belong to one response of a model.
     pub(crate) response: Option<String>,
     pub(crate) usage: Option<Usage>,
+    /// True if the record is of an error, by the definition of [`Known::is_error`](crate::events::Known::is_error).
     pub(crate) is_error: bool,
-    has_tool_call_id: bool,
-    /// Written by the program, or said to a sub-agent.
-    is_inner: bool,
+    flags: Flags,
     content: Content,
 }
 
-/// What a message's content is made of.
+/// Members of a record that decide about its kind.
+#[derive(Debug, Default)]
+struct Flags {
+    /// True for Claude Code, which puts the message below the member `message`.
+    is_wrapped: bool,
+    has_tool_call_id: bool,
+    is_meta: bool,
+    is_compaction: bool,
+    is_sidechain: bool,
+}
+
+/// The parts of a message's content.
 #[derive(Debug, Default)]
 struct Content {
     /// Anything but results of tools.
     has_own: bool,
     has_results: bool,
+    has_thinking: bool,
+    has_text: bool,
+    /// True if the first text is a reminder.
+    is_reminder: bool,
+    /// The kind that the first text marks.
+    marked: Option<MessageKind>,
+    /// A text that no marker begins, or an image or the like.
+    has_plain: bool,
+}
+
+impl Content {
+    fn text(&mut self, start: Start) {
+        self.has_own = true;
+        if !self.has_text {
+            (self.is_reminder, self.marked) = (start.is_reminder, start.marked);
+        }
+        self.has_text = true;
+        self.has_plain |= start.marked.is_none();
+    }
+}
+
+/// What the beginning of a text says about it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Start {
+    is_reminder: bool,
+    marked: Option<MessageKind>,
 }
 
 /// A call of a tool.
@@ -82,16 +140,17 @@ pub(crate) struct Beginning {
     pub(crate) text: String,
     pub(crate) chars: u64,
     kept: usize,
-    is_reminder: bool,
 }
 
 impl Beginning {
-    fn add(&mut self, text: &Text<'_>, most: usize) {
-        let decoded = text.decode();
+    fn add(&mut self, text: &Text<'_>, most: usize) -> Start {
+        let room = most.saturating_sub(self.kept);
+        // Of a long text only what may be kept is decoded.
+        let raw =
+            text.raw().get(..whole(text.raw(), room.saturating_mul(SPELT).max(LEAST))).unwrap_or_default();
+        let decoded = Text::from_raw(raw, text.is_escaped()).decode();
         if self.chars > 0 {
             self.add_plain("\n", most);
-        } else {
-            self.is_reminder = decoded.trim_start().starts_with(REMINDER);
         }
         self.chars += text.char_len();
         let room = most.saturating_sub(self.kept);
@@ -99,6 +158,7 @@ impl Beginning {
         let part = decoded.get(..end).unwrap_or_default();
         self.text.push_str(part);
         self.kept += part.chars().count();
+        Start { is_reminder: kind::is_reminder(&decoded), marked: kind::marked(&decoded) }
     }
 
     fn add_plain(&mut self, text: &str, most: usize) {
@@ -109,7 +169,7 @@ impl Beginning {
         }
     }
 
-    /// Lets go of all but so many characters.
+    /// Truncates to at most `most` characters.
     pub(crate) fn keep(&mut self, most: usize) {
         if let Some((end, _)) = self.text.char_indices().nth(most) {
             self.text.truncate(end);
@@ -124,29 +184,61 @@ impl Beginning {
 }
 
 impl Message {
-    /// Whether a user said it: the definition of where a turn begins.
+    /// True if a user said it: the definition of where a turn begins.
     pub(crate) fn is_users(&self) -> bool {
-        let answers = self.has_tool_call_id || self.content.has_results && !self.content.has_own;
-        self.role == "user" && !answers && !self.is_inner && !self.text.is_reminder
+        self.role == "user" && self.kind().is_none() && !self.content.is_reminder_first(self.flags.is_wrapped)
     }
 
-    /// Whether it was said to or by a sub-agent, or is a note of the program.
+    /// Its kind, where its role alone is misleading.
+    pub(crate) fn kind(&self) -> Option<MessageKind> {
+        let Self { flags, content, .. } = self;
+        match &*self.role {
+            "user" => {}
+            "assistant" if flags.is_sidechain => return Some(MessageKind::Sidechain),
+            "assistant" => {
+                let says_nothing = self.text.chars == 0 && self.calls.is_empty() && !content.has_plain;
+                return (content.has_thinking && says_nothing).then_some(MessageKind::Thinking);
+            }
+            _ => return None,
+        }
+        match () {
+            () if flags.has_tool_call_id || content.has_results && !content.has_own => {
+                Some(MessageKind::ToolResult)
+            }
+            () if flags.is_compaction => Some(MessageKind::Compaction),
+            () if flags.is_meta => Some(MessageKind::Note),
+            () if flags.is_sidechain => Some(MessageKind::Sidechain),
+            // Only Claude Code writes these markers; elsewhere they are the user's words.
+            () if flags.is_wrapped && !content.has_plain => content.marked,
+            () => None,
+        }
+    }
+
+    /// True if the session's own conversation continues without it: a sub-agent's message, or a note of the program.
     pub(crate) fn is_inner(&self) -> bool {
-        self.is_inner
+        self.flags.is_sidechain || self.flags.is_meta || self.flags.is_compaction
     }
 }
 
-/// Looks at the record that comes next.
+impl Content {
+    /// Only Claude Code writes reminders and prompts into one message.
+    fn is_reminder_first(&self, is_wrapped: bool) -> bool {
+        self.is_reminder && !(is_wrapped && self.has_plain)
+    }
+}
+
+/// Reads the record that comes next.
 pub(crate) fn look(cursor: &mut Cursor<'_>, keep: Keep) -> reader::Result<Message> {
     thread_local! {
         static MEMBERS: Names = Names::new(NAMES.map(|(name, _)| name));
     }
     let mut message = Message::default();
-    MEMBERS.with(|names| members(cursor, names, keep, &mut message))?;
+    MEMBERS.with(|names| members(cursor, names, keep, false, &mut message))?;
+    message.flags.is_sidechain &= !keep.is_agent;
     Ok(message)
 }
 
-/// What a member of a message is for.
+/// The meaning of a member.
 #[derive(Clone, Copy)]
 enum Member {
     Role,
@@ -154,6 +246,7 @@ enum Member {
     ToolCalls,
     ToolCallId,
     ToolCallIds,
+    ToolUseResult,
     Name,
     Time,
     Metadata,
@@ -161,15 +254,23 @@ enum Member {
     Usage,
     Model,
     Response,
-    Inner,
+    Meta,
+    Compaction,
+    Sidechain,
+    ApiError,
+    Type,
+    Status,
+    Level,
+    Error,
 }
 
-const NAMES: [(&str, Member); 17] = [
+const NAMES: [(&str, Member); 23] = [
     ("role", Member::Role),
     ("content", Member::Content),
     ("tool_calls", Member::ToolCalls),
     ("tool_call_id", Member::ToolCallId),
     ("tool_call_ids", Member::ToolCallIds),
+    ("toolUseResult", Member::ToolUseResult),
     ("name", Member::Name),
     ("timestamp", Member::Time),
     ("ts", Member::Time),
@@ -178,26 +279,49 @@ const NAMES: [(&str, Member); 17] = [
     ("usage", Member::Usage),
     ("model", Member::Model),
     ("id", Member::Response),
-    ("isMeta", Member::Inner),
-    ("isSidechain", Member::Inner),
-    ("isCompactSummary", Member::Inner),
-    ("isVisibleInTranscriptOnly", Member::Inner),
+    ("isMeta", Member::Meta),
+    ("isVisibleInTranscriptOnly", Member::Meta),
+    ("isCompactSummary", Member::Compaction),
+    ("isSidechain", Member::Sidechain),
+    ("isApiErrorMessage", Member::ApiError),
+    ("type", Member::Type),
+    ("status", Member::Status),
+    ("level", Member::Level),
+    ("error", Member::Error),
 ];
 
-fn members(cursor: &mut Cursor<'_>, names: &Names, keep: Keep, message: &mut Message) -> reader::Result<()> {
+/// Reads the members of a record, or with `is_below` those of the message in it.
+fn members(
+    cursor: &mut Cursor<'_>,
+    names: &Names,
+    keep: Keep,
+    is_below: bool,
+    message: &mut Message,
+) -> reader::Result<()> {
     if !matches!(cursor.begin_value()?, Event::Begin(Kind::Object)) {
         return Ok(());
     }
     while let Some(number) = cursor.next_named(names)? {
         let Some((_, member)) = NAMES.get(number) else { continue };
         match member {
-            Member::Message if cursor.peek()? == Some(Kind::Object) => members(cursor, names, keep, message)?,
+            Member::Message if cursor.peek()? == Some(Kind::Object) => {
+                message.flags.is_wrapped = true;
+                members(cursor, names, keep, true, message)?;
+            }
             Member::Message => cursor.skip_value().map(drop)?,
             Member::Content => content(cursor, keep, message)?,
             Member::ToolCalls => calls(cursor, keep, message)?,
             Member::ToolCallIds => ids(cursor, message)?,
             Member::Metadata => metadata(cursor, message)?,
             Member::Usage => message.usage = look_at_usage(cursor)?.or(message.usage),
+            // Its content is also in the message; that it is there says that a tool answers.
+            Member::ToolUseResult => {
+                message.flags.has_tool_call_id = true;
+                cursor.skip_value()?;
+            }
+            Member::ApiError | Member::Type | Member::Status | Member::Level if is_below => {
+                cursor.skip_value()?;
+            }
             member => scalar(cursor, *member, message)?,
         }
     }
@@ -208,11 +332,14 @@ fn members(cursor: &mut Cursor<'_>, names: &Names, keep: Keep, message: &mut Mes
 fn scalar(cursor: &mut Cursor<'_>, member: Member, message: &mut Message) -> reader::Result<()> {
     let mut value = Value::default();
     value.capture(cursor, NAME)?;
+    let is_true = value.json() == Some("true");
+    let is_set = !matches!(value.kind(), Some(Kind::Null)) && value.json() != Some("false");
     let text = value.text().filter(|text| !text.is_empty()).map(std::borrow::Cow::into_owned);
+    let flags = &mut message.flags;
     match member {
         Member::Role => message.role = text.unwrap_or_default(),
         Member::ToolCallId => {
-            message.has_tool_call_id |= text.is_some();
+            flags.has_tool_call_id |= text.is_some();
             message.results.extend(text);
         }
         Member::Name => message.name = text,
@@ -222,10 +349,22 @@ fn scalar(cursor: &mut Cursor<'_>, member: Member, message: &mut Message) -> rea
         }
         Member::Model => message.model = text,
         Member::Response => message.response = text,
-        Member::Inner => message.is_inner |= value.json() == Some("true"),
+        Member::Meta => flags.is_meta |= is_true,
+        Member::Compaction => flags.is_compaction |= is_true,
+        Member::Sidechain => flags.is_sidechain |= is_true,
+        Member::ApiError => message.is_error |= is_true,
+        Member::Type => message.is_error |= text.is_some_and(|kind| kind.contains("error")),
+        Member::Status => message.is_error |= text.is_some_and(|status| status == "error"),
+        Member::Level => message.is_error |= text.is_some_and(|level| is_error_level(&level)),
+        Member::Error => message.is_error |= is_set,
         _ => {}
     }
     Ok(())
+}
+
+/// True for the level of an error, in the spelling of any program.
+pub(crate) fn is_error_level(level: &str) -> bool {
+    level.eq_ignore_ascii_case("error")
 }
 
 /// A time in the metadata counts before any other.
@@ -261,8 +400,9 @@ fn ids(cursor: &mut Cursor<'_>, message: &mut Message) -> reader::Result<()> {
 fn content(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) -> reader::Result<()> {
     match cursor.peek()? {
         Some(Kind::String) => {
-            message.content.has_own = true;
-            text(cursor, keep, &mut message.text)
+            let start = text(cursor, keep, &mut message.text)?;
+            message.content.text(start);
+            Ok(())
         }
         Some(Kind::Array) => {
             cursor.begin_value()?;
@@ -270,8 +410,8 @@ fn content(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) -> reader
                 match cursor.peek()? {
                     Some(Kind::Object) => block(cursor, keep, message)?,
                     Some(Kind::String) => {
-                        message.content.has_own = true;
-                        text(cursor, keep, &mut message.text)?;
+                        let start = text(cursor, keep, &mut message.text)?;
+                        message.content.text(start);
                     }
                     _ => cursor.skip_value().map(drop)?,
                 }
@@ -282,156 +422,12 @@ fn content(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) -> reader
     }
 }
 
-fn text(cursor: &mut Cursor<'_>, keep: Keep, beginning: &mut Beginning) -> reader::Result<()> {
+fn text(cursor: &mut Cursor<'_>, keep: Keep, beginning: &mut Beginning) -> reader::Result<Start> {
     cursor.begin_value()?;
-    if let Payload::Scalar(Scalar::String(text)) = cursor.payload() {
-        beginning.add(&text, keep.text);
-    }
-    Ok(())
-}
-
-/// The members of blocks and calls that matter.
-const BLOCK: [&str; 13] = [
-    "type",
-    "text",
-    "thinking",
-    "id",
-    "name",
-    "tool",
-    "input",
-    "arguments",
-    "function",
-    "tool_use_id",
-    "tool_call_id",
-    "content",
-    "is_error",
-];
-
-/// A block of a content, whose type may stand behind what it says.
-#[derive(Default)]
-struct Block {
-    kind: String,
-    call: Call,
-    answers: Option<String>,
-    text: Beginning,
-    thinking: u64,
-    is_error: bool,
-}
-
-fn block(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) -> reader::Result<()> {
-    let mut block = Block::default();
-    block.read(cursor, keep)?;
-    let Block { kind, call, answers, text, thinking, is_error } = block;
-    message.thinking += thinking;
-    message.is_error |= is_error;
-    let is_result = kind == "tool_result" || answers.is_some();
-    message.content.has_results |= is_result;
-    message.content.has_own |= !is_result;
-    message.results.extend(answers.filter(|_| message.results.len() < CALLS));
-    if matches!(&*kind, "tool_call" | "tool_use" | "server_tool_use") && message.calls.len() < CALLS {
-        message.calls.push(call);
-    }
-    if text.chars > 0 {
-        let whole = Text::plain(&text.text);
-        let rest = text.chars - whole.char_len();
-        let is_first = message.text.chars == 0;
-        message.text.add(&whole, keep.text);
-        message.text.is_reminder = if is_first { text.is_reminder } else { message.text.is_reminder };
-        message.text.chars += rest;
-    }
-    Ok(())
-}
-
-impl Block {
-    fn read(&mut self, cursor: &mut Cursor<'_>, keep: Keep) -> reader::Result<()> {
-        thread_local! {
-            static MEMBERS: Names = Names::new(BLOCK);
-        }
-        cursor.begin_value()?;
-        MEMBERS.with(|names| {
-            while let Some(number) = cursor.next_named(names)? {
-                self.member(cursor, BLOCK.get(number).copied().unwrap_or_default(), keep)?;
-            }
-            Ok(())
-        })
-    }
-
-    fn member(&mut self, cursor: &mut Cursor<'_>, name: &str, keep: Keep) -> reader::Result<()> {
-        let kind = cursor.peek()?;
-        match (name, kind) {
-            ("text", Some(Kind::String)) => text(cursor, keep, &mut self.text),
-            ("content", Some(Kind::String | Kind::Array)) => self.result(cursor, keep),
-            ("thinking", Some(Kind::String)) => {
-                cursor.begin_value()?;
-                if let Payload::Scalar(Scalar::String(text)) = cursor.payload() {
-                    self.thinking += text.char_len();
-                }
-                Ok(())
-            }
-            ("input" | "arguments", _) => self.call.take_arguments(cursor, keep),
-            ("function", Some(Kind::Object)) => self.read(cursor, keep),
-            ("type" | "id" | "name" | "tool" | "tool_use_id" | "tool_call_id" | "is_error", _) => {
-                let mut value = Value::default();
-                value.capture(cursor, NAME)?;
-                let text = value.text().map(std::borrow::Cow::into_owned);
-                match name {
-                    "type" if self.kind.is_empty() => self.kind = text.unwrap_or_default(),
-                    "id" => self.call.id = text.unwrap_or_default(),
-                    "name" | "tool" => self.call.tool = text.unwrap_or_default(),
-                    "tool_use_id" | "tool_call_id" => self.answers = text,
-                    "is_error" => self.is_error = value.json() == Some("true"),
-                    _ => {}
-                }
-                Ok(())
-            }
-            _ => cursor.skip_value().map(drop),
-        }
-    }
-
-    /// What a tool answered: a text, or blocks of which some are.
-    fn result(&mut self, cursor: &mut Cursor<'_>, keep: Keep) -> reader::Result<()> {
-        let mut inner = Message::default();
-        content(cursor, keep, &mut inner)?;
-        self.text = inner.text;
-        Ok(())
-    }
-}
-
-impl Call {
-    /// Arguments as an object, or as the text of one.
-    fn take_arguments(&mut self, cursor: &mut Cursor<'_>, keep: Keep) -> reader::Result<()> {
-        if keep.arguments == 0 {
-            return cursor.skip_value().map(drop);
-        }
-        let mut value = Value::default();
-        value.capture(cursor, keep.arguments)?;
-        self.arguments_cut = value.is_over();
-        self.arguments = match value.text() {
-            Some(text) => text.into_owned(),
-            None => value.json().unwrap_or_default().to_owned(),
-        };
-        Ok(())
-    }
-}
-
-/// Calls in either shape: `{id, tool, arguments}`, or `{id, function: {name, arguments}}`.
-fn calls(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) -> reader::Result<()> {
-    if cursor.peek()? != Some(Kind::Array) {
-        return cursor.skip_value().map(drop);
-    }
-    cursor.begin_value()?;
-    while cursor.next_element()? {
-        if cursor.peek()? != Some(Kind::Object) {
-            cursor.skip_value()?;
-            continue;
-        }
-        let mut block = Block::default();
-        block.read(cursor, keep)?;
-        if message.calls.len() < CALLS {
-            message.calls.push(block.call);
-        }
-    }
-    Ok(())
+    Ok(match cursor.payload() {
+        Payload::Scalar(Scalar::String(text)) => beginning.add(&text, keep.text),
+        _ => Start::default(),
+    })
 }
 
 #[cfg(test)]
@@ -440,7 +436,7 @@ mod tests {
     use crate::records::config;
 
     fn read(json: &str) -> Message {
-        look(&mut Cursor::new(json.as_bytes(), &config()), Keep { text: 10, arguments: 50 }).unwrap()
+        look(&mut Cursor::new(json.as_bytes(), &config()), Keep::new(10, 50)).unwrap()
     }
 
     #[test]

@@ -8,11 +8,14 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 use trommel::reader::{self, Cursor, Event, Framing, Input, Kind, MapPolicy};
 
+use crate::claude::Description;
+use crate::disk::open_regular;
 use crate::error::{Error, ErrorKind, Result};
 use crate::project::{FieldPath, Fields, Found, Nested, Value};
 use crate::records::config;
 use crate::session::{EVENTS, Format, METADATA, Session, TRANSCRIPT};
 use crate::time;
+use crate::watch::Watch;
 
 /// Characters of one member at most.
 const MEMBER: usize = 2_000;
@@ -78,13 +81,14 @@ impl Facts {
         self.is_fork = self.forked_at.is_some() || found.count(8).is_some();
     }
 
-    /// What a log without a description tells: its first records, and when its file was written.
+    /// The facts in a log without a description. The time of its file counts only where no record has one: copies have later ones.
     fn of_file(session: &Session) -> Self {
-        let modified = changed(&session.path);
-        let mut facts = crate::claude::facts(session)
-            .unwrap_or_else(|error| Self { problem: Some(error.to_string()), ..Self::default() });
-        facts.modified = modified;
-        facts.created = facts.created.or(modified);
+        let mut facts = match Description::of(session) {
+            Ok(description) => description.facts(session),
+            Err(error) => Self { problem: Some(error.to_string()), ..Self::default() },
+        };
+        facts.modified = facts.modified.or_else(|| changed(&session.path));
+        facts.created = facts.created.or(facts.modified);
         facts
     }
 }
@@ -117,7 +121,8 @@ pub(crate) fn session_id(session: &Session) -> Option<String> {
 }
 
 fn open(path: &Path) -> Result<Input> {
-    Input::open(path, MapPolicy::never()).map_err(|cause| Error::io("open", path, cause))
+    let opened = open_regular(path).and_then(|file| Input::from_file(file, MapPolicy::never()));
+    opened.map_err(|cause| Error::io("open", path, cause))
 }
 
 /// Past all that is open, behind which nothing may come.
@@ -129,9 +134,18 @@ pub(crate) fn to_the_end(cursor: &mut Cursor<'_>) -> reader::Result<()> {
 }
 
 /// A description's members, of bounded length; and the names of those left out because they are too long.
-pub(crate) fn members(session: &Session) -> Result<(Option<Nested>, Vec<String>)> {
-    if session.format != Format::Amplifier {
-        return Ok((None, Vec::new()));
+///
+/// Of a session of Claude Code they are those that its records have, and how many turns there are.
+pub(crate) fn members(session: &Session, watch: &Watch<'_>) -> Result<(Option<Nested>, Vec<String>)> {
+    match session.format {
+        Format::Amplifier => {}
+        Format::ClaudeCode => {
+            let mut members = Description::of(session)?.members();
+            let turns = crate::claude::turns(session, watch)?;
+            members.put(&["turn_count".to_owned()], &turns.to_string());
+            return Ok((Some(members), Vec::new()));
+        }
+        Format::Chat => return Ok((None, Vec::new())),
     }
     let path = session.path.join(METADATA);
     let input = match open(&path) {

@@ -17,7 +17,7 @@ use crate::records::config;
 const FIELD: usize = 2_000;
 
 /// In the order in which an outline has them.
-const FIELDS: [(&str, usize); 23] = [
+const FIELDS: [(&str, usize); 26] = [
     ("ts", FIELD),
     ("lvl", FIELD),
     ("event", FIELD),
@@ -40,7 +40,10 @@ const FIELDS: [(&str, usize); 23] = [
     ("data.duration_ms", FIELD),
     ("data.usage", FIELD),
     ("data.message", FIELD),
+    ("data.result.success", FIELD),
     ("data.result.error", FIELD),
+    ("data.tool_result.success", FIELD),
+    ("data.tool_result.error", FIELD),
 ];
 
 /// Every field of an Amplifier event that [`summary`](crate::Session::summary), [`errors`](crate::Session::errors),

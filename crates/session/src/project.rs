@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use trommel::reader::{self, Cursor, Event, Kind, Names, Number, Payload, Scalar, Text};
 
 use crate::error::{Error, Result};
+use crate::message::{self, Blocks};
 use crate::text::shown;
 
 /// Names one below the other.
@@ -108,6 +109,8 @@ struct Branch {
     below: Vec<Branch>,
     /// The place that takes the value itself.
     place: Option<usize>,
+    /// True if the value is a message's content, whose [`Blocks`] are read.
+    has_blocks: bool,
 }
 
 impl Fields {
@@ -121,6 +124,13 @@ impl Fields {
         }
         root.make_ready();
         Self { root, caps }
+    }
+
+    /// Reads also the blocks of the content at a path.
+    pub(crate) fn with_blocks(mut self, path: &FieldPath) -> Self {
+        self.root.branch(path.names()).has_blocks = true;
+        self.root.make_ready();
+        self
     }
 
     /// The same from texts with dots, which are right.
@@ -164,8 +174,28 @@ impl Fields {
         self.look(cursor, found, &mut |_| true).map(drop)
     }
 
-    /// What stands at a branch, and below it. Goes as deep as a path is long.
+    /// Reads the value at a branch, and below it. Recurses as deep as a path is long.
     fn descend(&self, branch: &Branch, cursor: &mut Cursor<'_>, found: &mut Found) -> reader::Result<()> {
+        if !branch.has_blocks {
+            return self.descend_to_fields(branch, cursor, found);
+        }
+        if branch.place.is_none() && branch.sought.is_none() {
+            found.blocks = message::blocks(cursor)?;
+            return Ok(());
+        }
+        let mark = cursor.hold();
+        found.blocks = message::blocks(cursor)?;
+        cursor.rewind(&mark);
+        cursor.release();
+        self.descend_to_fields(branch, cursor, found)
+    }
+
+    fn descend_to_fields(
+        &self,
+        branch: &Branch,
+        cursor: &mut Cursor<'_>,
+        found: &mut Found,
+    ) -> reader::Result<()> {
         let Some(place) = branch.place else { return self.descend_below(branch, cursor, found) };
         let both = branch.sought.is_some();
         let mark = both.then(|| cursor.hold());
@@ -227,10 +257,12 @@ impl Branch {
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     values: Vec<Value>,
+    blocks: Option<Blocks>,
 }
 
 impl Found {
     fn clear(&mut self, places: usize) {
+        self.blocks = None;
         self.values.resize_with(places, Value::default);
         for value in &mut self.values {
             value.kind = None;
@@ -240,6 +272,11 @@ impl Found {
     /// The value at a place, if there is one.
     pub(crate) fn get(&self, place: usize) -> Option<&Value> {
         self.values.get(place).filter(|value| value.kind.is_some())
+    }
+
+    /// The blocks of the content, where those are read and there are any.
+    pub(crate) fn blocks(&self) -> Option<&Blocks> {
+        self.blocks.as_ref()
     }
 
     /// The text at a place; nothing where there is none, or something else.

@@ -10,6 +10,7 @@ use trommel::reader::{
     self, Config, Cursor, Event, Framing, Input, Kind, Limits, MapPolicy, Monitor, Place, Span, Validation,
 };
 
+use crate::disk::open_regular;
 use crate::error::{Error, Result};
 use crate::text::shown;
 use crate::watch::Watch;
@@ -142,7 +143,7 @@ const LISTS: [&str; 3] = ["loglines", "history", "messages"];
 impl Log {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let failed = |cause| Error::io("open", path, cause);
-        let file = File::open(path).map_err(failed)?;
+        let file = open_regular(path).map_err(failed)?;
         let input =
             Input::from_file(file.try_clone().map_err(failed)?, MapPolicy::never()).map_err(failed)?;
         let mut last = [b'\n'];
@@ -179,6 +180,10 @@ impl Log {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
     }
 
     pub(crate) fn input(&self) -> &Input {
@@ -274,6 +279,14 @@ impl Log {
             watch.reach(pass, from - start);
         }
         Ok(())
+    }
+
+    /// The bytes between two offsets.
+    pub(crate) fn bytes(&self, from: u64, to: u64) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX)];
+        let read = self.file.read_exact_at(&mut bytes, from);
+        read.map_err(|cause| Error::io("read", &self.path, cause))?;
+        Ok(bytes)
     }
 
     pub(crate) fn is_finished(&self) -> bool {

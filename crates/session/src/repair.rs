@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::change::{self, Change, REPAIR};
+use crate::change::{self, Change, Content, REPAIR};
 use crate::diagnose::{Diagnosis, Faults, examine, told};
 use crate::error::{ErrorKind, Result};
 use crate::metadata::quoted;
@@ -36,6 +36,12 @@ pub struct Repaired {
     /// The names of the backups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<String>,
+    /// What should be known about the result.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// What becomes of the lines of a program that keeps writing to the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'static str>,
 }
 
 impl Sessions {
@@ -44,9 +50,9 @@ impl Sessions {
         self.must_be_changeable(session, "repaired")?;
         let held = if dry_run { None } else { Some(change::hold(session)?) };
         let log = session.transcript(watch)?;
-        // Gone through; copied, read back and written anew, as the description is but for the first.
-        let job = watch.job(if dry_run { log.len() } else { 4 * log.len() + 2 * session.bytes(METADATA) })?;
-        let (faults, damage) = examine(&log, watch)?;
+        // Read once; read again for its backup, and rewritten. The description is read for its backup and rewritten.
+        let job = watch.job(if dry_run { log.len() } else { 3 * log.len() + session.bytes(METADATA) })?;
+        let (faults, damage) = examine(session, &log, watch)?;
         let mut repaired = Repaired {
             diagnosis: told(session, &faults, damage),
             dry_run,
@@ -55,6 +61,8 @@ impl Sessions {
             turns_closed: faults.incomplete.len() as u64,
             backup_created: false,
             backups: Vec::new(),
+            warnings: Vec::new(),
+            note: (!faults.is_none()).then_some(change::stop_writers(dry_run)),
         };
         if let Some(held) = held.filter(|_| !faults.is_none()) {
             let now = self.now().timestamp();
@@ -70,6 +78,7 @@ impl Sessions {
             let plan = held.change(REPAIR, now, files, watch)?;
             repaired.backups = plan.files.iter().map(|file| plan.backup(&file.name)).collect();
             repaired.backup_created = true;
+            repaired.warnings = held.late(&plan);
         }
         job.done();
         Ok(repaired)
@@ -139,7 +148,7 @@ impl Edits {
 
     fn change<'f>(self, log: &'f Log, watch: &'f Watch<'_>) -> Change<'f> {
         let fill = move |write: &mut dyn FnMut(&[u8]) -> Result<()>| self.write(log, watch, write);
-        Change { name: TRANSCRIPT, was: log, fill: Box::new(fill) }
+        Change { name: TRANSCRIPT, was: log, content: Content::Written(Box::new(fill)) }
     }
 
     fn write(&self, log: &Log, watch: &Watch<'_>, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {

@@ -47,6 +47,11 @@ impl Room {
         self.left.saturating_sub(1)
     }
 
+    /// Makes as much room as a row needs.
+    pub(crate) fn make(&mut self, row: &impl Serialize) {
+        self.left = self.left.max(json_chars(row) + 1);
+    }
+
     /// Whether there is room for a row, which then is taken.
     pub(crate) fn take(&mut self, row: &impl Serialize) -> bool {
         let chars = json_chars(row);

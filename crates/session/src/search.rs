@@ -1,29 +1,37 @@
-//! A text sought in what sessions say of themselves and in what was said in them: every hit, each with a little around it.
+//! A text sought in descriptions, messages, and events: every hit, each with the text around it.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use serde::Serialize;
+use trommel::reader::{self, Cursor};
 
+use crate::claude::Description;
 use crate::error::{Error, ErrorKind, Result};
+use crate::events::layout;
+use crate::kind::MessageKind;
 use crate::list::{Among, check_limit, chosen};
+use crate::message::{self, Keep, Message};
 use crate::metadata::Facts;
-use crate::records::{Damage, Flow, Log};
-use crate::seek::{Hit, Hits, Seeker};
-use crate::session::{Format, METADATA, Session, TRANSCRIPT};
+use crate::project::{Fields, Found};
+use crate::records::{Damage, Flow, Log, Record, config};
+use crate::seek::{Hit, Hits, Members, Seeker};
+use crate::session::{EVENTS, Format, METADATA, Session, Source, TRANSCRIPT};
 use crate::sessions::Sessions;
 use crate::text::shown;
-use crate::time::spelt;
+use crate::time::{self, spelt};
 use crate::watch::Watch;
 
-/// Where to search.
+/// The parts of sessions that are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scope {
-    /// In descriptions.
+    /// Descriptions.
     Metadata,
-    /// In messages.
+    /// Messages.
     Transcript,
-    /// In both.
+    /// Events, in all of their strings.
+    Events,
+    /// Descriptions and messages, and the events of sessions on this machine where these have no match: most events repeat messages.
     #[default]
     All,
 }
@@ -34,9 +42,10 @@ impl Scope {
         match name {
             "metadata" => Ok(Self::Metadata),
             "transcript" => Ok(Self::Transcript),
+            "events" => Ok(Self::Events),
             "all" => Ok(Self::All),
             _ => Err(Error::request(format!(
-                "`{}` is no scope: write metadata, transcript or all",
+                "unknown scope `{}`: pass metadata, transcript, events or all",
                 shown(name, 40)
             ))),
         }
@@ -51,7 +60,7 @@ pub struct SearchQuery {
     pub query: String,
     /// Where.
     pub scope: Scope,
-    /// In sessions of this project only.
+    /// In sessions of this project only: its name, its directory, or a part of one.
     pub project: Option<String>,
     /// In sessions that were there on one of these days.
     pub date_range: Option<String>,
@@ -61,7 +70,7 @@ pub struct SearchQuery {
     pub limit: usize,
     /// Matches to pass over.
     pub offset: u64,
-    /// Lines shown around each.
+    /// Lines of the same string shown around each: a message of one line has no others.
     pub context_lines: usize,
 }
 
@@ -74,14 +83,29 @@ impl SearchQuery {
     }
 
     fn describes(&self, session: &Session) -> bool {
-        self.scope != Scope::Transcript && session.format == Format::Amplifier
+        matches!(self.scope, Scope::Metadata | Scope::All) && session.format != Format::Chat
     }
 
-    /// Bytes of a session that are searched.
+    fn reads_messages(&self) -> bool {
+        matches!(self.scope, Scope::Transcript | Scope::All)
+    }
+
+    /// True if events are searched that are not the messages themselves.
+    fn reads_events(&self, session: &Session) -> bool {
+        match self.scope {
+            Scope::Events => session.format != Format::Chat,
+            Scope::All => session.format == Format::Amplifier && session.source != Source::Cloud,
+            Scope::Metadata | Scope::Transcript => false,
+        }
+    }
+
+    /// Bytes of a session that are searched at most.
     fn bytes(&self, session: &Session) -> u64 {
-        let metadata = if self.describes(session) { session.bytes(METADATA) } else { 0 };
-        let transcript = if self.scope == Scope::Metadata { 0 } else { session.bytes(TRANSCRIPT) };
-        metadata + transcript
+        let is_file = session.format == Format::Amplifier;
+        let bytes = |is_read, name| if is_read { session.bytes(name) } else { 0 };
+        bytes(is_file && self.describes(session), METADATA)
+            + bytes(self.reads_messages(), TRANSCRIPT)
+            + bytes(self.reads_events(session), EVENTS)
     }
 }
 
@@ -110,6 +134,9 @@ pub struct Matches {
     /// Sessions that could not be searched, and why; at most ten.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// Why no session was searched: where sessions were looked for, or the nearest projects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A place where the text was met.
@@ -122,17 +149,32 @@ pub struct Match {
     pub project: String,
     /// When it was begun.
     pub created: Option<String>,
-    /// `metadata` or `transcript`.
+    /// `metadata`, `transcript` or `event`.
     pub match_type: &'static str,
-    /// What stands around it.
+    /// The text around it.
     pub excerpt: String,
     /// How many times the text is met in the excerpt.
     pub hits: u64,
     /// The member that holds it.
     pub field: String,
-    /// The line of the transcript, from 1.
+    /// The line of the transcript or of the events, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_number: Option<u64>,
+    /// The role of the message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// The kind of the message, where it is neither a user's prompt nor an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<MessageKind>,
+    /// The turn of the message, from 1; 0 before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
+    /// The type of the event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// The time of the message or event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ts: Option<String>,
 }
 
 /// Characters of a text that is sought.
@@ -150,7 +192,7 @@ impl Sessions {
         check_limit(query.limit)?;
         let mut search = Search { query, seeker: seeker(query)?, found: Matches::default() };
         let (project, date_range) = (query.project.as_deref(), query.date_range.as_deref());
-        let among = Among { project, date_range, include_cloud: query.include_cloud };
+        let among = Among { project, date_range, include_cloud: query.include_cloud, top_level_only: false };
         let chosen = chosen(self, among, watch)?;
         let job = watch.job(chosen.iter().map(|(session, _)| query.bytes(session)).sum())?;
         for (session, facts) in &chosen {
@@ -159,6 +201,9 @@ impl Sessions {
         job.done();
         let mut found = search.found;
         found.connected = self.connected();
+        if chosen.is_empty() {
+            found.notes = self.nothing_found(project)?;
+        }
         found.has_more = query.offset + (found.matches.len() as u64) < found.total_count;
         Ok(found)
     }
@@ -166,7 +211,7 @@ impl Sessions {
 
 fn seeker(query: &SearchQuery) -> Result<Seeker> {
     if query.query.trim().is_empty() {
-        return Err(Error::request("an empty text is everywhere: say what to search for"));
+        return Err(Error::request("the search text is empty: pass a word to search for"));
     }
     if query.query.chars().nth(QUERY).is_some() {
         return Err(Error::request(format!(
@@ -192,63 +237,178 @@ impl Search<'_> {
         let before = self.found.total_count;
         self.found.sessions_searched += 1;
         if self.query.describes(session) {
-            let log = Log::open_document(&session.path.join(METADATA));
             let row = Match::at(session, facts, "metadata");
-            self.log(log, &row, &[], watch)?;
+            let found = match session.format {
+                Format::Amplifier => Log::open_document(&session.path.join(METADATA))
+                    .and_then(|log| self.document(&log, &row, watch)),
+                _ => self.description(session, &row, watch),
+            };
+            self.add(found, &row)?;
         }
-        if self.query.scope != Scope::Metadata {
+        if self.query.reads_messages() {
             let row = Match::at(session, facts, "transcript");
-            self.log(session.transcript(watch), &row, &PASSED_OVER, watch)?;
+            let found = session.transcript(watch).and_then(|log| self.messages(session, &log, &row, watch));
+            self.add(found, &row)?;
+        }
+        let has_match = self.found.total_count > before;
+        if self.query.reads_events(session) && !(has_match && self.query.scope == Scope::All) {
+            let row = Match::at(session, facts, "event");
+            if session.source == Source::Cloud {
+                self.problem(
+                    &row,
+                    "its events are in the cloud only: of each, the small fields were searched",
+                );
+            }
+            let found = session.log_of_events(watch).and_then(|log| self.events(session, &log, &row, watch));
+            self.add(found, &row)?;
         }
         self.found.sessions_with_matches += u64::from(self.found.total_count > before);
         Ok(())
     }
 
-    fn log(&mut self, log: Result<Log>, row: &Match, passed_over: &[&str], watch: &Watch<'_>) -> Result<()> {
-        match log.and_then(|log| self.records(&log, row, passed_over, watch)) {
+    /// Adds what could not be read.
+    fn add(&mut self, found: Result<Damage>, row: &Match) -> Result<()> {
+        match found {
             Ok(damage) => self.found.damage.add(damage),
             Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) if self.found.problems.len() < PROBLEMS => {
-                self.found.problems.push(format!("{}: {error}", shown(&row.session_id, 100)));
-            }
-            Err(_) => {}
+            Err(error) => self.problem(row, &error.to_string()),
         }
         Ok(())
     }
 
-    fn records(&mut self, log: &Log, row: &Match, passed_over: &[&str], watch: &Watch<'_>) -> Result<Damage> {
-        let (query, seeker, found) = (self.query, &self.seeker, &mut self.found);
-        // What the page still lacks, so that no more is kept of a record.
-        let lacks =
-            Cell::new((query.offset.saturating_sub(found.total_count), query.limit - found.matches.len()));
+    fn problem(&mut self, row: &Match, problem: &str) {
+        if self.found.problems.len() < PROBLEMS {
+            self.found.problems.push(format!("{}: {problem}", shown(&row.session_id, 100)));
+        }
+    }
+
+    /// Hits of which the page lacks some: those of the next record, of which no more are kept than it lacks.
+    fn hits(&self) -> Hits {
+        let skip = self.query.offset.saturating_sub(self.found.total_count);
+        Hits::new(skip, self.query.limit - self.found.matches.len())
+    }
+
+    fn take(&mut self, hits: Hits, row: &Match) {
+        self.found.total_count += hits.rows;
+        self.found.total_hits += hits.count;
+        self.found.matches.extend(hits.kept.into_iter().map(|hit| row.with(hit)));
+    }
+
+    /// Searches the description that the records of a session of Claude Code make up.
+    fn description(&mut self, session: &Session, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
+        let members = Description::of(session)?.members();
+        let json = serde_json::to_string(&members).map_err(|error| Error::request(error.to_string()))?;
+        let mut cursor = Cursor::new(json.as_bytes(), &config());
+        let hits = self.seeker.record(&mut cursor, &CLAUDE_DESCRIPTION, self.hits(), watch);
+        self.take(hits.map_err(|error| Error::unreadable("the description", &error))?, row);
+        Ok(Damage::default())
+    }
+
+    fn document(&mut self, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
+        let search = RefCell::new(self);
         log.each(
             watch,
             |cursor| {
-                let (skip, want) = lacks.get();
-                seeker.record(cursor, passed_over, Hits::new(skip, want), watch).map(Some)
+                let search = search.borrow();
+                search.seeker.record(cursor, &DESCRIPTION, search.hits(), watch).map(Some)
+            },
+            |hits, _| {
+                search.borrow_mut().take(hits, row);
+                Ok(Flow::On)
+            },
+        )
+    }
+
+    fn messages(&mut self, session: &Session, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
+        let keep = Keep::least().of(session);
+        let members = if session.format == Format::ClaudeCode { &CLAUDE } else { &MESSAGE };
+        let (search, mut turn) = (RefCell::new(self), 0);
+        log.each(
+            watch,
+            |cursor| {
+                let message = twice(cursor, |cursor| message::look(cursor, keep))?;
+                let search = search.borrow();
+                let hits = search.seeker.record(cursor, members, search.hits(), watch)?;
+                Ok(Some((message, hits)))
+            },
+            |(message, hits), record| {
+                turn += u64::from(message.is_users());
+                if hits.rows > 0 {
+                    search.borrow_mut().take(hits, &row.of_message(&message, turn, record));
+                }
+                Ok(Flow::On)
+            },
+        )
+    }
+
+    fn events(&mut self, session: &Session, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
+        let layout = layout(session.format);
+        let members = if session.format == Format::ClaudeCode { &CLAUDE } else { &EVENT };
+        let fields = Fields::of(&[(layout.time, 100), (layout.event, 200)]);
+        let (search, found) = (RefCell::new(self), RefCell::new(Found::default()));
+        log.each(
+            watch,
+            |cursor| {
+                twice(cursor, |cursor| fields.look_at_all(cursor, &mut found.borrow_mut()))?;
+                let search = search.borrow();
+                search.seeker.record(cursor, members, search.hits(), watch).map(Some)
             },
             |hits, record| {
-                let line_number = record.line.filter(|_| row.match_type == "transcript");
-                found.total_count += hits.rows;
-                found.total_hits += hits.count;
-                let rows = hits.kept.into_iter();
-                found.matches.extend(rows.map(|hit| Match { line_number, ..row.with(hit) }));
-                lacks
-                    .set((query.offset.saturating_sub(found.total_count), query.limit - found.matches.len()));
+                if hits.rows > 0 {
+                    search.borrow_mut().take(hits, &row.of_event(&found.borrow(), record));
+                }
                 Ok(Flow::On)
             },
         )
     }
 }
 
+/// Reads the record that comes next, and goes back to its beginning.
+fn twice<T>(
+    cursor: &mut Cursor<'_>,
+    look: impl FnOnce(&mut Cursor<'_>) -> reader::Result<T>,
+) -> reader::Result<T> {
+    let mark = cursor.hold();
+    let found = look(cursor)?;
+    cursor.rewind(&mark);
+    cursor.release();
+    Ok(found)
+}
+
 impl Match {
     /// A match of a session, still without what was found.
     fn at(session: &Session, facts: &Facts, match_type: &'static str) -> Self {
-        let (session_id, project) = (session.id.clone(), session.project.clone());
-        let created = facts.created.map(spelt);
-        let (excerpt, field) = (String::new(), String::new());
-        Self { session_id, project, created, match_type, excerpt, hits: 0, field, line_number: None }
+        Self {
+            session_id: session.id.clone(),
+            project: session.project.clone(),
+            created: facts.created.map(spelt),
+            match_type,
+            excerpt: String::new(),
+            hits: 0,
+            field: String::new(),
+            line_number: None,
+            role: None,
+            kind: None,
+            turn: None,
+            event: None,
+            ts: None,
+        }
+    }
+
+    fn of_message(&self, message: &Message, turn: u64, record: Record) -> Self {
+        let kind = message.kind();
+        let is_result = kind == Some(MessageKind::ToolResult);
+        let role = if is_result { "tool".to_owned() } else { shown(&message.role, 40) };
+        let (line_number, ts) = (record.line, message.time.map(spelt));
+        let (role, turn) = (Some(role).filter(|role| !role.is_empty()), Some(turn));
+        Self { line_number, role, kind, turn, ts, ..self.clone() }
+    }
+
+    fn of_event(&self, found: &Found, record: Record) -> Self {
+        let ts = found.text(0).and_then(|text| time::parse(&text)).map(spelt);
+        let event = found.text(1).map(|event| shown(&event, 200));
+        Self { line_number: record.line, event, ts, ..self.clone() }
     }
 
     fn with(&self, hit: Hit) -> Self {
@@ -256,5 +416,59 @@ impl Match {
     }
 }
 
-/// Members of a message that hold nothing a person would look for.
-const PASSED_OVER: [&str; 4] = ["role", "type", "signature", "encrypted_content"];
+/// Members that hold nothing a person would search for.
+const SKIPPED: &[&str] = &["role", "type", "signature", "encrypted_content"];
+
+const DESCRIPTION: Members =
+    Members { skipped: &[], skipped_on_top: &[], types_left_out: &[], repeated: None };
+
+/// The name is a title, or the beginning of a message.
+const CLAUDE_DESCRIPTION: Members = Members {
+    skipped: &[],
+    skipped_on_top: &["sessionId", "agentId", "name", "created", "modified"],
+    types_left_out: &[],
+    repeated: None,
+};
+
+const MESSAGE: Members =
+    Members { skipped: SKIPPED, skipped_on_top: &[], types_left_out: &[], repeated: None };
+
+/// Claude Code repeats its envelope in each record, and results of tools, prompts, and titles in records of their own.
+const CLAUDE: Members = Members {
+    skipped: SKIPPED,
+    skipped_on_top: &[
+        "uuid",
+        "parentUuid",
+        "logicalParentUuid",
+        "leafUuid",
+        "sessionId",
+        "agentId",
+        "messageId",
+        "promptId",
+        "requestId",
+        "cwd",
+        "gitBranch",
+        "version",
+        "timestamp",
+        "userType",
+        "entrypoint",
+    ],
+    types_left_out: &[
+        "progress",
+        "file-history-snapshot",
+        "queue-operation",
+        "last-prompt",
+        "summary",
+        "ai-title",
+        "custom-title",
+    ],
+    repeated: Some("toolUseResult"),
+};
+
+/// An event's time, level, and type are found by `get_events`.
+const EVENT: Members = Members {
+    skipped: &["signature", "encrypted_content"],
+    skipped_on_top: &["ts", "lvl", "event", "schema", "session_id"],
+    types_left_out: &[],
+    repeated: None,
+};

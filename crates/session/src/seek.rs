@@ -4,6 +4,7 @@ use regex::{Regex, RegexBuilder};
 use trommel::reader::{self, Cursor, Event, Payload, Scalar, Text};
 
 use crate::error::{Error, Result};
+use crate::project::Value;
 use crate::text::{around, shown};
 use crate::watch::Watch;
 
@@ -22,6 +23,44 @@ pub(crate) struct Seeker {
     pattern: Regex,
     lines: usize,
 }
+
+/// The members of records that are searched.
+#[derive(Debug)]
+pub(crate) struct Members {
+    /// Names that are skipped wherever they appear.
+    pub(crate) skipped: &'static [&'static str],
+    /// Names that are skipped in the record itself.
+    pub(crate) skipped_on_top: &'static [&'static str],
+    /// Types of records that are not searched.
+    pub(crate) types_left_out: &'static [&'static str],
+    /// A member of the record that repeats what others hold.
+    pub(crate) repeated: Option<&'static str>,
+}
+
+impl Members {
+    fn is_type(&self, names: &[String]) -> bool {
+        !self.types_left_out.is_empty() && matches!(names, [name] if name == "type")
+    }
+
+    /// True if the type that comes next is left out.
+    fn leaves_out(&self, cursor: &mut Cursor<'_>) -> reader::Result<bool> {
+        let mut value = Value::default();
+        value.capture(cursor, TYPE)?;
+        Ok(value.text().is_some_and(|kind| self.types_left_out.contains(&&*kind)))
+    }
+
+    fn skips(&self, names: &[String]) -> bool {
+        let Some(name) = names.last() else { return false };
+        self.skipped.contains(&&**name) || names.len() == 1 && self.skipped_on_top.contains(&&**name)
+    }
+
+    fn repeats(&self, names: &[String]) -> bool {
+        self.repeated.is_some() && names.first().map(String::as_str) == self.repeated
+    }
+}
+
+/// Characters of a type.
+const TYPE: usize = 100;
 
 /// A place where it was met.
 #[derive(Debug, PartialEq, Eq)]
@@ -81,18 +120,22 @@ impl Seeker {
         Ok(Self { pattern: pattern.map_err(wrong)?, lines })
     }
 
-    /// Searches the strings of the record that comes next, but those of some members.
+    /// Searches the strings of the record that comes next, without those of some members.
+    ///
+    /// Hits in the member that repeats the others count only where the others have none.
     pub(crate) fn record(
         &self,
         cursor: &mut Cursor<'_>,
-        but: &[&str],
-        mut hits: Hits,
+        members: &Members,
+        hits: Hits,
         watch: &Watch<'_>,
     ) -> reader::Result<Hits> {
         let outside = cursor.depth();
-        // What is held is whole, be it as long as it may.
+        // What is held is whole, however long it is.
         cursor.hold();
+        let (mut repeated, mut hits) = (Hits::new(hits.skip, hits.want), hits);
         let mut names = Vec::<String>::new();
+        let mut is_left_out = false;
         let mut event = cursor.begin_value()?;
         loop {
             match (event, cursor.payload()) {
@@ -101,11 +144,16 @@ impl Seeker {
                     names.truncate(level.saturating_sub(1));
                     names.resize(level.saturating_sub(1), String::new());
                     names.push(name.decode().into_owned());
-                    if names.last().is_some_and(|name| but.contains(&&**name)) {
+                    if members.is_type(&names) {
+                        is_left_out |= members.leaves_out(cursor)?;
+                    } else if members.skips(&names) {
                         cursor.skip_value()?;
                     }
                 }
-                (_, Payload::Scalar(Scalar::String(text))) => self.string(&text, &names, &mut hits, watch),
+                (_, Payload::Scalar(Scalar::String(text))) => {
+                    let hits = if members.repeats(&names) { &mut repeated } else { &mut hits };
+                    self.string(&text, &names, hits, watch);
+                }
                 _ => {}
             }
             if cursor.depth() == outside {
@@ -115,7 +163,11 @@ impl Seeker {
             event = next;
         }
         cursor.release();
-        Ok(hits)
+        Ok(match (is_left_out, hits.rows) {
+            (true, _) => Hits::default(),
+            (false, 0) => repeated,
+            (false, _) => hits,
+        })
     }
 
     /// Searches a string piece by piece, which overlap by what an excerpt may need.
@@ -161,7 +213,7 @@ impl Seeker {
 }
 
 /// At most so many bytes of a string's spelling, which end between characters.
-fn whole(raw: &[u8], most: usize) -> usize {
+pub(crate) fn whole(raw: &[u8], most: usize) -> usize {
     if raw.len() <= most {
         return raw.len();
     }
@@ -194,10 +246,31 @@ mod tests {
     use super::*;
     use crate::records::config;
 
+    const MEMBERS: Members = Members {
+        skipped: &["role"],
+        skipped_on_top: &["cwd"],
+        types_left_out: &["progress"],
+        repeated: Some("toolUseResult"),
+    };
+
     fn search(json: &str, sought: &str, skip: u64, want: usize) -> Hits {
         let seeker = Seeker::new(sought, 0).unwrap();
         let mut cursor = Cursor::from_reader(json.as_bytes(), reader::Framing::Single, &config());
-        seeker.record(&mut cursor, &["role"], Hits::new(skip, want), &Watch::new()).unwrap()
+        seeker.record(&mut cursor, &MEMBERS, Hits::new(skip, want), &Watch::new()).unwrap()
+    }
+
+    #[test]
+    fn counts_repeated_members_only_where_the_others_have_no_hit() {
+        for (json, fields) in [
+            (r#"{"toolUseResult":{"stdout":"x"},"message":{"content":"x"}}"#, vec!["message.content"]),
+            (r#"{"message":{"content":"y"},"toolUseResult":{"stdout":"x"}}"#, vec!["toolUseResult.stdout"]),
+            (r#"{"data":"x","type":"progress"}"#, vec![]),
+            (r#"{"cwd":"x","message":{"cwd":"x"}}"#, vec!["message.cwd"]),
+        ] {
+            let found = search(json, "x", 0, 10);
+            assert_eq!(found.kept.iter().map(|hit| &*hit.field).collect::<Vec<_>>(), fields, "{json}");
+            assert_eq!(found.rows, fields.len() as u64, "{json}");
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::change::PLAN;
+use crate::error::{Error, ErrorKind, Result, shown_path};
 use crate::records::Log;
 use crate::text::shown;
 use crate::watch::Watch;
@@ -52,15 +53,40 @@ pub(crate) const METADATA: &str = "metadata.json";
 pub(crate) const TRANSCRIPT: &str = "transcript.jsonl";
 pub(crate) const EVENTS: &str = "events.jsonl";
 
+/// The beginning of the file names of sub-agents of Claude Code.
+pub(crate) const AGENT: &str = "agent-";
+
+/// The folder in that of a session of Claude Code that holds the logs of its sub-agents, also in folders of its own.
+pub(crate) const SUBAGENTS: &str = "subagents";
+
+/// The folder of sub-agents that a path is in.
+fn of_subagents(path: &Path) -> Option<&Path> {
+    path.ancestors().skip(1).take(4).find(|folder| folder.file_name().is_some_and(|name| name == SUBAGENTS))
+}
+
+/// True if a folder has a file of a session, or is being changed.
+fn holds_session(folder: &Path) -> bool {
+    let names = [METADATA, TRANSCRIPT, EVENTS, PLAN];
+    names.iter().any(|name| folder.join(name).symlink_metadata().is_ok())
+}
+
 impl Session {
-    /// A session's folder, or a file that is one session's log, wherever it lies.
+    /// A session's folder, or a file that is one session's log, wherever it lies. A folder without any file of a session is an error.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let metadata = path.metadata().map_err(|cause| Error::io("open", path, cause))?;
+        if metadata.is_dir() && !holds_session(path) {
+            let message = format!(
+                "{} is not a session: it is a folder without {METADATA}, {TRANSCRIPT} and {EVENTS}; give a session's folder or file",
+                shown_path(path)
+            );
+            return Err(Error::new(ErrorKind::NotFound, message));
+        }
         let name = |name: Option<&std::ffi::OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
         let format = if metadata.is_dir() { Format::Amplifier } else { crate::sniff::format(path)? };
         let id = if metadata.is_dir() { name(path.file_name()) } else { name(path.file_stem()) };
         let above = path.parent().filter(|parent| parent.file_name().is_some_and(|name| name == "sessions"));
+        let above = above.or_else(|| of_subagents(path).and_then(Path::parent));
         let project = above.and_then(Path::parent).or_else(|| path.parent()).and_then(Path::file_name);
         Ok(Self { id, project: name(project), path: path.to_owned(), format, source: Source::Local })
     }
@@ -74,7 +100,10 @@ impl Session {
                 .filter(|parent| parent.file_name().is_some_and(|name| name == "sessions"))?
                 .parent()?,
             Format::ClaudeCode if self.path.extension().is_some_and(|ending| ending == "jsonl") => {
-                self.path.parent()?
+                match of_subagents(&self.path) {
+                    Some(folder) => folder.parent()?.parent()?,
+                    None => self.path.parent()?,
+                }
             }
             Format::ClaudeCode | Format::Chat => return None,
         };
@@ -115,13 +144,23 @@ impl Session {
         self.source
     }
 
-    /// Whether no other session spawned it.
+    /// True if no other session spawned it.
     pub fn is_top_level(&self) -> bool {
         match self.format {
             Format::Amplifier => !self.id.contains('_'),
-            Format::ClaudeCode => !self.id.starts_with("agent-"),
+            Format::ClaudeCode => !self.is_agent(),
             Format::Chat => true,
         }
+    }
+
+    /// True for a sub-agent of Claude Code.
+    pub(crate) fn is_agent(&self) -> bool {
+        self.format == Format::ClaudeCode && self.id.starts_with(AGENT)
+    }
+
+    /// The session that spawned a sub-agent, where the path names it: `<session>/subagents/agent-….jsonl`.
+    pub(crate) fn parent_in_path(&self) -> Option<&str> {
+        of_subagents(&self.path).filter(|_| self.is_agent())?.parent()?.file_name()?.to_str()
     }
 
     /// A file of its folder; the session's own where it is one.
@@ -134,15 +173,19 @@ impl Session {
         self.log(TRANSCRIPT, "no messages were kept of it", watch)
     }
 
-    /// Its events.
+    /// Its events, of which lines are known where something is damaged, and nowhere else.
     pub(crate) fn events(&self, watch: &Watch<'_>) -> Result<Log> {
+        self.log_of_events(watch).map(Log::without_lines)
+    }
+
+    /// Its events.
+    pub(crate) fn log_of_events(&self, watch: &Watch<'_>) -> Result<Log> {
         if self.format == Format::Chat {
             let message =
                 format!("session {} is a chat, which has no events: ask for its transcript", self.shown());
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
         self.log(EVENTS, "no events were kept of it; its transcript may be there", watch)
-            .map(Log::without_lines)
     }
 
     fn log(&self, name: &str, without: &str, watch: &Watch<'_>) -> Result<Log> {
@@ -168,8 +211,10 @@ impl Session {
         if self.format == Format::Amplifier {
             return Ok(());
         }
+        let program = if self.format == Format::ClaudeCode { "Claude Code" } else { "another program" };
         let message = format!(
-            "session {} cannot be {what}: its file belongs to another program, which alone may change it; copy it and work on the copy",
+            "session {} cannot be {what}: it is a file of {program}, and only sessions of Amplifier, which are folders, can be changed; \
+             this is so for copies as well: use the program that wrote it",
             self.shown()
         );
         Err(Error::new(ErrorKind::Unsupported, message))

@@ -8,7 +8,7 @@ use jiff::Zoned;
 
 use crate::change;
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::{Format, Session, Source};
+use crate::session::{AGENT, Format, SUBAGENTS, Session, Source};
 use crate::text::shown;
 
 /// Where sessions lie. Nothing is opened before something is asked.
@@ -95,7 +95,8 @@ impl Sessions {
         self
     }
 
-    /// And those in `projects/<slug>/<id>.jsonl` below a folder, which is usually `~/.claude`.
+    /// And those in `projects/<slug>/<id>.jsonl` below a folder, which is usually `~/.claude`, with their sub-agents in
+    /// `projects/<slug>/<id>/subagents/`.
     #[must_use]
     pub fn claude_code(mut self, root: impl Into<PathBuf>) -> Self {
         self.roots.push((Format::ClaudeCode, root.into()));
@@ -135,7 +136,8 @@ impl Sessions {
         self.cloud.as_ref().map(|cloud| cloud.connected)
     }
 
-    /// The session of this id, or the only one whose id begins so. `project/id` says which project is meant.
+    /// The session of this id, or the only one whose id begins so. `project/id` says which project is meant, by its name, its directory
+    /// or a part of one.
     ///
     /// A change of the session that was cut off is brought to its end first.
     pub fn find(&self, id: &str) -> Result<Session> {
@@ -144,10 +146,15 @@ impl Sessions {
             None => (None, id),
         };
         if begins.is_empty() {
-            return Err(Error::request("which session? Give its id, or how it begins; `list` shows them"));
+            return Err(Error::request("the session's id must not be empty: list sessions to see their ids"));
+        }
+        if let Some(asked) = project
+            && self.matching(asked)?.is_empty()
+        {
+            return Err(Error::new(ErrorKind::NotFound, self.nothing_found(project)?.join("; ")));
         }
         let mut found = Vec::new();
-        self.each(project, &mut |session| {
+        self.each_of_projects(project, &mut |session| {
             if session.id.starts_with(begins) {
                 found.push(session);
             }
@@ -169,6 +176,34 @@ impl Sessions {
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
         session.must_be_a_folder(what)
+    }
+
+    /// Every session of the projects that are meant, or of all.
+    pub(crate) fn each_of_projects(
+        &self,
+        asked: Option<&str>,
+        take: &mut dyn FnMut(Session) -> Result<()>,
+    ) -> Result<()> {
+        let Some(asked) = asked else { return self.each(None, take) };
+        for project in self.matching(asked)? {
+            self.each(Some(&project), take)?;
+        }
+        Ok(())
+    }
+
+    /// The name of every project; one may come several times.
+    pub(crate) fn each_project(&self, take: &mut dyn FnMut(String)) -> Result<()> {
+        self.alone.iter().for_each(|session| take(session.project.clone()));
+        let mirror = self.cloud.iter().map(|cloud| cloud.mirror.as_path());
+        for place in self.roots().chain(mirror) {
+            folders(&place.join("projects"))?.into_iter().for_each(|(name, _)| take(name));
+        }
+        Ok(())
+    }
+
+    /// The folders on this machine that sessions are looked for in.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
+        self.roots.iter().map(|(_, root)| root.as_path())
     }
 
     /// Every session, of one project or of all, in the order of roots, projects and ids; those that lie in the cloud only come last.
@@ -241,10 +276,27 @@ fn each_of(
         return Ok(());
     }
     for (name, path) in entries(folder)? {
-        if let Some(id) = name.strip_suffix(".jsonl")
-            && path.is_file()
-        {
-            take(session(id.to_owned(), path))?;
+        if let Some(id) = name.strip_suffix(".jsonl") {
+            if path.is_file() {
+                take(session(id.to_owned(), path))?;
+            }
+        } else {
+            each_agent(&path.join(SUBAGENTS), AGENT_FOLDERS, &mut |id, path| take(session(id, path)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Folders one inside the other that the logs of sub-agents are looked for in: workflows have folders of their own.
+const AGENT_FOLDERS: u32 = 3;
+
+/// The logs of sub-agents in a folder.
+fn each_agent(folder: &Path, depth: u32, take: &mut dyn FnMut(String, PathBuf) -> Result<()>) -> Result<()> {
+    for (name, path) in entries(folder)? {
+        match name.strip_suffix(".jsonl") {
+            Some(id) if id.starts_with(AGENT) && path.is_file() => take(id.to_owned(), path)?,
+            None if depth > 1 && !name.contains('.') => each_agent(&path, depth - 1, take)?,
+            _ => {}
         }
     }
     Ok(())
@@ -290,9 +342,8 @@ fn choose(mut found: Vec<Session>, begins: &str) -> std::result::Result<Session,
 fn lost(id: &str, found: &[Session]) -> Error {
     let asked = shown(id, 100);
     if found.is_empty() {
-        let message = format!(
-            "there is no session {asked}: `list` shows those there are, sub-sessions with top_level_only false"
-        );
+        let message =
+            format!("there is no session {asked}: list all sessions, with sub-sessions, to see their ids");
         return Error::new(ErrorKind::NotFound, message);
     }
     let named = found

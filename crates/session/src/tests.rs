@@ -2,9 +2,10 @@
 //! what it was to be, and nothing in between.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use trommel_testkit::faults::{Fails, failing, watched};
+use trommel_testkit::faults::{Fails, failing, refusing, watched};
 
 use crate::disk::Op;
 use crate::session::{EVENTS, METADATA, TRANSCRIPT};
@@ -12,6 +13,9 @@ use crate::{ErrorKind, Result, RewindQuery, Session, Sessions, Watch};
 
 /// No room.
 const ENOSPC: i32 = 28;
+
+/// What a disk answers that does not know an operation.
+const EOPNOTSUPP: i32 = 95;
 
 /// An error of the disk.
 const EIO: i32 = 5;
@@ -172,4 +176,90 @@ fn r47_plans_of_later_versions_are_refused() {
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert!(error.to_string().contains("has version 2, and this release knows 1"), "{error}");
     assert!(plan.exists() && state(root.path()) == before);
+}
+
+/// Disks without hard links, without the exchange of names, and without both: a program that keeps the file open still writes to a
+/// backup, and what it wrote comes back.
+#[test]
+fn r38_writers_are_kept_on_disks_that_know_less() {
+    for unknown in [&[Op::Link][..], &[Op::Exchange], &[Op::Link, Op::Exchange]] {
+        let (root, sessions) = prepared(None);
+        let (old, path) = (state(root.path()), folder(root.path()).join(TRANSCRIPT));
+        let mut writer = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        let session = sessions.find(ID).unwrap();
+        refusing(unknown, EOPNOTSUPP, || rewind(&sessions, &session)).unwrap();
+        let new = state(root.path());
+        assert!(new != old, "{unknown:?}");
+        writer.write_all(b"late\n").unwrap();
+        let undone = refusing(unknown, EOPNOTSUPP, || sessions.undo(&session, &Watch::new())).unwrap();
+        assert_eq!(undone.late_lines, 1, "{unknown:?}");
+        let [transcript, events, metadata] = state(root.path());
+        assert!(transcript == [&old[0][..], b"late\n"].concat(), "{unknown:?}");
+        assert!((events, metadata) == (old[1].clone(), old[2].clone()), "{unknown:?}");
+        writer.write_all(b"later\n").unwrap();
+        let files = fs::read_dir(folder(root.path())).unwrap().map(|entry| entry.unwrap().path());
+        let texts = files.map(|path| fs::read(path).unwrap()).collect::<Vec<_>>();
+        assert!(texts.iter().any(|text| text.ends_with(b"later\n")), "{unknown:?}");
+        assert!(texts.contains(&new[0]), "{unknown:?}");
+    }
+}
+
+/// A program that replaces its file after the change was decided: its version is kept as well.
+#[test]
+fn r38_a_file_that_is_put_there_meanwhile_is_kept() {
+    let (root, sessions) = prepared(None);
+    let session = sessions.find(ID).unwrap();
+    let (_, operations) = watched::<Op, _>(|| rewind(&sessions, &session));
+    let first = operations.iter().position(|(op, _)| *op == Op::Exchange).unwrap() as u64;
+    drop(root);
+    for at in first..first + 3 {
+        let (root, sessions) = prepared(None);
+        let session = sessions.find(ID).unwrap();
+        let old = state(root.path());
+        // As if the process had ended there.
+        failing::<Op, _>(at, Fails::FromThenOn, EIO, || rewind(&sessions, &session)).0.unwrap_err();
+        let other = folder(root.path()).join("other");
+        fs::write(&other, "{\"session_id\": \"put there meanwhile\"}\n").unwrap();
+        fs::rename(&other, folder(root.path()).join(METADATA)).unwrap();
+        sessions.find(ID).unwrap();
+        let now = state(root.path());
+        assert!(now[0].len() < old[0].len(), "{at}: the change is made");
+        let files = fs::read_dir(folder(root.path())).unwrap().map(|entry| entry.unwrap().path());
+        let kept = files
+            .map(|path| fs::read(path).unwrap())
+            .filter(|text| text.starts_with(b"{\"session_id\": \"put"));
+        assert_eq!(kept.count(), 1, "{at}");
+        undo(&sessions, &session).unwrap();
+        assert_eq!(state(root.path()), old, "{at}");
+    }
+}
+
+/// A folder that was copied to another disk while a change was under way: contents tell which files are the new ones.
+#[test]
+fn r38_a_copied_folder_is_brought_to_its_end() {
+    let (root, sessions) = prepared(None);
+    let session = sessions.find(ID).unwrap();
+    let ((), operations) = watched::<Op, _>(|| rewind(&sessions, &session).unwrap());
+    let new = state(root.path());
+    for at in 0..operations.len() as u64 {
+        let (root, sessions) = prepared(None);
+        let old = state(root.path());
+        let session = sessions.find(ID).unwrap();
+        let _ = failing::<Op, _>(at, Fails::FromThenOn, EIO, || rewind(&sessions, &session));
+        let is_decided = folder(root.path()).join(".trommel-change.json").exists();
+        let copied = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder(copied.path())).unwrap();
+        // In another order, so that numbers are not the same.
+        let mut files =
+            fs::read_dir(folder(root.path())).unwrap().map(|entry| entry.unwrap()).collect::<Vec<_>>();
+        files.sort_by_key(|entry| std::cmp::Reverse(entry.file_name()));
+        for file in files {
+            fs::copy(file.path(), folder(copied.path()).join(file.file_name())).unwrap();
+        }
+        drop(root);
+        let copy = Sessions::new().amplifier(copied.path());
+        copy.find(ID).unwrap();
+        let now = state(copied.path());
+        assert!(if is_decided { now == new } else { now == old || now == new }, "{at}");
+    }
 }

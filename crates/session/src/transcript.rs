@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::kind::MessageKind;
 use crate::list::check_limit;
 use crate::message::{self, Call, Keep, Message};
 use crate::records::{Damage, Flow, Log, Record};
@@ -12,7 +13,7 @@ use crate::text::shown;
 use crate::time::spelt;
 use crate::watch::Watch;
 
-/// Where a message stands.
+/// The position of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At {
     /// From 0; records that are no messages do not count.
@@ -32,7 +33,16 @@ pub(crate) fn messages(
     let (mut index, mut turn) = (0, 0);
     log.each(
         watch,
-        |cursor| message::look(cursor, keep).map(Some),
+        |cursor| {
+            if keep.text <= UNHELD {
+                return message::look(cursor, keep).map(Some);
+            }
+            // Strings are not cut while a record is held, however long they are.
+            cursor.hold();
+            let message = message::look(cursor, keep);
+            cursor.release();
+            message.map(Some)
+        },
         |message, record| {
             if message.role.is_empty() {
                 return Ok(Flow::On);
@@ -53,21 +63,23 @@ pub struct TranscriptQuery {
     pub offset: u64,
     /// Messages at most.
     pub limit: usize,
-    /// Characters of a message at most.
+    /// Characters of a message at most. Memory follows the longest message that is shown.
     pub max_text: usize,
     /// Characters of the JSON of all messages of a page together. One that does not fit ends the page, and is the first of the next;
-    /// a first one is cut to what fits.
+    /// a first one is cut to what fits, unless it is to be whole.
     pub max_chars: usize,
+    /// Leave a first message that does not fit whole: it is the only one of its page.
+    pub whole_messages: bool,
 }
 
 impl Default for TranscriptQuery {
     fn default() -> Self {
-        Self { offset: 0, limit: 50, max_text: 1_000, max_chars: ROWS }
+        Self { offset: 0, limit: 50, max_text: 1_000, max_chars: ROWS, whole_messages: false }
     }
 }
 
-/// Characters of a message at most, whatever is asked.
-const LONGEST: usize = 20_000;
+/// Characters of a message that are there without holding its record.
+const UNHELD: usize = 20_000;
 
 /// Characters of a call's arguments at most.
 const ARGUMENTS: usize = 500;
@@ -100,17 +112,20 @@ pub struct MessageRow {
     /// The line it stands on, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Who says it.
+    /// Its role. The results of tools have the role `tool`, also where Claude Code writes them as the user's.
     pub role: String,
-    /// When.
+    /// Its kind, where it is neither a user's prompt nor an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<MessageKind>,
+    /// Its time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ts: Option<String>,
-    /// What it says, or the beginning of it.
+    /// Its text, or the beginning of it.
     pub content: String,
     /// How many characters it says, where not all of them are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_chars: Option<u64>,
-    /// How many characters were thought before.
+    /// Characters of its thinking, which is not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_chars: Option<u64>,
     /// The tools it calls.
@@ -147,7 +162,8 @@ const SHOWN: usize = 20;
 
 impl MessageRow {
     fn of(message: Message, at: At) -> Self {
-        let is_cut = message.text.is_cut();
+        let (is_cut, kind) = (message.text.is_cut(), message.kind());
+        let is_result = kind == Some(MessageKind::ToolResult);
         let more = message.calls.len().saturating_sub(SHOWN) as u64;
         let call = |call: Call| CallRow {
             id: call.id,
@@ -167,7 +183,8 @@ impl MessageRow {
             more_tool_calls: (more > 0).then_some(more),
             answers: message.results.into_iter().take(SHOWN).collect(),
             name: message.name,
-            role: message.role,
+            kind,
+            role: if is_result { "tool".to_owned() } else { message.role },
         }
     }
 }
@@ -200,22 +217,19 @@ impl Session {
     /// A page of its messages.
     pub fn messages(&self, query: &TranscriptQuery, watch: &Watch<'_>) -> Result<Transcript> {
         check_limit(query.limit)?;
-        if query.max_text > LONGEST {
-            let message =
-                format!("max_text {} is more than {LONGEST}: take fewer characters", query.max_text);
-            return Err(Error::request(message));
-        }
         let mut room = Room::new(query.max_chars)?;
         let log = self.transcript(watch)?;
         let job = watch.job(log.len())?;
-        let keep = Keep { text: query.max_text.max(Keep::least().text), arguments: ARGUMENTS };
+        let keep = Keep::new(query.max_text.max(Keep::least().text), ARGUMENTS).of(self);
         let (mut rows, mut total, mut turns) = (Vec::new(), 0, 0);
         let damage = messages(&log, keep, watch, |mut message, at| {
             (total, turns) = (at.index + 1, at.turn);
             if at.index >= query.offset && rows.len() < query.limit && !room.is_full() {
                 message.text.keep(query.max_text);
                 let mut row = MessageRow::of(message, at);
-                if room.is_empty() {
+                if room.is_empty() && query.whole_messages {
+                    room.make(&row);
+                } else if room.is_empty() {
                     row.fit(room.left());
                 }
                 rows.extend(room.take(&row).then_some(row));

@@ -32,6 +32,31 @@ fn write(root: &Path, number: u64) {
     fs::write(folder.join("transcript.jsonl"), (0..10).map(message).collect::<String>()).unwrap();
 }
 
+/// A session of Claude Code with a record of a title, and messages of sixteen kilobytes.
+fn write_claude(root: &Path, number: u64) {
+    let folder = root.join(format!("projects/-p{}", number % PROJECTS));
+    fs::create_dir_all(&folder).unwrap();
+    let day = 1 + number % 28;
+    let message = |line: u64| {
+        let envelope = format!(
+            "\"cwd\":\"/home/u/app\",\"sessionId\":\"{number:08x}\",\"version\":\"2.1.0\",\"timestamp\":\"2026-02-{day:02}T10:00:{line:02}Z\""
+        );
+        let hay = "and more hay ".repeat(30);
+        if line.is_multiple_of(2) {
+            format!(
+                "{{\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{hay}\"}},{envelope}}}\n"
+            )
+        } else {
+            format!(
+                "{{\"type\":\"assistant\",\"message\":{{\"id\":\"m{line}\",\"model\":\"m\",\"role\":\"assistant\",\"content\":[{{\"type\":\"text\",\"text\":\"{hay}\"}}]}},{envelope}}}\n"
+            )
+        }
+    };
+    let title = format!("{{\"type\":\"ai-title\",\"aiTitle\":\"Title {number}\"}}\n");
+    let log = (0..30).map(message).collect::<String>() + &title;
+    fs::write(folder.join(format!("{number:08x}.jsonl")), log).unwrap();
+}
+
 /// How long something takes each time, shortest first.
 fn times(count: u64, mut work: impl FnMut(u64)) -> Vec<Duration> {
     let time = |number| {
@@ -75,4 +100,15 @@ fn r37_lists_and_searches_are_fast() {
         assert_eq!(found.total_count, count / PROJECTS);
     });
     check(&format!("{} sessions a project, {} searches", count / PROJECTS, searches.len()), &searches, most);
+    let root = tempfile::tempdir().unwrap();
+    (0..count).for_each(|number| write_claude(root.path(), number));
+    let sessions = Sessions::new().at("2026-03-04T12:00[UTC]".parse().unwrap()).claude_code(root.path());
+    let lists = times(cases(9, 300), |number| {
+        let mut query = ListQuery::default();
+        query.offset = number as usize % 100;
+        let listed = sessions.list(&query, &Watch::new()).unwrap();
+        assert!(listed.total == count && listed.sessions.iter().all(|row| row.turn_count == Some(15)));
+        assert!(listed.sessions[0].name.as_ref().unwrap().starts_with("Title"));
+    });
+    check(&format!("{count} sessions of Claude Code, {} lists", lists.len()), &lists, most);
 }

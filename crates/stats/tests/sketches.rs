@@ -40,6 +40,27 @@ fn distinct_agrees_with_an_independent_sketch() {
     }
 }
 
+/// However a sketch estimates, there are no more different values than values, in whatever parts they were observed.
+#[test]
+fn distinct_estimates_never_exceed_the_number_of_values() {
+    let mut clamped = 0;
+    for count in [4097, 8000, 8192, 36_119, 60_000, 100_000] {
+        for seed in 0..cases(8, 100) {
+            let base = seed << 40;
+            let whole = distinct(base..base + count, 4096);
+            let mut parts = distinct(base..base + count / 3, 4096);
+            parts.merge(distinct(base + count / 3..base + count, 4096));
+            let (found, merged) = (whole.summary(), parts.summary());
+            assert_eq!(found, merged, "{count} values from {base}");
+            assert!(found.approximate && found.count <= count, "{found:?} for {count}");
+            let error = (found.count as f64 - count as f64).abs() / count as f64;
+            assert!(found.relative_error.is_some_and(|bound| error <= bound), "{found:?} for {count}");
+            clamped += u32::from(found.count == count);
+        }
+    }
+    assert!(clamped > 10, "half of the estimates were above the count: {clamped}");
+}
+
 /// Strings too long to be compared do not count, those too long to be kept do.
 #[test]
 fn long_strings() {

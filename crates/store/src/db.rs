@@ -1,17 +1,23 @@
-//! An SQLite database that any number of processes share: in WAL, every change `BEGIN IMMEDIATE` and under a lock of ours, so
-//! that nobody ever meets a busy database.
+//! An SQLite database that any number of processes share: in WAL mode, every change `BEGIN IMMEDIATE` and under a lock of ours,
+//! so that no process ever meets a busy database.
 //!
-//! A database that is gone, or that was replaced, is noticed before each use, and one that cannot be used is made anew. No
-//! connection ever writes its WAL back when it closes: it could be that of another file of the same name by then.
+//! A database that is missing, was replaced, or is damaged is noticed before each use. One that can be rebuilt is rebuilt, or
+//! replaced by one in memory where the disk has no room for it.
+//!
+//! No connection writes its log back when it closes: by then the file of that name could be the log of another database. For
+//! that reason whoever holds the lock truncates the log once it is long ([`Locked`]); otherwise it would grow for ever when each
+//! change is made by a process of its own, as SQLite only restarts a log within one connection.
 
+mod files;
 mod lock;
+mod locked;
 
 use std::fmt;
-use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
@@ -19,7 +25,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 use crate::disk::{self, Op};
 use crate::error::{Error, ErrorKind, Result, shown};
 
+use files::Files;
 pub(crate) use lock::{FileLock, wait};
+pub(crate) use locked::Locked;
 
 /// What a database is for.
 pub(crate) trait Contents: Send + Sync {
@@ -29,19 +37,28 @@ pub(crate) trait Contents: Send + Sync {
     const VERSION: i32;
     /// The tables.
     const SCHEMA: &'static str;
-    /// Whether it can be made anew from other files, so that one of another version is simply replaced.
+    /// True if it can be rebuilt from other files. Such a database is sealed after each change, and inspected when the seal is
+    /// broken.
     const DISPOSABLE: bool;
     /// How closely SQLite waits for the disk: `normal` keeps the database whole, `full` the last changes as well.
     const SYNCHRONOUS: &'static str;
 
     /// Fills new tables.
     fn fill(&self, transaction: &Transaction<'_>) -> Done<()>;
+
+    /// True if the last changes may be lost, although the seal is whole.
+    fn is_stale(connection: &Connection) -> rusqlite::Result<bool>;
+
+    /// Brings the tables in line with the files that they are built from, or fails with [`Fault::Damaged`].
+    fn reconcile(&self, transaction: &Transaction<'_>) -> Done<()>;
 }
 
 /// What can go wrong in a transaction.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Sql(rusqlite::Error),
+    /// The database was read, and does not contain what was written to it.
+    Damaged(String),
     Other(Error),
 }
 
@@ -59,27 +76,43 @@ impl From<Error> for Fault {
     }
 }
 
-/// How often an operation is tried with a database made anew.
-const TRIES: u32 = 3;
+impl Fault {
+    /// How the database is damaged, if that is the fault.
+    pub(crate) fn damage(&self) -> Option<String> {
+        match self {
+            Self::Sql(error) => is_damage(error).then(|| Shown(error).to_string()),
+            Self::Damaged(what) => Some(what.clone()),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+/// How often an operation is tried with a rebuilt database.
+const TRIES: u32 = 4;
+
+/// How long a reader waits for the seal of another process.
+const GLANCE: Duration = Duration::from_millis(250);
+/// The time between two checks.
+const PAUSE: Duration = Duration::from_micros(200);
 
 /// A database in a file.
 pub(crate) struct Database<C> {
-    path: PathBuf,
+    files: Files,
+    lock: FileLock,
     patience: Duration,
     contents: C,
-    writer: Mutex<Writer>,
+    writer: Mutex<Option<Open>>,
     reader: Mutex<Option<Open>>,
-}
-
-struct Writer {
-    lock: FileLock,
-    open: Option<Open>,
+    /// True once the file could not be brought up to date: reads use a database in memory.
+    bypassed: AtomicBool,
 }
 
 /// An open connection, and which file it belongs to.
 struct Open {
     connection: Connection,
     file: (u64, u64),
+    /// True if the last changes may be lost.
+    stale: bool,
 }
 
 /// How opening went.
@@ -89,65 +122,157 @@ enum Found {
     Nothing,
     /// It is of another version or kind, which is given.
     Strange(i32),
+    /// It cannot be read.
+    Damaged(String),
+    /// One of its files is not a regular file.
+    Foreign,
 }
 
 impl<C: Contents> Database<C> {
     /// A database that is opened when it is used.
     pub(crate) fn new(path: PathBuf, lock: &Path, patience: Duration, contents: C) -> Result<Self> {
         let lock = FileLock::open(lock, patience)?;
-        let writer = Mutex::new(Writer { lock, open: None });
-        Ok(Self { path, patience, contents, writer, reader: Mutex::new(None) })
+        let (writer, reader) = (Mutex::new(None), Mutex::new(None));
+        let bypassed = AtomicBool::new(false);
+        Ok(Self { files: Files::new(path), lock, patience, contents, writer, reader, bypassed })
     }
 
-    /// Reads, seeing one state of everything.
+    /// Reads, seeing one state of everything. A damaged database is rebuilt first, and one that cannot be used or rebuilt, as on
+    /// a full disk, is replaced by one in memory if it is disposable.
     pub(crate) fn read<T>(&self, mut work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
+        if !self.bypassed.load(Ordering::Relaxed) {
+            match self.read_file(&mut work, true) {
+                Err(error) if C::DISPOSABLE && is_unavailable(&error) => {}
+                read => return read,
+            }
+        }
+        self.read_in_memory(&mut work)
+    }
+
+    /// Reads the file as it is: neither the seal is checked nor damage repaired. Damage is an error of kind `Corrupt`.
+    pub(crate) fn read_unrepaired<T>(&self, mut work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
+        self.read_file(&mut work, false)
+    }
+
+    fn read_file<T>(&self, work: &mut dyn FnMut(&Transaction<'_>) -> Done<T>, repair: bool) -> Result<T> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..TRIES {
             if reader.as_ref().is_none_or(|open| !self.is_current(open)) {
                 *reader = None;
                 match self.open()? {
                     Found::Ready(open) => *reader = Some(open),
-                    Found::Nothing | Found::Strange(_) => {
+                    Found::Damaged(what) if !repair => return Err(self.corrupt(&what)),
+                    Found::Nothing | Found::Strange(_) | Found::Damaged(_) | Found::Foreign => {
                         self.lock()?.ready()?;
                         continue;
                     }
                 }
             }
             let Some(open) = reader.as_mut() else { continue };
+            if repair {
+                self.await_seal(open)?;
+            }
             let done = open.connection.transaction().map_err(Fault::from).and_then(|open| work(&open));
+            // The log is opened by its name when the transaction reads first, and must be that of this file.
+            if !self.is_current(open) {
+                continue;
+            }
             match done {
                 Ok(read) => return Ok(read),
-                Err(Fault::Other(error)) => return Err(error),
-                Err(Fault::Sql(error)) if is_damage(&error) => {
-                    // Kept open until there is another, so that the two cannot have the same number.
-                    self.lock()?.replace(open.file)?;
-                    *reader = None;
-                }
-                Err(Fault::Sql(error)) => return Err(self.error("read", error)),
+                Err(fault) => match fault.damage() {
+                    Some(what) if !repair => return Err(self.corrupt(&what)),
+                    Some(_) => {
+                        // Kept open until there is another, so that the two cannot have the same number.
+                        self.lock()?.replace(open.file)?;
+                        *reader = None;
+                    }
+                    None => return Err(self.failed("read", fault)),
+                },
             }
         }
         Err(self.unusable())
     }
 
-    /// Waits until nobody else changes anything.
+    /// Builds the tables in memory, and reads them.
+    fn read_in_memory<T>(&self, work: &mut dyn FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
+        let build = || -> Done<Connection> {
+            let mut connection = Connection::open_in_memory()?;
+            let transaction = connection.transaction()?;
+            transaction.execute_batch(C::SCHEMA)?;
+            self.contents.fill(&transaction)?;
+            transaction.commit()?;
+            Ok(connection)
+        };
+        let done = build().and_then(|mut connection| work(&connection.transaction()?));
+        done.map_err(|fault| self.failed("read", fault))
+    }
+
+    /// Reads from memory from now on: the file is not up to date, and cannot be changed.
+    pub(crate) fn bypass(&self) {
+        self.bypassed.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until no other process changes anything.
     pub(crate) fn lock(&self) -> Result<Locked<'_, C>> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        writer.lock.take()?;
-        Ok(Locked { database: self, writer })
+        self.lock.take()?;
+        Ok(Locked::new(self, writer))
+    }
+
+    /// The same if no thread and no other process changes anything now.
+    fn try_lock(&self) -> Option<Locked<'_, C>> {
+        let writer: MutexGuard<'_, _> = match self.writer.try_lock() {
+            Ok(writer) => writer,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        self.lock.try_take().then(|| Locked::new(self, writer))
+    }
+
+    /// True if the files are as the last process that changed them has left them.
+    fn is_sealed(&self) -> bool {
+        self.lock.has_note(&self.files.seal())
+    }
+
+    /// Waits for the seal. Where no process holds the lock the seal is broken, and the contents are inspected. A process that
+    /// holds it has checked the seal itself; when it is busy for long, what it has not committed is not seen anyway.
+    fn await_seal(&self, open: &mut Open) -> Result<()> {
+        if !C::DISPOSABLE {
+            return Ok(());
+        }
+        let start = Instant::now();
+        loop {
+            if !open.stale && self.is_sealed() {
+                return Ok(());
+            }
+            if let Some(mut locked) = self.try_lock() {
+                open.stale = false;
+                return locked.ready();
+            }
+            if start.elapsed() >= GLANCE {
+                return Ok(());
+            }
+            thread::sleep(PAUSE);
+        }
     }
 
     fn is_current(&self, open: &Open) -> bool {
-        file_of(&self.path).is_ok_and(|file| file == Some(open.file))
+        self.files.identity().is_ok_and(|file| file == Some(open.file))
     }
 
     /// Opens what is there.
     fn open(&self) -> Result<Found> {
-        let failed = |cause| Error::io("open", &self.path, cause);
-        disk::pass(Op::Open, &self.path).map_err(failed)?;
-        let Some(file) = file_of(&self.path).map_err(failed)? else { return Ok(Found::Nothing) };
+        let failed = |cause| Error::io("open", self.files.main(), cause);
+        disk::pass(Op::Open, self.files.main()).map_err(failed)?;
+        if self.files.has_foreign().map_err(failed)? {
+            return Ok(Found::Foreign);
+        }
+        let Some(file) = self.files.identity().map_err(failed)? else { return Ok(Found::Nothing) };
         match self.connect(file) {
             Ok(found) => Ok(found),
-            Err(error) if is_damage(&error) => Ok(Found::Strange(0)),
+            Err(error) if is_damage(&error) => Ok(Found::Damaged(Shown(&error).to_string())),
+            // Another process has removed it in between.
+            Err(_) if self.files.identity().is_ok_and(|file| file.is_none()) => Ok(Found::Nothing),
             Err(error) => Err(self.error("open", error)),
         }
     }
@@ -156,7 +281,7 @@ impl<C: Contents> Database<C> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let connection = Connection::open_with_flags(&self.path, flags)?;
+        let connection = Connection::open_with_flags(self.files.main(), flags)?;
         connection.busy_timeout(self.patience)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -169,30 +294,31 @@ impl<C: Contents> Database<C> {
             (0, 0) => Found::Nothing,
             (application, version) if application != C::APPLICATION => Found::Strange(version.min(0)),
             (_, version) if version != C::VERSION => Found::Strange(version),
-            _ => Found::Ready(Open { connection, file }),
+            _ => {
+                let stale = C::is_stale(&connection)?;
+                Found::Ready(Open { connection, file, stale })
+            }
         })
     }
 
-    /// Makes the file and its tables.
+    /// Creates the file and its tables.
     fn make(&self) -> Result<Open> {
-        self.remove()?;
-        let failed = |cause| Error::io("make", &self.path, cause);
-        drop(disk::create(&self.path).map_err(failed)?);
-        let file = file_of(&self.path).map_err(failed)?.unwrap_or_default();
+        self.files.remove()?;
+        let path = self.files.main();
+        let failed = |cause| Error::io("make", path, cause);
+        drop(disk::create(path).map_err(failed)?);
+        let file = self.files.identity().map_err(failed)?.unwrap_or_default();
         self.set_up(file).map_err(|fault| {
-            let error = match fault {
-                Fault::Sql(error) => self.error("make", error),
-                Fault::Other(error) => error,
-            };
-            // What was begun is of no use; where it cannot be removed, it is made anew next time all the same.
-            let _ = self.remove();
+            let error = self.failed("make", fault);
+            // Half a database is of no use; where it cannot be removed, it is replaced the next time.
+            let _ = self.files.remove();
             error
         })
     }
 
     fn set_up(&self, file: (u64, u64)) -> Done<Open> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(&self.path, flags)?;
+        let mut connection = Connection::open_with_flags(self.files.main(), flags)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         // Where the file system cannot do it, another mode is left on, and all works as well with less at a time.
         connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
@@ -205,29 +331,20 @@ impl<C: Contents> Database<C> {
         drop(connection);
         match self.connect(file)? {
             Found::Ready(open) => Ok(open),
-            Found::Nothing | Found::Strange(_) => Err(self.unusable().into()),
+            _ => Err(self.unusable().into()),
         }
     }
 
-    /// Removes the file and what SQLite keeps beside it.
-    fn remove(&self) -> Result<()> {
-        for ending in ["-wal", "-shm", "-journal", ""] {
-            let mut path = self.path.clone().into_os_string();
-            path.push(ending);
-            disk::remove(Path::new(&path))?;
+    fn failed(&self, doing: &str, fault: Fault) -> Error {
+        match fault {
+            Fault::Sql(error) => self.error(doing, error),
+            Fault::Damaged(what) => self.corrupt(&what),
+            Fault::Other(error) => error,
         }
-        Ok(())
-    }
-
-    /// Puts a damaged file that cannot be made again out of the way, for whoever may want to look at it.
-    fn set_aside(&self) -> Result<()> {
-        let mut aside = self.path.clone().into_os_string();
-        aside.push(".damaged");
-        disk::rename(&self.path, Path::new(&aside))
     }
 
     fn error(&self, doing: &str, error: rusqlite::Error) -> Error {
-        let path = shown(&self.path.to_string_lossy());
+        let path = shown(&self.files.main().to_string_lossy());
         let (kind, advice) = match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => {
                 (ErrorKind::Full, "the disk is full: free some space, or evict outputs")
@@ -235,120 +352,46 @@ impl<C: Contents> Database<C> {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 (ErrorKind::Busy, "another process keeps it locked: find out which, or try again")
             }
-            Some(ErrorCode::SystemIoFailure) if disk::is_full(&self.path) => {
+            Some(ErrorCode::SystemIoFailure) if disk::is_full(self.files.main()) => {
                 (ErrorKind::Full, "the disk is full: free some space, or evict outputs")
             }
             _ => (ErrorKind::Io, "nothing was changed: look at the disk, and try again"),
         };
         Error::new(kind, format!("cannot {doing} {path}: {}; {advice}", Shown(&error)))
-            .at(&self.path)
+            .at(self.files.main())
             .because(error)
     }
 
+    fn corrupt(&self, what: &str) -> Error {
+        let path = shown(&self.files.main().to_string_lossy());
+        Error::new(ErrorKind::Corrupt, format!("{path} is damaged: {}", shown(what))).at(self.files.main())
+    }
+
     fn unusable(&self) -> Error {
-        let path = shown(&self.path.to_string_lossy());
+        let path = shown(&self.files.main().to_string_lossy());
         let message =
             format!("{path} is damaged again each time it is made: look at the disk, or move the store");
-        Error::new(ErrorKind::Corrupt, message).at(&self.path)
-    }
-}
-
-/// A database that nobody else changes.
-pub(crate) struct Locked<'a, C: Contents> {
-    database: &'a Database<C>,
-    writer: MutexGuard<'a, Writer>,
-}
-
-impl<C: Contents> Drop for Locked<'_, C> {
-    fn drop(&mut self) {
-        self.writer.lock.release();
-    }
-}
-
-impl<C: Contents> Locked<'_, C> {
-    /// Makes the database if there is none of this version.
-    pub(crate) fn ready(&mut self) -> Result<()> {
-        self.opened().map(|_| ())
+        Error::new(ErrorKind::Corrupt, message).at(self.files.main())
     }
 
-    fn opened(&mut self) -> Result<&mut Open> {
-        let database = self.database;
-        let current = self.writer.open.take().filter(|open| database.is_current(open));
-        let open = match current {
-            Some(open) => open,
-            None => match database.open()? {
-                Found::Ready(open) => open,
-                Found::Nothing => database.make()?,
-                Found::Strange(version) if !C::DISPOSABLE && version > C::VERSION => {
-                    return Err(later(&database.path, version));
-                }
-                Found::Strange(_) => self.made_anew()?,
-            },
-        };
-        Ok(self.writer.open.insert(open))
-    }
-
-    fn made_anew(&self) -> Result<Open> {
-        if !C::DISPOSABLE {
-            self.database.set_aside()?;
-        }
-        self.database.make()
-    }
-
-    /// Makes a damaged database anew, unless somebody else has done so already.
-    fn replace(&mut self, damaged: (u64, u64)) -> Result<()> {
-        let found =
-            file_of(&self.database.path).map_err(|cause| Error::io("open", &self.database.path, cause))?;
-        if found == Some(damaged) {
-            let open = self.made_anew()?;
-            self.writer.open = Some(open);
-        }
-        Ok(())
-    }
-
-    /// Does all of `work`, or nothing. It is done a second time when the database had to be made anew.
-    pub(crate) fn transaction<T>(&mut self, mut work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
-        let database = self.database;
-        for _ in 0..TRIES {
-            let open = self.opened()?;
-            let file = open.file;
-            match database.within(open, &mut work) {
-                Ok(done) => return Ok(done),
-                Err(Fault::Other(error)) => return Err(error),
-                Err(Fault::Sql(error)) if is_damage(&error) => self.replace(file)?,
-                Err(Fault::Sql(error)) => return Err(database.error("write", error)),
-            }
-        }
-        Err(database.unusable())
-    }
-}
-
-impl<C: Contents> Database<C> {
+    /// Runs `work` in a transaction that no other process can be in the way of.
     fn within<T>(&self, open: &mut Open, work: &mut dyn FnMut(&Transaction<'_>) -> Done<T>) -> Done<T> {
-        let refused = |cause| Error::io("write", &self.path, cause);
-        disk::pass(Op::Database, &self.path).map_err(refused)?;
+        let refused = |cause| Error::io("write", self.files.main(), cause);
+        disk::pass(Op::Database, self.files.main()).map_err(refused)?;
         let transaction = open.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let done = work(&transaction)?;
-        disk::pass(Op::Database, &self.path).map_err(refused)?;
+        disk::pass(Op::Database, self.files.main()).map_err(refused)?;
         transaction.commit()?;
         Ok(done)
     }
 }
 
-fn later(path: &Path, version: i32) -> Error {
-    let path_shown = shown(&path.to_string_lossy());
-    let message = format!(
-        "{path_shown} was written by a later version (tables of version {version}): use that version"
-    );
-    Error::new(ErrorKind::Version, message).at(path)
+/// True for an error that a database in memory does not have.
+fn is_unavailable(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Full | ErrorKind::Io)
 }
 
-/// Device and number of a file.
-fn file_of(path: &Path) -> io::Result<Option<(u64, u64)>> {
-    Ok(disk::look(path)?.map(|metadata| (metadata.dev(), metadata.ino())))
-}
-
-/// Whether an error means that the file is not what we wrote, rather than that the system refused something.
+/// True if an error means that the file is not what we wrote, rather than that the system refused something.
 fn is_damage(error: &rusqlite::Error) -> bool {
     use ErrorCode as Code;
     match error {

@@ -1,13 +1,13 @@
 //! Every change of a store's files, each one operation that is done or refused.
 //!
-//! Files are made with mode 0600 and folders with 0700, whatever the umask; no symbolic link is followed at the end of a
+//! Files are created with mode 0600 and folders with 0700 under any umask; no symbolic link is followed at the end of a
 //! path, nor at that of the folder it lies in. Tests let any operation fail.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, Metadata};
+use std::fs::{self, DirBuilder, File, Metadata, Permissions};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -28,6 +28,7 @@ pub(crate) enum Op {
     Open,
     Lock,
     Database,
+    Seal,
 }
 
 /// Where a test lets an operation fail. Without tests there is nothing here.
@@ -60,13 +61,26 @@ fn open_as(path: &Path, flags: OFlags) -> io::Result<File> {
 /// Makes a new file for reading and writing.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     pass(Op::Create, path)?;
-    open_as(path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
+    let file = open_as(path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
+    // A umask takes modes away, from the owner as well.
+    if file.metadata()?.mode() & 0o7777 != 0o600 {
+        rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
+    }
+    Ok(file)
 }
 
-/// Opens a file that is locked or written in place, making it if need be.
+/// Opens a file that is locked or written in place, and creates it if need be.
 pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
-    pass(Op::Create, path)?;
-    open_as(path, OFlags::RDWR | OFlags::CREATE)
+    loop {
+        match pass(Op::Open, path).and_then(|()| open_as(path, OFlags::RDWR)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => return opened,
+        }
+        match create(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => return created,
+        }
+    }
 }
 
 /// Opens a file for reading.
@@ -136,16 +150,30 @@ pub(crate) fn remove(path: &Path) -> Result<bool> {
     }
 }
 
-/// Makes a folder and those above it; whether there was none. A link to a folder is one.
+/// Creates a folder and its parents; false if it exists. A link to a folder is one.
 pub(crate) fn make_folder(path: &Path) -> Result<bool> {
     if path.is_dir() {
         return Ok(false);
     }
-    let make = || DirBuilder::new().recursive(true).mode(0o700).create(path);
     pass(Op::MakeFolder, path)
-        .and_then(|()| make())
+        .and_then(|()| create_folder(path))
         .map(|()| true)
         .map_err(|cause| Error::io("make the folder", path, cause))
+}
+
+fn create_folder(path: &Path) -> io::Result<()> {
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
+        create_folder(parent)?;
+    }
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => return Ok(()),
+        created => created?,
+    }
+    // A umask takes modes away, from the owner as well. Where it does not, nothing is changed by a path.
+    if fs::symlink_metadata(path)?.mode() & 0o777 != 0o700 {
+        fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
 }
 
 /// What is known of a file, nothing where there is none. No link is followed.

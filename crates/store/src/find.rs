@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result, shown};
 use crate::id::{self, SHORTEST_PREFIX};
 use crate::output::Stored;
 use crate::store::Store;
-use crate::{disk, meta};
+use crate::{disk, meta, rows};
 
 /// Ids that an error names at most.
 const CANDIDATES: usize = 10;
@@ -41,6 +41,28 @@ impl Store {
             }
         }
         Err(self.not_found(id_or_prefix))
+    }
+
+    /// The id of an output as [`resolve`](Self::resolve) finds it, but from the names of the files alone: an index that misses
+    /// one of two outputs must not decide which of them is deleted. It reads up to 256 folders for a prefix.
+    pub fn resolve_in_files(&self, id_or_prefix: &str) -> Result<String> {
+        id::check(id_or_prefix)?;
+        if self.exists(id_or_prefix)? {
+            return Ok(id_or_prefix.into());
+        }
+        if id_or_prefix.len() < SHORTEST_PREFIX {
+            return Err(self.not_found(id_or_prefix));
+        }
+        let mut found = Vec::new();
+        for id in rows::ids(self.layout())? {
+            found.extend(Some(id?).filter(|id| id.starts_with(id_or_prefix)));
+        }
+        found.sort_unstable();
+        match found.as_slice() {
+            [] => Err(self.not_found(id_or_prefix)),
+            [one] => Ok(one.clone()),
+            _ => Err(ambiguous(id_or_prefix, found)),
+        }
     }
 
     /// What is known of an output, for its id or a prefix of it.

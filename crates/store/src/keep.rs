@@ -1,12 +1,13 @@
 //! What is kept and what goes: pins, deletion, and limits.
 
 use std::fs::File;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rusqlite::{Transaction, params};
 
 use crate::control::{Control, Progress};
-use crate::db::{Done, Locked};
+use crate::db::{Done, Fault, Locked};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{GcOptions, Limits};
 use crate::output::Stored;
@@ -15,7 +16,7 @@ use crate::put::too_long;
 use crate::reports::{Evicted, Reason, Swept};
 use crate::rows::{self, Outputs, Totals};
 use crate::store::Store;
-use crate::{clock, disk, meta};
+use crate::{clock, disk, id, meta};
 
 /// Rows that are looked at at a time.
 const SOME: u32 = 256;
@@ -25,7 +26,7 @@ const AT_ONCE: usize = 64;
 impl Store {
     /// Keeps an output from being evicted, or no longer.
     pub fn pin(&self, id_or_prefix: &str, pinned: bool) -> Result<Stored> {
-        let id = self.resolve(id_or_prefix)?;
+        let id = self.resolve_in_files(id_or_prefix)?;
         let mut held = Held::take(self.layout(), &id)?;
         let (mut stored, bytes) = self.read_sealed(&id)?.ok_or_else(|| self.not_found(&id))?;
         if stored.pinned == pinned {
@@ -46,9 +47,19 @@ impl Store {
     }
 
     /// Deletes an output, damaged or not, even while it is read, and returns its id. One that is pinned is refused.
+    ///
+    /// It needs no free space on the disk.
     pub fn delete(&self, id_or_prefix: &str) -> Result<String> {
-        let id = self.resolve(id_or_prefix)?;
-        let mut held = Held::take(self.layout(), &id)?;
+        let id = self.resolve_in_files(id_or_prefix)?;
+        // The lock of the index comes second, as a process that has the marker may wait for it. Only on a full disk it is needed
+        // for the marker.
+        let mut locked = None;
+        let mut held = match Held::take(self.layout(), &id) {
+            Err(error) if error.kind() == ErrorKind::Full => {
+                Held::take_to_remove(self.layout(), locked.insert(self.index().lock()?), &id)?
+            }
+            taken => taken?,
+        };
         match self.read_meta(&id) {
             Ok(Some(stored)) if stored.pinned => {
                 let message = format!("output {id} is pinned: let it go first, if it is to be deleted");
@@ -58,19 +69,24 @@ impl Store {
             Ok(Some(_)) | Err(_) => {}
         }
         let deleted = self.withdraw(&id).and_then(|()| disk::sync_folder(&self.layout().folder(&id)));
-        let listed = self.sync(std::slice::from_ref(&id));
+        let listed = locked
+            .map_or_else(|| self.index().lock(), Ok)
+            .and_then(|mut locked| rows::sync_or_discard(&mut locked, self.layout(), [id.as_str()]));
         deleted.and(listed).inspect_err(|_| held.leave())?;
         held.settle();
         Ok(id)
     }
 
-    /// Evicts the oldest outputs until the rest is within the limits, and sweeps out what belongs to no output and is older than
-    /// an hour. What is pinned, damaged (it may be pinned) or being read stays.
+    /// Evicts the oldest outputs until the rest is within the limits, and removes files that belong to no output and are older
+    /// than an hour. Outputs that are pinned, damaged (they may be pinned), or being read stay.
+    ///
+    /// Which outputs go is decided by their descriptions: before a limit to the number or to the bytes evicts anything, the index
+    /// is compared with them. It needs no free space on the disk.
     pub fn gc(&self, options: &GcOptions) -> Result<Swept> {
         self.gc_with(options, &Control::new())
     }
 
-    /// The same, which can be cancelled, between one eviction and the next, and tells how far it is, in outputs to be evicted.
+    /// The same with a [`Control`], which can cancel it between two evictions, and reports outputs to be evicted.
     pub fn gc_with(&self, options: &GcOptions, control: &Control) -> Result<Swept> {
         let limits = options.limits.as_ref().unwrap_or(&self.options().limits);
         let litter = self.litter()?;
@@ -78,19 +94,22 @@ impl Store {
         let mut swept = Swept { dry_run: options.dry_run, ..Swept::default() };
         let plan = self.plan(&mut locked, limits, None)?;
         (swept.spared_pinned, swept.spared_open) = (plan.spared_pinned, plan.spared_open);
-        let chosen = plan.victims.len();
+        let Totals { mut count, mut bytes } = plan.left;
+        let planned = plan.victims.len();
+        let planned_bytes = plan.victims.iter().map(|victim| victim.bytes).sum::<u64>();
         if options.dry_run {
             swept.evicted = plan.victims;
         } else {
             self.evict(&mut locked, plan.victims, &mut swept.evicted, control)?;
         }
-        swept.spared_open += (chosen - swept.evicted.len()) as u64;
-        swept.freed_bytes += swept.evicted.iter().map(|evicted| evicted.bytes).sum::<u64>();
+        let evicted_bytes = swept.evicted.iter().map(|evicted| evicted.bytes).sum::<u64>();
+        let spared = (planned - swept.evicted.len()) as u64;
+        (count, bytes) = (count + spared, bytes + planned_bytes - evicted_bytes);
+        swept.spared_open += spared;
+        swept.freed_bytes += evicted_bytes;
         self.sweep(&mut locked, &litter, &mut swept)?;
-        let Totals { count, bytes } = locked.transaction(rows::totals)?;
-        let gone = |dry: u64| if options.dry_run { dry } else { 0 };
-        swept.left_count = count - gone(swept.evicted.len() as u64);
-        swept.left_bytes = bytes - gone(swept.evicted.iter().map(|evicted| evicted.bytes).sum());
+        (swept.left_count, swept.left_bytes) = (count, bytes);
+        locked.truncate();
         Ok(swept)
     }
 
@@ -105,20 +124,36 @@ impl Store {
         if let Some(reason) = plan.missed {
             return Err(no_room(&plan, limits, reason));
         }
-        // One that somebody has begun to read, or that cannot be removed, goes next time: the new one is stored, and that is
+        // One that a process has begun to read, or that cannot be removed, goes next time: the new one is stored, and that is
         // what was asked for.
         let _ = self.evict(locked, plan.victims, &mut Vec::new(), &Control::new());
         Ok(())
     }
 
     /// Chooses what is to go: the oldest first.
+    ///
+    /// Age is a matter of one output, which is checked again before it goes. Number and bytes are a matter of all: when the
+    /// index says that there are too many, it is first compared with all descriptions, once in this process. Later changes by
+    /// others show in its seal.
     fn plan(&self, locked: &mut Locked<'_, Outputs>, limits: &Limits, new: Option<&str>) -> Result<Plan> {
-        let left = locked.transaction(rows::totals)?;
+        let plan = locked.survey(false, |transaction| self.plan_within(transaction, limits, new))?;
+        let needs_all =
+            plan.missed.is_some() || plan.victims.iter().any(|victim| victim.reason != Reason::Age);
+        if !needs_all || self.audited().load(Ordering::Relaxed) {
+            return Ok(plan);
+        }
+        let plan = locked.survey(true, |transaction| self.plan_within(transaction, limits, new))?;
+        self.audited().store(true, Ordering::Relaxed);
+        Ok(plan)
+    }
+
+    fn plan_within(&self, transaction: &Transaction<'_>, limits: &Limits, new: Option<&str>) -> Done<Plan> {
+        let left = rows::totals(transaction)?;
         let oldest = limits.age.map(|age| clock::now_ms().saturating_sub(milliseconds(age)));
         let mut plan = Plan { left, ..Plan::default() };
         let mut last = (i64::MIN, String::new());
         loop {
-            let some = locked.transaction(|transaction| oldest_after(transaction, &last))?;
+            let some = oldest_after(transaction, &last)?;
             let Some(end) = some.last() else { break };
             last = (end.created_at, end.id.clone());
             for candidate in some {
@@ -177,16 +212,13 @@ impl Store {
             control.pass(progress)?;
             let mut taken = Vec::new();
             let removed: Result<()> = victims.by_ref().take(AT_ONCE).try_for_each(|victim| {
-                let is_gone = self.take_away(&victim.id, &mut taken)?;
+                let is_gone = self.take_away(locked, &victim, &mut taken)?;
                 evicted.extend(Some(victim).filter(|_| is_gone));
                 progress.outputs += 1;
                 Ok(())
             });
             // Several in one go, and after their files: on a disk that is full there is room for it then.
-            let listed = locked.transaction(|transaction| {
-                let sync = |held: &Held| rows::sync(transaction, self.layout(), held.id()).map(drop);
-                taken.iter().try_for_each(sync)
-            });
+            let listed = rows::sync_or_discard(locked, self.layout(), taken.iter().map(Held::id));
             let done = removed.and(listed);
             for held in &mut taken {
                 if done.is_ok() { held.settle() } else { held.leave() }
@@ -196,20 +228,35 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the files of an output unless somebody reads or changes it; whether they are gone.
-    fn take_away(&self, id: &str, taken: &mut Vec<Held>) -> Result<bool> {
-        let held = match Held::take(self.layout(), id) {
+    /// Removes the files of an output; false if a process reads or changes it, or if its description is not the one that it was
+    /// chosen by.
+    fn take_away(
+        &self,
+        locked: &mut Locked<'_, Outputs>,
+        victim: &Evicted,
+        taken: &mut Vec<Held>,
+    ) -> Result<bool> {
+        let held = match Held::take_to_remove(self.layout(), locked, &victim.id) {
             Ok(held) => held,
             Err(error) if error.kind() == ErrorKind::Exists => return Ok(false),
             Err(error) => return Err(error),
         };
-        let Some(_claimed) = self.claim(id) else { return Ok(false) };
-        // It may have been pinned a moment ago.
-        if self.read_meta(id).is_ok_and(|stored| stored.is_some_and(|stored| stored.pinned)) {
+        let Some(_claimed) = self.claim(&victim.id) else { return Ok(false) };
+        // It may have been pinned, replaced, or deleted a moment ago, and one that is damaged may be pinned.
+        let is_chosen = match self.read_meta(&victim.id) {
+            Err(error) if !matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Version) => {
+                return Err(error);
+            }
+            Ok(Some(stored)) => {
+                !stored.pinned && stored.created_at == victim.created_at && stored.disk_bytes == victim.bytes
+            }
+            Ok(None) | Err(_) => false,
+        };
+        if !is_chosen {
             return Ok(false);
         }
         taken.push(held);
-        self.withdraw(id).map(|()| true)
+        self.withdraw(&victim.id).map(|()| true)
     }
 }
 
@@ -269,15 +316,25 @@ struct Candidate {
     kept: bool,
 }
 
-/// The oldest outputs behind a place in that order.
-fn oldest_after(transaction: &Transaction<'_>, (created_at, id): &(i64, String)) -> Done<Vec<Candidate>> {
+/// The oldest outputs after a position in that order. An index that does not have them in their order is damaged: a search from
+/// the last one on would not come to an end.
+fn oldest_after(transaction: &Transaction<'_>, after: &(i64, String)) -> Done<Vec<Candidate>> {
     let mut statement = transaction.prepare_cached(
         "SELECT id, created_at, disk, kept FROM output WHERE (created_at, id) > (?1, ?2)
          ORDER BY created_at, id LIMIT ?3",
     )?;
-    let candidates = statement.query_map(params![created_at, id, SOME], |row| {
+    let candidates = statement.query_map(params![after.0, after.1, SOME], |row| {
         let bytes = u64::try_from(row.get::<_, i64>(2)?).unwrap_or(0);
         Ok(Candidate { id: row.get(0)?, created_at: row.get(1)?, bytes, kept: row.get(3)? })
     })?;
-    Ok(candidates.collect::<rusqlite::Result<_>>()?)
+    let candidates = candidates.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut last = (after.0, after.1.as_str());
+    for candidate in &candidates {
+        let this = (candidate.created_at, candidate.id.as_str());
+        if this <= last || !id::is_valid(&candidate.id) {
+            return Err(Fault::Damaged("outputs are not in the order of their times".into()));
+        }
+        last = this;
+    }
+    Ok(candidates)
 }

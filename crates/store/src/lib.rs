@@ -73,8 +73,9 @@
 //!
 //! [`Limits`] bound bytes, number and age. They are kept to whenever an output is sealed, and by [`Store::gc`]: the oldest goes
 //! first, by the time it was made. What is [pinned](Store::pin), or being read by anybody, stays; where that leaves no
-//! room, the new output is refused. So is one that is longer than the store may be. [`Store::verify`] reads everything again. What goes
-//! over all outputs can be given a [`Control`], to be cancelled and to tell how far it is.
+//! room, the new output is refused. So is one that is longer than the store may be. Which outputs go is decided by their
+//! descriptions, never by the index alone. [`Store::verify`] reads everything again. Work on all outputs takes a [`Control`], which
+//! cancels it and reports progress.
 //!
 //! # What lies where
 //!
@@ -86,8 +87,8 @@
 //!
 //! `3f` is the first byte of the id's BLAKE3 hash. A description is one JSON object, whose last member seals the others. Packed
 //! payloads are [seekable zstd](StoreOptions::pack_over), which any zstd can unpack. Files have the mode 0600 and folders 0700
-//! from the moment they are there, whatever the umask. A root that belongs to somebody else, or that others may write to, is
-//! refused.
+//! under any umask. A root that belongs to another user, or that others may write to, is refused. A folder, link, or pipe in the
+//! place of the index is moved aside; in the place of a lock it is an error.
 //!
 //! # What is promised when things go wrong
 //!
@@ -98,11 +99,14 @@
 //!   written with it, and the [`Error`] names the file and how many bytes were needed.
 //! - What a process that was ended leaves is known by a lock that is free. The index is put in order when the store is opened
 //!   next; files are removed when they are an hour old.
-//! - The index is waited for by nobody: after a start of the system it is compared with the names of the files, and where it is
-//!   damaged, gone, or of another version it is made anew. The [history](Executions) is a database of its own, which is waited
-//!   for.
-//! - [Documents](Store::document) of plain payloads are mapped. They are safe from this store, which only ever removes files, and
-//!   not from another program of the same user that writes to them in place: no program may.
+//! - No change of the index waits for the disk. After a restart of the system it is compared with the files, and where it is
+//!   damaged, missing, or of another version it is rebuilt. Rows have a checksum that is verified when they are read, and files
+//!   that another program has changed are inspected before they are used. The [history](Executions) is a database of its own,
+//!   which waits for the disk.
+//! - On a disk without a free byte outputs can be listed, read, verified, deleted, and evicted: the index is removed where a
+//!   change of it finds no room, and read from memory until it can be rebuilt.
+//! - [Documents](Store::document) are read through a window, so that no other program can end this process by truncating a
+//!   payload. A host that answers for the files can have them [mapped](StoreOptions::mapping).
 //!
 //! # Several at once
 //!
@@ -114,7 +118,7 @@
 //! # Versions
 //!
 //! Each description has a [version](META_VERSION). One that is higher than this crate's is refused by name, and hides no other
-//! output. An index of any other version is made anew; a history of a later one is left alone.
+//! output. An index of any other version is rebuilt; a history of a later one is left alone.
 //!
 //! # Limits
 //!
@@ -127,6 +131,7 @@
 //! | depth of JSON; bytes of a name or number | 10,000; 16 MiB | the payload is text |
 //! | repeated names | 32 MiB of names of open objects | counted in part |
 //! | history | [10,000 entries, 64 MiB](HistoryLimits) | the oldest go |
+//! | log of the index, and of the history | as long as the database, 256 KiB to 2 MiB, and one change | truncated |
 //!
 //! # Cost
 //!
@@ -154,8 +159,8 @@ mod id;
 mod keep;
 mod layout;
 mod list;
-mod map;
 mod meta;
+mod names;
 mod options;
 mod output;
 mod payload;

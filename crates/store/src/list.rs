@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use rusqlite::types::Value;
-use rusqlite::{Row as SqlRow, Transaction, params_from_iter};
+use rusqlite::{Transaction, params_from_iter};
 
-use crate::db::Done;
+use crate::db::{Done, Fault};
 use crate::error::Result;
 use crate::filter::{Filter, Page, Row, SortBy, SortOrder};
-use crate::rows;
+use crate::rows::{self, Record, record};
 use crate::store::Store;
 
 /// How often a page is read again when files of its rows were changed behind the index's back.
@@ -23,8 +23,9 @@ struct Found {
 impl Store {
     /// A page of the outputs that pass a filter.
     ///
-    /// No payload is opened. Of each row on the page it is checked, by its times and size, that `meta.json` is what it was
-    /// when it was indexed; where not, it is read again, so that damage shows at once.
+    /// No payload is opened. Each row on the page is checked against its checksum, the filter, and the order, and by times and
+    /// size whether `meta.json` is what it was when it was indexed. Where it is not, it is read again, so that damage shows at
+    /// once. A damaged index is rebuilt first.
     pub fn list(&self, filter: &Filter) -> Result<Page> {
         let search = Search::new(filter)?;
         // What was looked at already is as it was then; it may be that it is to be looked at each time.
@@ -76,10 +77,7 @@ impl Store {
     /// Brings the rows of some outputs in line with their files.
     pub(crate) fn sync(&self, ids: &[String]) -> Result<()> {
         self.index().lock()?.transaction(|transaction| {
-            for id in ids {
-                rows::sync(transaction, self.layout(), id)?;
-            }
-            Ok(())
+            ids.iter().try_for_each(|id| rows::sync(transaction, self.layout(), id))
         })
     }
 }
@@ -88,6 +86,8 @@ impl Store {
 struct Search {
     condition: String,
     values: Vec<Value>,
+    /// The times after and before which an output was made.
+    times: (Option<i64>, Option<i64>),
     order: &'static str,
     /// The index that has rows in this order.
     index: &'static str,
@@ -118,7 +118,7 @@ impl Search {
             conditions => format!("WHERE {}", conditions.join(" AND ")),
         };
         let (order, index) = order(filter.sort_by, filter.sort_order);
-        Ok(Self { condition, values, order, index })
+        Ok(Self { condition, values, times: (after, before), order, index })
     }
 
     fn run(&self, transaction: &Transaction<'_>, filter: &Filter) -> Done<Found> {
@@ -130,6 +130,16 @@ impl Search {
         let shown = filter.offset.saturating_add(found.page.rows.len() as u64);
         found.page.has_more = shown < total;
         Ok(found)
+    }
+
+    /// True if a row passes the filter.
+    fn passes(&self, record: &Record, filter: &Filter) -> bool {
+        let is = |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
+        is(&filter.conversation_id, &record.conversation_id)
+            && is(&filter.tool_name, &record.tool_name)
+            && filter.success.is_none_or(|success| record.success == Some(success.into()))
+            && self.times.0.is_none_or(|after| record.created_at > after)
+            && self.times.1.is_none_or(|before| record.created_at < before)
     }
 
     fn total(&self, transaction: &Transaction<'_>) -> Done<u64> {
@@ -147,20 +157,43 @@ impl Search {
         let index = if found.page.total >= MANY { self.index } else { "" };
         let (condition, order) = (&self.condition, self.order);
         let sql = format!(
-            "SELECT stamp, row FROM (SELECT number FROM output {index} {condition} ORDER BY {order} LIMIT ? OFFSET ?)
-             AS page JOIN output USING (number) JOIN shown ON shown.output = number ORDER BY {order}"
+            "SELECT {} FROM (SELECT number FROM output {index} {condition} ORDER BY {order} LIMIT ? OFFSET ?)
+             AS page LEFT JOIN output USING (number) LEFT JOIN shown ON shown.output = number ORDER BY {order}",
+            record::COLUMNS
         );
         let bound = |count: u64| Value::Integer(i64::try_from(count).unwrap_or(i64::MAX));
         let values = self.values.iter().cloned().chain([bound(filter.limit), bound(filter.offset)]);
         let mut statement = transaction.prepare_cached(&sql)?;
-        let rows = statement.query_map(params_from_iter(values), shown)?;
-        for row in rows {
-            let (stamp, row) = row?;
-            found.stamps.push(stamp);
-            found.page.rows.push(row);
+        let mut rows = statement.query(params_from_iter(values))?;
+        let mut last: Option<Record> = None;
+        while let Some(row) = rows.next()? {
+            let record = Record::read(row)?;
+            let is_in_order = last.as_ref().is_none_or(|last| precedes(last, &record, filter));
+            if !is_in_order || !self.passes(&record, filter) {
+                return Err(Fault::Damaged("a list has a row that does not belong there".into()));
+            }
+            found.stamps.push(record.stamp.clone());
+            let row = serde_json::from_str(&record.row);
+            found.page.rows.push(row.map_err(|error| Fault::Damaged(error.to_string()))?);
+            last = Some(record);
+        }
+        let expected = filter.limit.min(found.page.total.saturating_sub(filter.offset));
+        if found.page.rows.len() as u64 != expected {
+            return Err(Fault::Damaged("a list has not as many rows as it counts".into()));
         }
         Ok(())
     }
+}
+
+/// True if one row precedes the other in the order that was asked for.
+fn precedes(one: &Record, other: &Record, filter: &Filter) -> bool {
+    let order = match filter.sort_by {
+        SortBy::CreatedAt => one.created_at.cmp(&other.created_at),
+        SortBy::Size => one.size.cmp(&other.size),
+        SortBy::ToolName => one.tool_name.cmp(&other.tool_name),
+    };
+    let order = if filter.sort_order == SortOrder::Desc { order.reverse() } else { order };
+    order.then(other.created_at.cmp(&one.created_at)).then(one.id.cmp(&other.id)).is_lt()
 }
 
 /// The order of rows, and the index that has it.
@@ -175,11 +208,4 @@ const fn order(by: SortBy, order: SortOrder) -> (&'static str, &'static str) {
             ("tool_name DESC, created_at DESC, id", "INDEXED BY by_tool_desc")
         }
     }
-}
-
-fn shown(row: &SqlRow<'_>) -> rusqlite::Result<(String, Row)> {
-    let text: String = row.get(1)?;
-    let unreadable =
-        |error| rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error));
-    Ok((row.get(0)?, serde_json::from_str(&text).map_err(unreadable)?))
 }

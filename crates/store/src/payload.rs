@@ -10,22 +10,23 @@ use trommel::reader::{Input, MapPolicy};
 use zeekstd::Decoder;
 
 use crate::db;
+use crate::disk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Stored;
 use crate::store::Store;
-use crate::{disk, map};
 
 impl Store {
-    /// The payload as a document whose framing is set, to be questioned any number of times: mapped when it is plain, unpacked
-    /// while it is read when it is packed. An error of kind [`NotJson`](ErrorKind::NotJson) for text.
+    /// The payload as a document whose framing is set, which can be queried any number of times. An error of kind
+    /// [`NotJson`](ErrorKind::NotJson) for text. While it is open, the output is not evicted.
     ///
-    /// As long as it lives, the output is not evicted.
+    /// A plain payload is read through a window, or mapped if [`StoreOptions::mapping`](crate::StoreOptions::mapping) allows it;
+    /// a packed one is unpacked while it is read.
     pub fn document(&self, stored: &Stored) -> Result<Document> {
         let Some(records) = stored.framing else {
             return Err(not_json(stored));
         };
         let (file, path) = self.open_payload(stored)?;
-        let policy = if stored.packed { MapPolicy::never() } else { map::sealed() };
+        let policy = if stored.packed { MapPolicy::never() } else { self.options().mapping };
         let unreadable = |cause| Error::io("read", &path, cause);
         let document = Input::from_file(file, policy).and_then(Document::from_input).map_err(unreadable)?;
         // What we packed ourselves may be as repetitive as it likes.

@@ -31,8 +31,8 @@ const GLANCE: Duration = Duration::from_millis(250);
 pub(crate) struct Held {
     layout: Layout,
     id: String,
-    /// Locked as long as it is open.
-    marker: File,
+    /// Locked as long as it is open; nothing where the disk had no room for one.
+    marker: Option<File>,
     temporaries: Vec<PathBuf>,
     /// Whether the index may not say what the files say.
     unsettled: bool,
@@ -50,7 +50,33 @@ impl Held {
             );
             return Err(Error::new(ErrorKind::Exists, message).at(&path));
         };
+        let marker = Some(marker);
         Ok(Self { layout: layout.clone(), id: id.into(), marker, temporaries: Vec::new(), unsettled })
+    }
+
+    /// Takes an output that is to be removed. On a disk without room even for the marker, the index is removed first, and when
+    /// that does not help the output is taken without one: the lock of the index keeps other removals away, nothing can be
+    /// written, and there is no index that has to be brought in line.
+    pub(crate) fn take_to_remove(
+        layout: &Layout,
+        locked: &mut Locked<'_, Outputs>,
+        id: &str,
+    ) -> Result<Self> {
+        let full = |error: &Error| error.kind() == ErrorKind::Full;
+        match Self::take(layout, id) {
+            Err(error) if full(&error) => locked.discard()?,
+            taken => return taken,
+        }
+        match Self::take(layout, id) {
+            Err(error) if full(&error) => Ok(Self {
+                layout: layout.clone(),
+                id: id.into(),
+                marker: None,
+                temporaries: Vec::new(),
+                unsettled: false,
+            }),
+            taken => taken,
+        }
     }
 
     /// Which output it is.
@@ -100,11 +126,13 @@ impl Drop for Held {
         for path in &self.temporaries {
             clean &= disk::remove(path).is_ok();
         }
-        if clean {
+        if clean && self.marker.is_some() {
             // Where it cannot be removed, it is swept out later.
             let _ = disk::remove(&self.layout.marker(&self.id));
         }
-        let _ = self.marker.unlock();
+        if let Some(marker) = &self.marker {
+            let _ = marker.unlock();
+        }
     }
 }
 
@@ -176,7 +204,7 @@ pub(crate) fn is_held(layout: &Layout, id: &str) -> bool {
 }
 
 impl Store {
-    /// Brings the index in line with outputs that somebody was changing when they were ended.
+    /// Brings the index in line with outputs that were being changed when their process ended.
     pub(crate) fn recover(&self) -> Result<()> {
         let layout = self.layout();
         let left = left(layout)?;
@@ -191,13 +219,14 @@ impl Store {
     }
 }
 
-/// Brings the index in line with one output that nobody holds, and removes what is left of it when it is published or old.
+/// Brings the index in line with one output that no process holds, and removes what is left of it when it is published or old.
 pub(crate) fn settle(layout: &Layout, locked: &mut Locked<'_, Outputs>, left: &Left) -> Result<bool> {
     let path = layout.marker(&left.id);
     if is_held(layout, &left.id) {
         return Ok(false);
     }
-    let is_there = locked.transaction(|transaction| rows::sync(transaction, layout, &left.id))?;
+    rows::sync_or_discard(locked, layout, [left.id.as_str()])?;
+    let is_there = disk::look(&layout.meta(&left.id)).is_ok_and(|found| found.is_some());
     if !is_there && !left.is_old() {
         return Ok(false);
     }

@@ -296,8 +296,8 @@ impl Store {
             .and_then(|()| disk::sync_folder(&folder))
             .and_then(|()| self.enlist(stored));
         published.inspect(|()| held.settle()).inspect_err(|error| {
-            // Who made the index anew meanwhile has found the files. Where it cannot be had, whoever opens the store next
-            // looks at them again.
+            // A rebuild in between may have found the files. Where the index cannot be locked or changed, the next process that
+            // opens the store brings it in line.
             let is_undone = self.withdraw(&stored.id).is_ok()
                 && error.kind() != ErrorKind::Busy
                 && self.sync(std::slice::from_ref(&stored.id)).is_ok();

@@ -96,12 +96,21 @@ pub struct Verified {
     pub outputs: u64,
     /// Bytes of payloads read, uncompressed.
     pub bytes: u64,
-    /// Damages told.
+    /// Damages found.
     pub damaged: u64,
+    /// Files that belong to no output, such as those of a writer that was killed. They are no damage, and reported as
+    /// [`DamageKind::Stray`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub strays: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Verified {
-    /// Whether everything is as it was stored.
+    /// True if everything is as it was stored. Strays do not count.
     pub fn is_whole(&self) -> bool {
         self.damaged == 0
     }
@@ -136,7 +145,7 @@ pub enum DamageKind {
     Length,
     /// The payload has other bytes, or cannot be unpacked.
     Content,
-    /// The file belongs to no output.
+    /// The file belongs to no output. That is no damage.
     Stray,
     /// The index says something else.
     Index,

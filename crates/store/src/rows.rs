@@ -4,33 +4,48 @@ use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::control::{Control, Progress};
-use crate::db::{Contents, Done};
-use crate::error::Result;
+use crate::db::{Contents, Done, Fault, Locked};
+use crate::error::{ErrorKind, Result};
 use crate::filter::Row;
 use crate::layout::{Layout, Part};
 use crate::meta;
 use crate::output::Stored;
 use crate::{clock, disk, id};
 
+pub(crate) use record::Record;
+
+pub(crate) mod audit;
+pub(crate) mod record;
+
 /// What the index is made from.
 pub(crate) struct Outputs(pub(crate) Layout);
 
 impl Contents for Outputs {
     const APPLICATION: i32 = 0x7472_6F6D;
-    const VERSION: i32 = 1;
+    const VERSION: i32 = 2;
     const SCHEMA: &'static str = include_str!("schema.sql");
     const DISPOSABLE: bool = true;
-    // Where it can be told that the system was started anew, the index is then compared with the files.
+    // Where a restart of the system can be detected, the index is compared with the files after it.
     const SYNCHRONOUS: &'static str = if cfg!(target_os = "linux") { "normal" } else { "full" };
 
     fn fill(&self, transaction: &Transaction<'_>) -> Done<()> {
         for id in ids(&self.0)? {
-            sync(transaction, &self.0, &id?)?;
+            if let Some(entry) = look(&self.0, &id?) {
+                insert(transaction, &entry)?;
+            }
         }
         note_boot(transaction)
+    }
+
+    fn is_stale(connection: &Connection) -> rusqlite::Result<bool> {
+        is_after_boot(connection)
+    }
+
+    fn reconcile(&self, transaction: &Transaction<'_>) -> Done<()> {
+        audit::reconcile(transaction, &self.0)
     }
 }
 
@@ -138,44 +153,60 @@ pub(crate) fn ids(layout: &Layout) -> Result<impl Iterator<Item = Result<String>
     }))
 }
 
-/// Brings the row of one output in line with its files; whether there is one.
-pub(crate) fn sync(transaction: &Transaction<'_>, layout: &Layout, id: &str) -> Done<bool> {
-    match look(layout, id) {
-        Some(entry) => upsert(transaction, &entry).map(|()| true),
-        None => remove(transaction, id).map(|()| false),
+/// Brings the row of one output in line with its files. Where it is, nothing is written, which a full disk has room for.
+pub(crate) fn sync(transaction: &Transaction<'_>, layout: &Layout, id: &str) -> Done<()> {
+    let found = look(layout, id);
+    if indexed(transaction, id)? == found {
+        return Ok(());
+    }
+    match found {
+        Some(entry) => upsert(transaction, &entry),
+        None => remove(transaction, id),
     }
 }
 
-/// Numbers in the index have 63 bits.
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
+/// The same for several outputs. Where the disk has no room for the change, the index is removed: it is rebuilt when it is read
+/// next, and until then takes no space.
+pub(crate) fn sync_or_discard<'a>(
+    locked: &mut Locked<'_, Outputs>,
+    layout: &Layout,
+    ids: impl IntoIterator<Item = &'a str>,
+) -> Result<()> {
+    let ids = ids.into_iter().collect::<Vec<_>>();
+    let synced =
+        locked.transaction(|transaction| ids.iter().try_for_each(|id| sync(transaction, layout, id)));
+    match synced {
+        Err(error) if error.kind() == ErrorKind::Full => locked.discard(),
+        synced => synced,
+    }
 }
 
 pub(crate) fn upsert(transaction: &Transaction<'_>, entry: &Entry) -> Done<()> {
     remove(transaction, &entry.row.id)?;
-    let row = &entry.row;
-    let known = !row.corrupted;
+    insert(transaction, entry)
+}
+
+fn insert(transaction: &Transaction<'_>, entry: &Entry) -> Done<()> {
+    let record = Record::of(entry)?;
     transaction
         .prepare_cached(
             "INSERT INTO output (id, tool_name, conversation_id, success, created_at, size, disk, kept, stamp)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
         .execute(params![
-            row.id,
-            known.then_some(&row.tool_name),
-            row.conversation_id,
-            known.then_some(row.success),
-            row.created_at,
-            signed(row.size_bytes),
-            signed(entry.disk_bytes),
-            row.pinned || row.corrupted,
-            entry.stamp,
+            record.id,
+            record.tool_name,
+            record.conversation_id,
+            record.success,
+            record.created_at,
+            record.size,
+            record.disk,
+            record.kept,
+            record.stamp,
         ])?;
-    let unwritable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
-    let text = serde_json::to_string(row).map_err(unwritable)?;
     transaction
-        .prepare_cached("INSERT INTO shown (output, row) VALUES (?1, ?2)")?
-        .execute(params![transaction.last_insert_rowid(), text])?;
+        .prepare_cached("INSERT INTO shown (output, row, sum) VALUES (?1, ?2, ?3)")?
+        .execute(params![transaction.last_insert_rowid(), record.row, record.sum()])?;
     Ok(())
 }
 
@@ -223,15 +254,15 @@ fn boot() -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// Whether the system was started anew since the index was last compared with the files: what it was told last may then be
-/// lost, as it is not waited for.
-pub(crate) fn is_after_boot(transaction: &Transaction<'_>) -> Done<bool> {
-    let mut statement = transaction.prepare_cached("SELECT value FROM fact WHERE name = 'boot'")?;
+/// True if the system was restarted since the index was last compared with the files. The last changes may then be lost, as no
+/// change waits for the disk.
+fn is_after_boot(connection: &Connection) -> rusqlite::Result<bool> {
+    let mut statement = connection.prepare_cached("SELECT value FROM fact WHERE name = 'boot'")?;
     let noted: Option<String> = statement.query_row([], |row| row.get(0)).optional()?;
     Ok(noted != Some(boot().unwrap_or_default()))
 }
 
-pub(crate) fn note_boot(transaction: &Transaction<'_>) -> Done<()> {
+fn note_boot(transaction: &Transaction<'_>) -> Done<()> {
     let boot = boot().unwrap_or_default();
     transaction
         .prepare_cached("INSERT OR REPLACE INTO fact (name, value) VALUES ('boot', ?1)")?
@@ -250,51 +281,53 @@ pub(crate) fn fill_again(
     transaction.execute("DELETE FROM output", [])?;
     for id in ids(layout)? {
         control.pass(progress)?;
-        sync(transaction, layout, &id?)?;
+        if let Some(entry) = look(layout, &id?) {
+            insert(transaction, &entry)?;
+        }
         progress.outputs += 1;
     }
     note_boot(transaction)?;
-    two(transaction, "SELECT count(*), coalesce(sum(tool_name IS NULL), 0) FROM output")
+    let (outputs, corrupted) =
+        two(transaction, "SELECT count(*), coalesce(sum(tool_name IS NULL), 0) FROM output")?;
+    // Deleting rows from a damaged table leaves some of the damage.
+    audit::inspect(transaction)?.sound()?;
+    Ok((outputs, corrupted))
 }
 
-/// Adds rows for outputs that have none, and removes rows whose outputs are gone.
-pub(crate) fn catch_up(transaction: &Transaction<'_>, layout: &Layout) -> Done<()> {
-    for id in ids(layout)? {
-        let id = id?;
-        let mut statement = transaction.prepare_cached("SELECT 1 FROM output WHERE id = ?1")?;
-        if !statement.exists([&id])? {
-            sync(transaction, layout, &id)?;
-        }
-    }
-    let mut last = String::new();
-    loop {
-        let some = indexed_after(transaction, &last)?;
-        let Some(end) = some.last() else { break };
-        for id in some.iter().filter(|id| !matches!(disk::look(&layout.meta(id)), Ok(Some(_)))) {
-            sync(transaction, layout, id)?;
-        }
-        last.clone_from(end);
-    }
-    note_boot(transaction)
-}
-
-/// Some ids of the index that follow one, in their order.
+/// Some ids of the index that follow one, in strictly rising order: a damaged index fails here, as a search from the last id on
+/// would not come to an end.
 pub(crate) fn indexed_after(transaction: &Transaction<'_>, id: &str) -> Done<Vec<String>> {
     let mut statement =
         transaction.prepare_cached("SELECT id FROM output WHERE id > ?1 ORDER BY id LIMIT 1000")?;
-    let ids = statement.query_map([id], |row| row.get(0))?;
-    Ok(ids.collect::<rusqlite::Result<_>>()?)
+    let ids = statement.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    let mut last = id;
+    for id in &ids {
+        if id.as_str() <= last || !id::is_valid(id) {
+            return Err(Fault::Damaged("ids are not in their order".into()));
+        }
+        last = id;
+    }
+    Ok(ids)
 }
 
-/// The row of an output as it stands in the index.
+/// True if the index has a row of an output.
+pub(crate) fn is_indexed(transaction: &Transaction<'_>, id: &str) -> Done<bool> {
+    let mut statement = transaction.prepare_cached("SELECT 1 FROM output WHERE id = ?1")?;
+    Ok(statement.exists([id])?)
+}
+
+/// The row of an output as the index has it.
 pub(crate) fn indexed(transaction: &Transaction<'_>, id: &str) -> Done<Option<Entry>> {
-    let sql = "SELECT stamp, disk, row FROM output JOIN shown ON shown.output = number WHERE id = ?1";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let found = statement.query_row([id], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?))
-    });
-    let Some((stamp, disk, text)) = found.optional()? else { return Ok(None) };
-    let unreadable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
-    let row = serde_json::from_str(&text).map_err(unreadable)?;
-    Ok(Some(Entry { row, disk_bytes: u64::try_from(disk).unwrap_or(0), stamp }))
+    let sql = format!(
+        "SELECT {} FROM output LEFT JOIN shown ON shown.output = number WHERE id = ?1",
+        record::COLUMNS
+    );
+    let mut statement = transaction.prepare_cached(&sql)?;
+    let mut rows = statement.query([id])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let record = Record::read(row)?;
+    if record.id != id {
+        return Err(Fault::Damaged("a row was found by the id of another output".into()));
+    }
+    record.entry().map(Some)
 }

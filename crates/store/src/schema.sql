@@ -14,10 +14,11 @@ CREATE TABLE output (
     stamp TEXT NOT NULL
 ) STRICT;
 
--- The rest of each row, as JSON, read for the rows of a page alone.
+-- The rest of each row, as JSON, and the checksum of both parts, read for the rows of a page alone.
 CREATE TABLE shown (
     output INTEGER PRIMARY KEY,
-    row TEXT NOT NULL
+    row TEXT NOT NULL,
+    sum INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE total (count INTEGER NOT NULL, disk INTEGER NOT NULL) STRICT;

@@ -1,10 +1,11 @@
 //! The store: what is opened, and what all its parts share.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use crate::control::Control;
 use crate::db::Database;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::history::Executions;
 use crate::layout::Layout;
 use crate::options::StoreOptions;
@@ -19,6 +20,10 @@ pub struct Store {
     options: StoreOptions,
     index: Database<Outputs>,
     executions: Executions,
+    /// True once this process has compared the index with the descriptions to decide a deletion.
+    audited: AtomicBool,
+    /// Why the index could not be brought in line when the store was opened.
+    unrecovered: Option<Error>,
 }
 
 impl std::fmt::Debug for Store {
@@ -31,24 +36,37 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens the store in a folder, which is made where there is none. A folder of somebody else, or one that others may write
-    /// to, is refused.
+    /// Opens the store in a folder, which is created if there is none. A folder of another user, or one that others may write to,
+    /// is refused.
     ///
-    /// What others were writing when they were ended is put in order.
+    /// The index is brought in line with outputs that were being changed when their process ended. Where that fails, as on a
+    /// disk that cannot be written to, outputs can be read all the same: lists are then built from the descriptions, in memory.
     pub fn open(root: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         let layout = Layout::open(root.as_ref())?;
         let (index, lock) = (layout.file("index.sqlite"), layout.file("lock"));
         let index = Database::new(index, &lock, options.patience, Outputs(layout.clone()))?;
         let executions = Executions::open(&layout, &options)?;
-        let store = Self { layout, options, index, executions };
-        store.catch_up()?;
-        store.recover()?;
+        let audited = AtomicBool::new(false);
+        let mut store = Self { layout, options, index, executions, audited, unrecovered: None };
+        match store.recover() {
+            Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
+            Err(error) => {
+                store.index.bypass();
+                store.unrecovered = Some(error);
+            }
+            Ok(()) => {}
+        }
         Ok(store)
     }
 
     /// The folder.
     pub fn root(&self) -> &Path {
         self.layout.root()
+    }
+
+    /// Why the index could not be brought up to date when the store was opened, if it could not. Outputs can be read all the same.
+    pub fn recovery_error(&self) -> Option<&Error> {
+        self.unrecovered.as_ref()
     }
 
     /// The history of executions.
@@ -68,24 +86,22 @@ impl Store {
         &self.index
     }
 
-    /// After the system was started anew, compares the names of the files with those in the index.
-    fn catch_up(&self) -> Result<()> {
-        if self.index.read(rows::is_after_boot)? {
-            self.index.lock()?.transaction(|transaction| rows::catch_up(transaction, &self.layout))?;
-        }
-        Ok(())
+    pub(crate) fn audited(&self) -> &AtomicBool {
+        &self.audited
     }
 
-    /// Makes the index anew from the files of the outputs. It is never needed, unless somebody has changed these files.
+    /// Rebuilds the index from the files of the outputs. That is needed only after other programs have added or changed such
+    /// files.
     pub fn rebuild(&self) -> Result<Rebuilt> {
         self.rebuild_with(&Control::new())
     }
 
-    /// The same, which can be cancelled, and then leaves the index as it was, and tells how far it is, in outputs.
+    /// The same with a [`Control`], which reports outputs. A cancelled rebuild leaves the index as it was.
     pub fn rebuild_with(&self, control: &Control) -> Result<Rebuilt> {
         let mut locked = self.index.lock()?;
         let (outputs, corrupted) =
             locked.transaction(|transaction| rows::fill_again(transaction, &self.layout, control))?;
+        locked.truncate();
         let strays = self.strays()?.len() as u64;
         Ok(Rebuilt { outputs, corrupted, strays })
     }

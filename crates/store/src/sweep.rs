@@ -58,13 +58,13 @@ impl Store {
             return Ok(());
         }
         // Nobody may give it a description between the last look at it and its end.
-        let Ok(mut held) = Held::take(self.layout(), &found.id) else { return Ok(()) };
+        let Ok(mut held) = Held::take_to_remove(self.layout(), locked, &found.id) else { return Ok(()) };
         if !self.is_orphan(&found.id, &found.path) {
             return Ok(());
         }
         self.note(&found.path, found.what, swept);
         disk::remove(&found.path)?;
-        locked.transaction(|transaction| rows::sync(transaction, self.layout(), &found.id))?;
+        rows::sync_or_discard(locked, self.layout(), [found.id.as_str()])?;
         held.settle();
         Ok(())
     }

@@ -1,4 +1,5 @@
 //! Tests that look inside: which operations are done, and what comes of each that fails.
 
 mod broken;
+mod full;
 mod opens;

@@ -3,13 +3,17 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use rusqlite::Transaction;
+
 use crate::control::{Control, Progress};
+use crate::db::Done;
 use crate::error::{Error, ErrorKind, Result, shown};
 use crate::glimpse::Glimpse;
 use crate::layout::Layout;
 use crate::output::Stored;
 use crate::payload::Payload;
 use crate::reports::{Damage, DamageKind, Stray, Verified};
+use crate::rows::audit::{self, Finding};
 use crate::rows::{self, Content};
 use crate::store::Store;
 use crate::{disk, meta, pending};
@@ -19,25 +23,29 @@ const CHUNK: usize = 1 << 20;
 /// How often a row that differs from its files is compared with them.
 const LOOKS: u32 = 3;
 
-/// What was found so far, and who is told.
+/// The findings so far, and the caller they are reported to.
 struct Report<'a> {
     layout: &'a Layout,
     control: &'a Control,
     verified: Verified,
-    /// What there was to do in the beginning.
+    /// The outputs and bytes that there were at the start.
     of: Content,
+    /// A row of the index that is damaged, until one is reported.
+    damaged_row: Option<String>,
     told: &'a mut dyn FnMut(&Damage),
 }
 
 impl Report<'_> {
-    /// Tells of a damage, whose file is given as it is opened.
+    /// Reports a damage, whose file is given as it is opened.
     fn tell(&mut self, id: Option<&str>, path: &Path, kind: DamageKind, message: impl Into<String>) {
-        self.verified.damaged += 1;
+        let count =
+            if kind == DamageKind::Stray { &mut self.verified.strays } else { &mut self.verified.damaged };
+        *count += 1;
         let (id, path) = (id.map(str::to_owned), self.layout.relative(path));
         (self.told)(&Damage { id, path, kind, message: message.into() });
     }
 
-    /// Tells how far it is, with so many bytes of the output at hand.
+    /// Reports progress, with the bytes of the current output that were read, and fails when the work was cancelled.
     fn pass(&self, bytes: u64) -> Result<()> {
         self.control.pass(Progress {
             outputs: self.verified.outputs,
@@ -47,29 +55,53 @@ impl Report<'_> {
         })
     }
 
-    fn tell_of_index(&mut self, id: &str, what: &str) {
+    fn tell_of_index(&mut self, id: Option<&str>, what: &str) {
+        self.damaged_row = None;
         let index = self.layout.file("index.sqlite");
-        self.tell(Some(id), &index, DamageKind::Index, format!("{what}: rebuild the index"));
+        self.tell(id, &index, DamageKind::Index, format!("{what}: rebuild the index"));
     }
+}
+
+/// How much of the index can be compared with the files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Index {
+    /// All of it, once it was brought in line where it may be behind.
+    Sound,
+    /// All of it as it is: some rows are damaged.
+    Damaged,
+    /// Nothing: there is none, or its structure is damaged.
+    Unusable,
 }
 
 impl Store {
     /// Reads every output and compares it with what was stored: descriptions, payloads to the last byte, and the index. Each
-    /// damage is told as it is found. Others may go on using the store.
+    /// damage is reported as it is found. Other processes may keep using the store.
+    ///
+    /// Files that a killed writer has left are reported as [`DamageKind::Stray`], and are no damage.
     pub fn verify(&self, told: &mut dyn FnMut(&Damage)) -> Result<Verified> {
         self.verify_with(&Control::new(), told)
     }
 
-    /// The same, which can be cancelled and tells how far it is, in outputs and bytes.
+    /// The same with a [`Control`], which can cancel it, and reports outputs and bytes.
     pub fn verify_with(&self, control: &Control, told: &mut dyn FnMut(&Damage)) -> Result<Verified> {
-        let of = self.index().read(rows::content)?;
-        let mut report = Report { layout: self.layout(), control, verified: Verified::default(), of, told };
+        let (of, verified) = (Content::default(), Verified::default());
+        let mut report = Report { layout: self.layout(), control, verified, of, damaged_row: None, told };
+        report.pass(0)?;
+        let index = self.inspect_index(&mut report)?;
+        if index != Index::Unusable {
+            report.of = self.read_index(index, rows::content)?;
+        }
         for id in rows::ids(self.layout())? {
             report.pass(0)?;
-            self.verify_output(&id?, &mut report)?;
+            self.verify_output(&id?, index, &mut report)?;
         }
         report.pass(0)?;
-        self.verify_index(&mut report)?;
+        if index != Index::Unusable {
+            self.verify_index(index, &mut report)?;
+        }
+        if let Some(what) = report.damaged_row.take() {
+            report.tell_of_index(None, &what);
+        }
         for stray in self.strays()? {
             let what = match stray.what {
                 Stray::Temporary => "it was left by a writer that came to no end",
@@ -81,7 +113,34 @@ impl Store {
         Ok(report.verified)
     }
 
-    fn verify_output(&self, id: &str, report: &mut Report<'_>) -> Result<()> {
+    /// Inspects the index as it is, before anything repairs it.
+    fn inspect_index(&self, report: &mut Report<'_>) -> Result<Index> {
+        match self.index().read_unrepaired(audit::inspect) {
+            Ok(Finding::Sound) => Ok(Index::Sound),
+            Ok(Finding::Rows(what)) => {
+                report.damaged_row = Some(what);
+                Ok(Index::Damaged)
+            }
+            Ok(Finding::Structure(what)) => {
+                report.tell_of_index(None, &format!("the index is damaged ({})", shown(&what)));
+                Ok(Index::Unusable)
+            }
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                report.tell_of_index(None, &error.to_string());
+                Ok(Index::Unusable)
+            }
+            // On a full disk there may be no index, and then none is damaged.
+            Err(error) if error.kind() == ErrorKind::Full => Ok(Index::Unusable),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads the index: what is damaged must be found, not repaired.
+    fn read_index<T>(&self, index: Index, work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
+        if index == Index::Sound { self.index().read(work) } else { self.index().read_unrepaired(work) }
+    }
+
+    fn verify_output(&self, id: &str, index: Index, report: &mut Report<'_>) -> Result<()> {
         let path = self.layout().meta(id);
         let read = disk::read(&path, meta::LONGEST);
         let stored = match read {
@@ -103,7 +162,7 @@ impl Store {
             Err((kind, message)) => report.tell(Some(id), &path, kind, message),
         }
         report.verified.outputs += 1;
-        self.verify_row(id, report)
+        if index == Index::Unusable { Ok(()) } else { self.verify_row(id, index, report) }
     }
 
     fn verify_payload(&self, stored: &Stored, report: &mut Report<'_>) -> Result<()> {
@@ -133,31 +192,41 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the index says what the files say.
-    fn verify_row(&self, id: &str, report: &mut Report<'_>) -> Result<()> {
-        // Somebody may change it between one look and the other, but hardly each time.
+    /// Compares the row of an output with its files.
+    fn verify_row(&self, id: &str, index: Index, report: &mut Report<'_>) -> Result<()> {
+        // A process may change it between one look and the other, but hardly each time.
         for _ in 0..LOOKS {
             let found = rows::look(self.layout(), id);
-            let indexed = self.index().read(|transaction| rows::indexed(transaction, id))?;
+            let indexed = match self.read_index(index, |transaction| rows::indexed(transaction, id)) {
+                Err(error) if error.kind() == ErrorKind::Corrupt => break,
+                indexed => indexed?,
+            };
             if indexed == found || found.is_none() || pending::is_held(self.layout(), id) {
                 return Ok(());
             }
         }
-        report.tell_of_index(id, "the index does not say of this output what its files say");
+        report.tell_of_index(Some(id), "the index does not say of this output what its files say");
         Ok(())
     }
 
-    /// Rows of the index without an output.
-    fn verify_index(&self, report: &mut Report<'_>) -> Result<()> {
+    /// Reports rows of the index without an output.
+    fn verify_index(&self, index: Index, report: &mut Report<'_>) -> Result<()> {
         let mut last = String::new();
         loop {
-            let some = self.index().read(|transaction| rows::indexed_after(transaction, &last))?;
+            report.pass(0)?;
+            let some = self.read_index(index, |transaction| rows::indexed_after(transaction, &last));
+            let some = match some {
+                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                    report.tell_of_index(None, &error.to_string());
+                    return Ok(());
+                }
+                some => some?,
+            };
             let Some(end) = some.last() else { return Ok(()) };
             for id in &some {
-                if !self.exists(id)?
-                    && self.index().read(|transaction| rows::indexed(transaction, id))?.is_some()
-                {
-                    report.tell_of_index(id, "the index has an output that is gone");
+                let is_listed = || self.read_index(index, |transaction| rows::is_indexed(transaction, id));
+                if !self.exists(id)? && is_listed()? {
+                    report.tell_of_index(Some(id), "the index has an output that is gone");
                 }
             }
             last.clone_from(end);

@@ -17,13 +17,15 @@ mod pattern;
 mod selector;
 
 use crate::naive::{Document, Span, ValueId};
-use trommel_query::Segments;
+use trommel_query::{Logical, Segments};
 
 /// What a name selector selects in an object that repeats the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Duplicates {
     /// The first member of that name.
     First,
+    /// The last member of that name.
+    Last,
     /// Every member of that name.
     All,
 }
@@ -44,6 +46,11 @@ pub fn evaluate(document: &Document, query: &Segments, duplicates: Duplicates) -
     let evaluation = Evaluation { document, duplicates };
     let node = |value| Node { value, span: document[value].span, path: document.path(value) };
     evaluation.select(document.root(), query).into_iter().map(node).collect()
+}
+
+/// Returns true if a filter holds for the document as a whole, `@` and `$` both being its root.
+pub fn holds(document: &Document, filter: &Logical, duplicates: Duplicates) -> bool {
+    Evaluation { document, duplicates }.holds(filter, document.root())
 }
 
 /// The same nodes in the order in which they begin in the text; a node selected several times stands several times in a

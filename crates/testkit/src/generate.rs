@@ -23,7 +23,7 @@ mod stream;
 
 pub use damage::damage;
 pub use document::document;
-pub use query::{Wishes, query};
+pub use query::{Wishes, filter, query};
 pub use random::Random;
 pub use shape::{Layout, Names, Numbers, Shape};
 pub use stream::stream;

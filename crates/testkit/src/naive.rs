@@ -23,7 +23,7 @@ mod parser;
 mod path;
 mod tree;
 
-pub use equal::equal;
+pub use equal::{equal, equal_by};
 pub use error::{Error, ErrorKind};
 pub use framing::{Framing, Record, records};
 pub use parser::{DEPTH_LIMIT, parse, parse_within};

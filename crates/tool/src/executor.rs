@@ -178,8 +178,10 @@ impl Executor {
         let started_at = Timestamp::now();
         let clock = Instant::now();
         let entry = self.registry.entry(name);
-        let tool_name =
-            entry.as_ref().map_or_else(|| shown(name), |entry| entry.tool.metadata().name.clone());
+        // A name that no tool has may be anything, also a secret that was passed in its place.
+        let tool_name = entry
+            .as_ref()
+            .map_or_else(|| shown(&self.redaction.text(name)), |entry| entry.tool.metadata().name.clone());
         events(Event::Started);
         log::started(&tool_name);
         let mut call = Attempt { executor: self, context, started_at, parameters: Map::new() };

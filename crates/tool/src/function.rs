@@ -7,7 +7,7 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::metadata::Metadata;
 use crate::output::Output;
-use crate::tool::Tool;
+use crate::tool::{Permissions, Tool};
 
 /// A tool made from a function.
 #[derive(Clone)]
@@ -55,6 +55,10 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         (**self).run(call)
+    }
+
+    fn within(&self, permissions: Permissions) -> Option<Arc<dyn Tool>> {
+        (**self).within(permissions)
     }
 
     fn dry_run(&self, call: &Call<'_>) -> Option<String> {

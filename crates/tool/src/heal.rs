@@ -9,6 +9,7 @@
 //! | boolean | `true` or `false` as a text, in upper or lower case |
 //! | null | `null` as a text |
 //! | array, object | a text that is such a value in JSON; for an array also a one-element array that holds such a text |
+//! | array of texts | a text that does not look like an array: it becomes the only element |
 //! | nothing (an optional member) | null |
 //!
 //! The same goes for the arguments as a whole, where null stands for none. Several rounds put right what was inside.
@@ -120,10 +121,24 @@ fn mend(schema: &Schema, arguments: &mut Value, pointer: &str, wanted: &Wanted) 
     if let Some(spelled) = wanted.types.and_then(|types| spelled(value, types)) {
         return Some(replace(arguments, pointer, spelled));
     }
+    if let Some(list) = listed(schema, value, wanted) {
+        return Some(replace(arguments, pointer, list));
+    }
     let (parent, _) = pointer.rsplit_once('/')?;
     let only = arguments.pointer(parent)?.as_array().filter(|items| items.len() == 1)?.first()?;
     let array = spelled(only, JsonTypeSet::empty().insert(JsonType::Array))?;
     Some(replace(arguments, parent, array))
+}
+
+/// A text as the only element of the list of texts that is wanted in its place.
+fn listed(schema: &Schema, value: &Value, wanted: &Wanted) -> Option<Value> {
+    // No JSON begins with `[?`, but a filter does.
+    let is_list = |text: &str| text.starts_with(['[', '{']) && !text.starts_with("[?");
+    let text = value.as_str().filter(|text| !is_list(text.trim_start()))?;
+    let wants_array = wanted.types.is_some_and(|types| types.contains(JsonType::Array));
+    let (holder, _) = wanted.keyword.rsplit_once('/')?;
+    let items = schema.text.pointer(holder)?.get("items")?.get("type")?;
+    (wants_array && items == "string").then(|| json!([text]))
 }
 
 fn replace(arguments: &mut Value, pointer: &str, to: Value) -> Healed {

@@ -199,4 +199,5 @@ pub use record::Record;
 pub use redact::{REDACTED, Redaction};
 pub use registry::{Registry, RegistryError, RegistryState};
 pub use result::{Delivered, Status, ToolExecution, ToolResult};
-pub use tool::Tool;
+pub use suggest::nearest;
+pub use tool::{Permissions, Tool};

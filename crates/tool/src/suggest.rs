@@ -8,10 +8,12 @@ const LIKENESS: f64 = 0.72;
 /// Shortest word that is looked for inside another.
 const WORD: usize = 3;
 
-/// The names most like a word, the likest first, at most so many; none rather than a silly one.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
-    let word = plain(word);
-    let scored = known.into_iter().map(|name| (likeness(&word, &plain(name)), name));
+/// The names most like a word, the likest first, at most `most`; none rather than a silly one.
+///
+/// A name with dots resembles a word as much as its last part does, with or without what is before it.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
+    let plain_word = plain(word);
+    let scored = known.into_iter().map(|name| (likeness_of_parts(&plain_word, name), name));
     let mut near = scored.filter(|(score, _)| *score >= LIKENESS).collect::<Vec<_>>();
     near.sort_by(|a, b| b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal).then_with(|| a.1.cmp(b.1)));
     near.into_iter().take(most).map(|(_, name)| name).collect()
@@ -26,6 +28,18 @@ pub(crate) fn one<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> O
 fn plain(name: &str) -> String {
     let letters = name.chars().filter(|c| c.is_alphanumeric()).take(128);
     letters.flat_map(char::to_lowercase).collect()
+}
+
+/// The likeness of a word to a name, of which the parts before the last dot count for nothing where the word has them too,
+/// and may be left out.
+fn likeness_of_parts(word: &str, name: &str) -> f64 {
+    let whole = plain(name);
+    let Some((front, last)) = name.rsplit_once('.') else { return likeness(word, &whole) };
+    let (front, last) = (plain(front), plain(last));
+    match word.strip_prefix(&front).filter(|rest| !front.is_empty() && !rest.is_empty()) {
+        Some(rest) => likeness(rest, &last),
+        None => likeness(word, &whole).max(likeness(word, &last)),
+    }
 }
 
 /// From 0 for nothing in common to 1 for equal.
@@ -61,9 +75,19 @@ mod tests {
         assert_eq!(one("bash", TOOLS), Some("Bash"));
         assert_eq!(one("web_search", TOOLS), Some("WebSearch"));
         assert_eq!(one("extract", TOOLS), Some("tool_outputs.extract"));
+        assert_eq!(one("extractt", TOOLS), Some("tool_outputs.extract"));
         assert_eq!(nearest("tool_outputs.lst", TOOLS, 3), ["tool_outputs.list"]);
         assert_eq!(one("openal", ["openai", "anthropic"]), Some("openai"));
         assert_eq!(one("ad", ["add", "all"]), Some("add"));
+    }
+
+    #[test]
+    fn a_common_front_makes_no_likeness() {
+        let tools = ["tool_outputs.stats", "tool_outputs.extract", "tool_outputs.list", "buffer_ops"];
+        for word in ["extarct", "tool_outputs.extarct", "tool_outputs_extarct"] {
+            assert_eq!(nearest(word, tools, 3), ["tool_outputs.extract"], "{word}");
+        }
+        assert_eq!(nearest("tool_outputs.unknown", tools, 3), [""; 0]);
     }
 
     #[test]

@@ -7,12 +7,15 @@ mod arguments;
 mod metadata;
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use trommel_route::look::{self, Expression, Hit, Hunt, PEEK_CHARS, Piece};
-use trommel_route::{BufferInfo, Content, Destinations, ErrorKind, Listed, Origin, Route, Target, notice};
-use trommel_tool::{Call, Failure, Metadata, Output, Registry, RegistryError, Tool};
+use trommel_route::{
+    BufferInfo, Content, Destinations, ErrorKind, Listed, Origin, Route, Target, WriteMode, notice,
+};
+use trommel_tool::{Call, Failure, Metadata, Output, Permissions, Registry, RegistryError, Tool};
 
 use crate::outputs::text::safe_json;
 use arguments::{Arguments, Operation, Range};
@@ -28,13 +31,36 @@ const LISTED: usize = 100;
 /// # Errors
 /// When a tool of this name is there already.
 pub fn register(registry: &Registry, places: &Destinations) -> Result<(), RegistryError> {
-    registry.register(BufferOps { metadata: metadata::metadata(), places: places.clone() })
+    registry.register(BufferOps::new(places, Permissions::ALL))
 }
 
 /// The tool.
 struct BufferOps {
     metadata: Metadata,
     places: Destinations,
+    permissions: Permissions,
+}
+
+impl BufferOps {
+    fn new(places: &Destinations, permissions: Permissions) -> Self {
+        Self { metadata: metadata::metadata(permissions), places: places.clone(), permissions }
+    }
+
+    /// An error for what the tool was not given leave to do.
+    fn check_permitted(&self, arguments: &Arguments) -> Result<(), Failure> {
+        let Permissions { write_files, replace_files, .. } = self.permissions;
+        if arguments.operation != Operation::Export {
+            return Ok(());
+        }
+        let why = if !write_files {
+            "this step may only look at buffers: name the tool in it, `@tools buffer_ops`"
+        } else if !replace_files && arguments.write_mode == Some(WriteMode::Replace) {
+            "this step may not replace files: pass `write_mode` append or new, or write `@tools buffer_ops(write-mode=replace)` in it"
+        } else {
+            return Ok(());
+        };
+        Err(Failure::refused(why).with("code", ErrorKind::Unsupported.code()))
+    }
 }
 
 /// What an operation answers.
@@ -47,12 +73,25 @@ impl Tool for BufferOps {
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
-        arguments.check().map_err(|failure| told(arguments.operation, failure))?;
-        let answer = Work { places: &self.places, arguments: &arguments, call }.run();
+        let checked = arguments.check().and_then(|()| self.check_permitted(&arguments));
+        checked.map_err(|failure| told(arguments.operation, failure))?;
+        let answer = Work {
+            places: &self.places,
+            arguments: &arguments,
+            call,
+            may_replace: self.permissions.replace_files,
+        }
+        .run();
         let answer = answer.map_err(|failure| told(arguments.operation, failure))?;
         // Unsafe characters in it stand as escapes, which say the same.
         let json = RawValue::from_string(safe_json(&answer.to_string()));
         json.map(Output::Json).map_err(|error| Failure::raised(&error))
+    }
+
+    fn within(&self, permissions: Permissions) -> Option<Arc<dyn Tool>> {
+        let is_within = self.permissions.write_files <= permissions.write_files
+            && self.permissions.replace_files <= permissions.replace_files;
+        (!is_within).then(|| Arc::new(Self::new(&self.places, permissions)) as Arc<dyn Tool>)
     }
 
     fn dry_run(&self, call: &Call<'_>) -> Option<String> {
@@ -83,6 +122,7 @@ struct Work<'a, 'c> {
     places: &'a Destinations,
     arguments: &'a Arguments,
     call: &'a Call<'c>,
+    may_replace: bool,
 }
 
 impl Work<'_, '_> {
@@ -204,16 +244,22 @@ impl Work<'_, '_> {
         if self.call.cancel().is_cancelled() { Failure::cancelled() } else { Failure::raised(error) }
     }
 
-    /// What is there already is not written to unless it is said how.
+    /// An existing file is not written to unless the call says how.
     fn check_free(&self, route: &Route) -> Result<(), Failure> {
         let to = self.places.would_go(route)?;
         let path = to.strip_prefix("file:").unwrap_or(&to);
         if self.arguments.write_mode.is_none() && self.places.root()?.is_there(path) {
             let message = format!(
-                "{} is there already: pass `write_mode` append, replace, or new for another name",
-                crate::outputs::text::shown(path, 200)
+                "{} is there already: pass `write_mode` {}",
+                crate::outputs::text::shown(path, 200),
+                if self.may_replace {
+                    "append, replace, or new for another name"
+                } else {
+                    "append, or new for another name"
+                }
             );
-            return Err(Failure::refused(message).with("code", ErrorKind::Exists.code()));
+            let failure = Failure::refused(message).with("code", ErrorKind::Exists.code());
+            return Err(failure.with(ARGUMENTS, json!(["write_mode"])));
         }
         Ok(())
     }
@@ -261,7 +307,10 @@ impl<R: io::Read> io::Read for Watched<'_, R> {
     }
 }
 
-/// A request that contradicts itself.
-fn refused(message: impl Into<String>) -> Failure {
-    Failure::refused(message).with("code", ErrorKind::Range.code())
+/// The member of a failure's metadata with the arguments that its message is about, for hosts that spell them otherwise.
+const ARGUMENTS: &str = "arguments";
+
+/// A request that contradicts itself, because of these arguments.
+fn refused(message: impl Into<String>, arguments: &[&str]) -> Failure {
+    Failure::refused(message).with("code", ErrorKind::Range.code()).with(ARGUMENTS, json!(arguments))
 }

@@ -64,7 +64,12 @@
 //!   mark in a stream has such a path.
 //! - **Coverage** stands in the metadata of each result: bytes read and in all, validation, whether every figure is exact,
 //!   whether all was read, and the duration. A random sample's `seed` does, too, when nobody gave one.
-//! - **Hints.** Where a path selects nothing, `warning` (in `read` the error) names the nearest path there is.
+//! - **`where`** (in `extract`, `count`, `sample`, and `stats`) keeps the records for which all its filters hold, with `@` and `$`
+//!   both the record. Cursors belong to it, and what is kept by digest is kept for its filters. In a single document, which is
+//!   kept or dropped whole, `warning` names the path that filters the elements of its longest array.
+//! - **Hints.** Where a path selects nothing, `warning` names the nearest path that selects something, a name inside a filter
+//!   included, or the length of the array, or `where` for a filter that looks inside each record ([`trommel_hints`]). A
+//!   pattern that is not an I-Regexp is always named. In `read` the error names the nearest path.
 //!
 //! # Errors
 //!
@@ -76,7 +81,7 @@
 //!
 //! A call takes memory for its answer and the engine's own bounds, never for an output or a value in it. `extract`, `count`
 //! and `stats` are one pass of the engine, `sample` is one pass that remembers places and then reads what was drawn, `read`
-//! finds and counts once and from then on reads pages. What was found out (lengths, figures, samples, shapes, compiled
+//! finds and counts once and from then on reads pages. What was found out (lengths, figures, samples, outlines, compiled
 //! queries) is kept by digest within some 30 MiB, and not read for again. A call stops within some milliseconds of its flag;
 //! `extract` and `read`, once they have something to hand over, a tenth of their time (at most two seconds) before the deadline.
 

@@ -6,7 +6,7 @@ use trommel::reader::{Config, Cursor, Kind, Payload, Result, Scalar, Validation}
 use trommel_store::{Kind as Stream, Store, Stored};
 use trommel_tool::PREVIEW_CHARS;
 
-use crate::outputs::shape::push_name;
+use crate::outputs::names::push_name;
 use crate::outputs::source::Source;
 use crate::outputs::text::{chars, first, is_unsafe, shown, string};
 

@@ -41,7 +41,7 @@ impl Queries {
     fn open(&self, input: &str) -> Result<(Document, Duplicates), Failure> {
         if let Some(id) = input.strip_prefix("output:") {
             let cannot = |error: trommel_store::Error| {
-                Failure::refused(format!("the output {} cannot be questioned: {error}", shown(id, SHOWN)))
+                Failure::refused(format!("cannot query the output {}: {error}", shown(id, SHOWN)))
                     .with("code", error.kind().code())
             };
             let stored = self.store.get(id.trim()).map_err(cannot)?;
@@ -59,12 +59,21 @@ impl Queries {
     }
 }
 
+/// The query of a source.
+fn query(text: &str) -> Result<Query, Failure> {
+    text.parse().map_err(|error| {
+        Failure::refused(format!("the query `{}` is not valid: {error}", shown(text, SHOWN)))
+    })
+}
+
 impl Fetch for Queries {
+    fn check(&self, source: &str) -> Result<(), Failure> {
+        parts(source).and_then(|(_, text)| query(text)).map(drop)
+    }
+
     fn fetch(&self, source: &str, to: &mut dyn Write) -> Result<(), Failure> {
         let (input, text) = parts(source)?;
-        let query: Query = text.parse().map_err(|error| {
-            Failure::refused(format!("the query `{}` is not valid: {error}", shown(text, SHOWN)))
-        })?;
+        let query = query(text)?;
         let (mut document, duplicates) = self.open(input)?;
         let analysis = Analysis::new().extract(query).duplicates(duplicates).cancel_with(&self.cancel);
         let mut line = Vec::new();
@@ -77,7 +86,7 @@ impl Fetch for Queries {
         match analysis.run_with(&mut document, &mut write) {
             Ok(_) => Ok(()),
             Err(_) if self.cancel.is_cancelled() => Err(Failure::cancelled()),
-            Err(error) => Err(Failure::new(format!("{} cannot be questioned: {error}", shown(input, SHOWN)))),
+            Err(error) => Err(Failure::new(format!("cannot query {}: {error}", shown(input, SHOWN)))),
         }
     }
 }
@@ -90,7 +99,7 @@ fn parts(source: &str) -> Result<(&str, &str), Failure> {
         .find(|(input, _)| input.ends_with(char::is_whitespace));
     split.map(|(input, query)| (input.trim(), query.trim())).ok_or_else(|| {
         let message = format!(
-            "`{}` is no query of an input: write query: FILE $.path, or query: output:ID $.path",
+            "`{}` is not a query of an input: write query: FILE $.path, or query: output:ID $.path",
             shown(source, SHOWN)
         );
         Failure::refused(message)

@@ -8,7 +8,6 @@ mod arguments;
 mod metadata;
 mod place;
 
-#[cfg(feature = "cloud")]
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -19,7 +18,9 @@ use trommel_session::{
     AggregateQuery, Cancel, Error, ErrorKind, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope,
     SearchQuery, Session, Sessions, TranscriptQuery, Watch,
 };
-use trommel_tool::{Call, Failure, FailureKind, Metadata, Output, Registry, RegistryError, Tool};
+use trommel_tool::{
+    Call, Failure, FailureKind, Metadata, Output, Permissions, Registry, RegistryError, Tool,
+};
 
 use crate::outputs::text::safe_json;
 use answer::{Answer, Room};
@@ -31,6 +32,10 @@ use place::{Here, Place, Problems};
 /// The tool's name.
 pub const NAME: &str = "session";
 
+/// What the description adds where sessions may not be changed.
+const UNCHANGED: &str =
+    " Changes are not allowed here: `undo` is refused, and so are others without `dry_run` true.";
+
 /// What a caller may ask for at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -39,17 +44,19 @@ pub struct Bounds {
     pub rows: usize,
     /// Characters of an answer at most.
     pub chars: usize,
+    /// Characters of a message at most. Where there is no limit, a message that does not fit an answer is whole in one of its own.
+    pub text: Option<usize>,
 }
 
 impl Bounds {
     /// For a program that reads answers by itself: memory follows what it asks for.
-    pub const WIDE: Self = Self { rows: trommel_session::MOST_ROWS, chars: 8_000_000 };
+    pub const WIDE: Self = Self { rows: trommel_session::MOST_ROWS, chars: 8_000_000, text: None };
 }
 
 impl Default for Bounds {
     /// For a model.
     fn default() -> Self {
-        Self { rows: 1_000, chars: 100_000 }
+        Self { rows: 1_000, chars: 100_000, text: Some(20_000) }
     }
 }
 
@@ -105,15 +112,32 @@ pub fn register_hybrid(
 struct SessionTool {
     metadata: Metadata,
     bounds: Bounds,
-    place: Box<dyn Place>,
+    place: Arc<dyn Place>,
     /// What is told in every answer.
     problem: Option<String>,
+    /// True if it may change sessions.
+    may_change: bool,
 }
 
 impl SessionTool {
     fn new(place: impl Place + 'static, bounds: Bounds) -> Self {
         let metadata = metadata::metadata(bounds, place.is_hybrid());
-        Self { metadata, bounds, place: Box::new(place), problem: None }
+        Self { metadata, bounds, place: Arc::new(place), problem: None, may_change: true }
+    }
+
+    /// An error for a change where none is allowed.
+    fn check_permitted(&self, arguments: &Arguments) -> Result<(), Failure> {
+        let changes = match arguments.operation {
+            Operation::Undo => true,
+            Operation::Rewind | Operation::Repair | Operation::Sync => !arguments.is_dry_run(),
+            _ => false,
+        };
+        if self.may_change || !changes {
+            return Ok(());
+        }
+        let message = "this step may not change sessions: pass `dry_run` true, run the document with approval, or name the tool \
+            in the step, `@tools session`";
+        Err(Failure::refused(message).with("code", "needs_approval"))
     }
 }
 
@@ -125,7 +149,7 @@ impl Tool for SessionTool {
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
         let told = |failure| told(arguments.operation, failure);
-        arguments.check().map_err(told)?;
+        arguments.check().and_then(|()| self.check_permitted(&arguments)).map_err(told)?;
         let cancel = Cancel::from(call.cancel().flag());
         let meter = call.meter();
         let watch = Watch::new()
@@ -138,6 +162,16 @@ impl Tool for SessionTool {
         let answer = work.run().map_err(told)?;
         // Unsafe characters in it stand as escapes, which say the same.
         RawValue::from_string(safe_json(&answer)).map(Output::Json).map_err(|error| Failure::raised(&error))
+    }
+
+    fn within(&self, permissions: Permissions) -> Option<Arc<dyn Tool>> {
+        if permissions.change_sessions || !self.may_change {
+            return None;
+        }
+        let mut metadata = self.metadata.clone();
+        metadata.description.push_str(UNCHANGED);
+        let (place, problem) = (Arc::clone(&self.place), self.problem.clone());
+        Some(Arc::new(Self { metadata, bounds: self.bounds, place, problem, may_change: false }))
     }
 
     fn dry_run(&self, call: &Call<'_>) -> Option<String> {
@@ -297,6 +331,7 @@ impl Work<'_, '_> {
             (page.offset, page.limit) = (given.offset(), given.limit.unwrap_or(page.limit));
             page.max_text = given.max_text.unwrap_or(page.max_text);
             page.max_chars = given.row_chars();
+            page.whole_messages = self.bounds.text.is_none();
             query.transcript = Some(page);
         } else if given.offset.is_some() || given.limit.is_some() || given.max_text.is_some() {
             return Err(refused(
@@ -309,7 +344,9 @@ impl Work<'_, '_> {
             return answer.whole(self.room());
         }
         answer.lift("transcript", "messages", "transcript_page")?;
-        answer.paged("transcript", given.offset(), self.room())
+        let one = details.transcript.is_some_and(|page| page.messages.len() == 1);
+        let room = if one && self.bounds.text.is_none() { Room::BOUNDLESS } else { self.room() };
+        answer.paged("transcript", given.offset(), room)
     }
 
     fn search(&self) -> Result<String, Failure> {

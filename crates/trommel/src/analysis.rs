@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use trommel_path::{Duplicates, Order, Query};
+use trommel_path::{Duplicates, Logical, Order, Query};
 use trommel_reader::{Backend, Config, Limits, Validation};
 
 use crate::Error;
@@ -55,6 +55,8 @@ pub(crate) struct Options {
     pub(crate) on_bad_record: OnBadRecord,
     pub(crate) threads: Option<usize>,
     pub(crate) control: Control,
+    /// Filters that a record must pass.
+    pub(crate) filters: Vec<Logical>,
     /// Sizes of the populations of the samples that need them beforehand.
     pub(crate) totals: Vec<Option<u64>>,
 }
@@ -102,6 +104,61 @@ impl Analysis {
     #[must_use]
     pub fn stats(self) -> Self {
         self.ask(Measure::Stats(Stats::new()))
+    }
+
+    /// Keeps the records for which a filter holds, `@` and `$` both being the record ([RFC 9535, section 2.3.5]). Of several
+    /// filters all must hold. In an input of one document that document is the record, and is kept or dropped whole.
+    ///
+    /// Every measure covers the kept records only: limits count their matches, a sample's population is their nodes, and the sizes
+    /// of [`Stats`] are those of their values. Locations, offsets, and record numbers remain those of the whole input. A dropped
+    /// record is validated as any value that is skipped, and counted in [`Coverage::dropped_records`].
+    ///
+    /// A filter is evaluated once per record, before the record is matched, and costs what it costs in a query: each of its paths
+    /// walks to its nodes and stops there. On a reader that part of the record is held, within [`Limits`].
+    ///
+    /// ```
+    /// use trommel::path::Query;
+    /// use trommel::{Analysis, Document};
+    ///
+    /// let log = "{\"level\": \"info\", \"ms\": 3}\n{\"level\": \"error\", \"ms\": 70}\n{\"level\": \"error\", \"ms\": 5}\n";
+    /// let mut document = Document::from_bytes(log);
+    /// let errors = Query::parse_filter("@.level == 'error'")?;
+    /// let slow = Query::parse_filter("@.ms > 50")?;
+    /// let report = Analysis::new().filter(errors).filter(slow).count("$".parse()?).run(&mut document)?;
+    /// assert_eq!(report.answers[0].count(), Some(1));
+    /// assert_eq!((report.coverage.records, report.coverage.dropped_records), (3, 2));
+    /// # Ok::<(), trommel::Error>(())
+    /// ```
+    ///
+    /// [RFC 9535, section 2.3.5]: https://www.rfc-editor.org/rfc/rfc9535#section-2.3.5
+    /// [`Coverage::dropped_records`]: crate::Coverage::dropped_records
+    #[must_use]
+    pub fn filter(mut self, filter: Logical) -> Self {
+        self.options.filters.push(filter);
+        self
+    }
+
+    /// The filters on records.
+    pub fn filters(&self) -> &[Logical] {
+        &self.options.filters
+    }
+
+    /// The flag that cancels the run.
+    pub fn cancel(&self) -> &Cancel {
+        &self.options.control.cancel
+    }
+
+    /// The configuration of a cursor that reads as the run does.
+    pub fn config(&self) -> Config {
+        self.options.config()
+    }
+
+    /// An analysis with the same settings, without measures, filters, cancellation, and progress.
+    #[must_use]
+    pub fn settings(&self) -> Self {
+        let (filters, totals, control) = (Vec::new(), Vec::new(), Control::default());
+        let options = Options { control, filters, totals, ..self.options.clone() };
+        Self { measures: Vec::new(), options }
     }
 
     /// The order in which values are handed out: that of the RFC for each query by itself (the default), or that of the

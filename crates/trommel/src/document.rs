@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use trommel_reader::{Config, Cursor, ErrorKind, Framing, Input, Limit, MapPolicy, View};
 
@@ -21,6 +21,39 @@ pub struct Document {
     ratio: u64,
     /// The file once more, to look at its end.
     file: Option<File>,
+    /// What a reader gave, if it is kept.
+    kept: Option<Arc<Mutex<Kept>>>,
+}
+
+/// The first bytes of a reader.
+#[derive(Default)]
+struct Kept {
+    bytes: Vec<u8>,
+    /// True once the reader has ended and all its bytes are kept.
+    is_whole: bool,
+    is_too_long: bool,
+}
+
+/// A reader whose first bytes are kept.
+struct Keeping {
+    reader: Box<dyn Read + Send>,
+    kept: Arc<Mutex<Kept>>,
+    most: usize,
+}
+
+impl Read for Keeping {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(into)?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if count == 0 && !into.is_empty() {
+            kept.is_whole = !kept.is_too_long;
+        } else if kept.is_too_long || kept.bytes.len() + count > self.most {
+            *kept = Kept { is_too_long: true, ..Kept::default() };
+        } else {
+            kept.bytes.extend_from_slice(into.get(..count).unwrap_or_default());
+        }
+        Ok(count)
+    }
 }
 
 enum Source {
@@ -43,7 +76,8 @@ impl Document {
         Self::open_with(path, MapPolicy::never())
     }
 
-    /// Opens a file, mapped if the policy allows it. What is no regular file (a pipe, a device) is read once.
+    /// Opens a file, mapped if the policy allows it and the system can, otherwise read through a window. A pipe or device is
+    /// read once.
     pub fn open_with(path: impl AsRef<Path>, policy: MapPolicy) -> Result<Self, Error> {
         let path = path.as_ref();
         let open = |cause| Error::Open { path: path.to_owned(), cause };
@@ -85,7 +119,7 @@ impl Document {
     }
 
     fn new(source: Source) -> Self {
-        Self { source, framing: Framing::Auto, ratio: RATIO, file: None }
+        Self { source, framing: Framing::Auto, ratio: RATIO, file: None, kept: None }
     }
 
     /// With this framing.
@@ -106,6 +140,24 @@ impl Document {
         self
     }
 
+    /// Keeps what a reader gives in memory while it is read, so that an input of at most `most` bytes can be read again.
+    #[must_use]
+    pub fn keep_up_to(mut self, most: usize) -> Self {
+        if let Source::Reader(reader) = &mut self.source {
+            let kept = Arc::new(Mutex::new(Kept::default()));
+            self.kept = Some(Arc::clone(&kept));
+            let reader = reader.get_mut().unwrap_or_else(PoisonError::into_inner);
+            *reader = reader.take().map(|reader| Box::new(Keeping { reader, kept, most }) as _);
+        }
+        self
+    }
+
+    /// The bytes that a reader gave, if it has ended and all of them were kept.
+    fn kept_bytes(&self) -> Option<Vec<u8>> {
+        let kept = self.kept.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.is_whole.then(|| kept.bytes.clone())
+    }
+
     /// How the input is divided into records.
     pub fn current_framing(&self) -> Framing {
         self.framing
@@ -119,12 +171,12 @@ impl Document {
     /// Length in bytes, where it is known in advance.
     pub fn len(&self) -> Option<u64> {
         match &self.source {
-            Source::Input(input) => Some(input.len()),
+            Source::Input(input) => input.known_len(),
             Source::Packed(..) | Source::Reader(_) => None,
         }
     }
 
-    /// Whether it is known to hold no byte.
+    /// True if it is known to hold no byte.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
@@ -137,8 +189,8 @@ impl Document {
         }
     }
 
-    /// A cursor at the start.
-    pub(crate) fn cursor(&self, config: &Config) -> Result<Cursor<'_>, Error> {
+    /// A cursor at the start. An input that can be read only once is consumed.
+    pub fn cursor(&self, config: &Config) -> Result<Cursor<'_>, Error> {
         let (framing, ratio) = (self.framing, self.ratio);
         Ok(match &self.source {
             Source::Input(input) => Cursor::from_input(input, framing, config),
@@ -147,7 +199,11 @@ impl Document {
                 Cursor::from_reader(unpacked, framing, config)
             }
             Source::Reader(reader) => {
-                let reader = packed::unpacked(take(reader)?, ratio).map_err(unread)?;
+                let reader = match self.kept_bytes() {
+                    Some(bytes) => Box::new(io::Cursor::new(bytes)),
+                    None => take(reader)?,
+                };
+                let reader = packed::unpacked(reader, ratio).map_err(unread)?;
                 Cursor::from_reader(reader, framing, config)
             }
         })
@@ -173,11 +229,11 @@ impl Document {
         else {
             return Ok(None);
         };
-        if input.view().is_some() || input.is_empty() {
+        let Some(length) = input.known_len().filter(|length| *length > 0 && input.view().is_none()) else {
             return Ok(None);
-        }
-        let start = last_line(file, input.len()).map_err(|error| trommel_reader::Error::io(error, 0))?;
-        Ok(Some(start).filter(|start| *start < input.len()))
+        };
+        let start = last_line(file, length).map_err(|error| trommel_reader::Error::io(error, 0))?;
+        Ok(Some(start).filter(|start| *start < length))
     }
 
     /// Whether bytes were appended to the file since it was opened.

@@ -80,23 +80,16 @@ impl Outbox {
         // More of one node than are still wanted need not be looked at: they are all the same.
         let times = left.times.min(outgoing.limit.saturating_sub(outgoing.given));
         let located = sink.wants_location() && times > 0;
+        if !left.settled || !self.held.is_empty() {
+            // Several queries that share it have a limit each.
+            if self.held.is_empty() && outgoing.limit != u64::MAX && (self.bits == 0 || !self.shared) {
+                self.held.keep_smallest(outgoing.limit.saturating_sub(outgoing.given));
+            }
+            return self.hold(Left { times, ..left }, located, matcher);
+        }
         if located {
             self.text.clear();
             write!(self.text, "{}", matcher.location())?;
-        }
-        if !left.settled || !self.held.is_empty() {
-            let note = if located { self.notes.push(&self.text)? } else { 0 };
-            let tag = note << self.bits | left.number as u64;
-            for time in 0..times {
-                self.check_cancel(time, left.span)?;
-                if self.shared {
-                    // Of several queries' matches at one place, those of the first query come first.
-                    self.held.push(&[left.span.start, left.number as u64], left.span, tag)?;
-                } else {
-                    self.held.push(matcher.key(), left.span, tag)?;
-                }
-            }
-            return Ok(());
         }
         let location = located.then(|| text_of(&self.text));
         let found = found(outgoing.measure, left.span, location, matcher);
@@ -105,6 +98,32 @@ impl Outbox {
             outgoing.give(&found, sink)?;
         }
         Ok(())
+    }
+
+    /// Holds a match, unless it cannot be among those that are wanted.
+    fn hold(&mut self, left: Left, located: bool, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        // Of several queries' matches at one place, those of the first query come first.
+        let place = [left.span.start, left.number as u64];
+        let key = if self.shared { &place } else { matcher.key() };
+        if self.held.rejects(key) {
+            return Ok(());
+        }
+        let mut note = 0;
+        if located {
+            self.text.clear();
+            write!(self.text, "{}", matcher.location())?;
+            note = self.notes.push(&self.text)?;
+        }
+        for time in 0..left.times {
+            self.check_cancel(time, left.span)?;
+            self.held.push(key, left.span, note << self.bits | left.number as u64)?;
+        }
+        Ok(())
+    }
+
+    /// The key that a match must be below to be wanted, where that is known.
+    pub(crate) fn bound(&self) -> Option<&[u64]> {
+        self.held.bound()
     }
 
     /// Takes in what was held for the same query in a later part of the input. No locations were noted there.

@@ -24,6 +24,7 @@
 //! - [Terms](#terms)
 //! - [Inputs](#inputs)
 //! - [Questions](#questions)
+//! - [Filters on records](#filters-on-records)
 //! - [Order, and what has to look back](#order-and-what-has-to-look-back)
 //! - [Bad records](#bad-records)
 //! - [Threads and parts](#threads-and-parts)
@@ -59,6 +60,13 @@
 //! structure, types, arrays and objects by path, and on request a JSON Schema and figures of the values. Any number of
 //! them goes into one [`Analysis`] and is answered in one pass.
 //!
+//! # Filters on records
+//!
+//! [`Analysis::filter`] keeps the records for which a filter holds, with `@` and `$` both the record, so that `@.level == 'error'`
+//! selects lines of a log. Every measure then covers the kept records only; record numbers, offsets, and locations remain those
+//! of the whole input. A filter is evaluated over the record's bytes before the record is matched, and walks only to the nodes
+//! it names. Dropped records are skipped under the run's validation and counted in [`Coverage`].
+//!
 //! # Order, and what has to look back
 //!
 //! Values of a query come in the order of RFC 9535, or with [`Order::Document`](path::Order::Document) as they stand in the
@@ -84,10 +92,12 @@
 //!
 //! # Validation and coverage
 //!
-//! What a question visits is always checked in full. What it passes over is checked in full by default, or under
-//! [`Validation::Structural`](reader::Validation::Structural) only for its brackets and strings, several times faster. A record
-//! that is decided is left, and a run stops where no later byte can change an answer; what lies behind is not checked.
-//! [`Coverage`] says all of this.
+//! The bytes that a query visits are always validated in full. The bytes that it skips are validated in full by default, or under
+//! [`Validation::Structural`](reader::Validation::Structural) only for their brackets and strings, several times faster.
+//!
+//! A run stops where no later byte can change an answer, and does not check the bytes after that place. Under strict validation
+//! it stops only at the end of a record or document: a record that is decided early is validated to its end, in every framing.
+//! Under structural validation a decided record is left at once. [`Coverage`] reports all of this.
 //!
 //! # Limits
 //!
@@ -117,6 +127,7 @@ mod packed;
 mod parallel;
 #[cfg(feature = "serde")]
 mod partial;
+mod repeated;
 mod report;
 mod run;
 mod sample;
@@ -133,6 +144,7 @@ pub use measure::{Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
 pub use packed::unpacked;
 #[cfg(feature = "serde")]
 pub use partial::Partial;
+pub use repeated::RepeatedName;
 pub use report::{
     Answer, Coverage, Damage, Found, PathStats, Report, SampleAnswer, SampleItem, Sink, StatsAnswer,
     StratumAnswer,

@@ -36,7 +36,8 @@ impl Measure {
 pub struct Extract {
     /// What selects them.
     pub query: Query,
-    /// How many at most.
+    /// How many at most. In an order that is not the input's, matches that cannot be among the first `n` are not held, and
+    /// values in which no others can be are skipped.
     pub limit: Option<u64>,
 }
 

@@ -22,6 +22,27 @@ impl fmt::Display for TooMuch {
 
 impl std::error::Error for TooMuch {}
 
+/// The error of compressed data that ends inside a member or frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CutOff(pub(crate) Codec);
+
+impl fmt::Display for CutOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the {} data ends early: the file was cut off", self.0.name())
+    }
+}
+
+impl std::error::Error for CutOff {}
+
+impl Codec {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
 /// The format that begins with these bytes.
 pub(crate) fn codec(start: &[u8]) -> Option<Codec> {
     match start {
@@ -94,77 +115,11 @@ impl Codec {
         _: Box<dyn Read + Send + 'r>,
         _: u64,
     ) -> io::Result<Box<dyn Read + Send + 'r>> {
-        let what = format!("the input is compressed ({self:?}), which needs the feature `compression`");
+        let what =
+            format!("the input is compressed ({}), which needs the feature `compression`", self.name());
         Err(io::Error::new(io::ErrorKind::Unsupported, what))
     }
 }
 
 #[cfg(feature = "compression")]
-mod unpack {
-    use super::{Codec, TooMuch};
-    use std::io::{self, BufReader, Read};
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    /// Decompressed bytes before the ratio is looked at.
-    const GRACE: u64 = 64 << 20;
-
-    impl Codec {
-        pub(crate) fn unpack<'r>(
-            self,
-            packed: Box<dyn Read + Send + 'r>,
-            ratio: u64,
-        ) -> io::Result<Box<dyn Read + Send + 'r>> {
-            let taken = Arc::new(AtomicU64::new(0));
-            let packed = BufReader::new(Counted { reader: packed, taken: Arc::clone(&taken) });
-            Ok(match self {
-                Self::Gzip => {
-                    Box::new(Bounded::new(flate2::bufread::MultiGzDecoder::new(packed), taken, ratio))
-                }
-                Self::Zstd => {
-                    Box::new(Bounded::new(zstd::stream::read::Decoder::with_buffer(packed)?, taken, ratio))
-                }
-            })
-        }
-    }
-
-    /// Counts the bytes taken.
-    struct Counted<R> {
-        reader: R,
-        taken: Arc<AtomicU64>,
-    }
-
-    impl<R: Read> Read for Counted<R> {
-        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-            let count = self.reader.read(into)?;
-            self.taken.fetch_add(count as u64, Ordering::Relaxed);
-            Ok(count)
-        }
-    }
-
-    /// Refuses to give too much for what was taken.
-    struct Bounded<R> {
-        reader: R,
-        taken: Arc<AtomicU64>,
-        given: u64,
-        ratio: u64,
-    }
-
-    impl<R> Bounded<R> {
-        fn new(reader: R, taken: Arc<AtomicU64>, ratio: u64) -> Self {
-            Self { reader, taken, given: 0, ratio }
-        }
-    }
-
-    impl<R: Read> Read for Bounded<R> {
-        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-            let count = self.reader.read(into)?;
-            self.given += count as u64;
-            let allowed = self.taken.load(Ordering::Relaxed).saturating_mul(self.ratio);
-            if self.given > GRACE && self.given > allowed {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, TooMuch(self.ratio)));
-            }
-            Ok(count)
-        }
-    }
-}
+mod unpack;

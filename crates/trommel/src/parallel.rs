@@ -318,6 +318,7 @@ impl<'w, 'a> Joined<'w, 'a> {
         }
         self.work.merge(part.work)?;
         self.coverage.records += part.coverage.records;
+        self.coverage.dropped_records += part.coverage.dropped_records;
         self.coverage.bad_records += part.coverage.bad_records;
         self.coverage.bytes_read = part.coverage.bytes_read;
         self.coverage.complete &= part.coverage.complete;

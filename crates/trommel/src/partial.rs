@@ -153,8 +153,9 @@ impl Analysis {
                 (Measure::Stats(asked), PartialAnswer::Stats(parts))
                     if parts.len() == asked.queries_or_root().len() =>
                 {
-                    let whole = asked.queries.is_empty().then_some((coverage.bytes_read, characters));
-                    Answer::Stats(Box::new(stats::answer(parts, whole, stream.then_some(coverage.records))))
+                    let whole = self.describes_whole(asked).then_some((coverage.bytes_read, characters));
+                    let records = stream.then(|| coverage.kept_records());
+                    Answer::Stats(Box::new(stats::answer(parts, whole, records)))
                 }
                 _ => return Err(Error::Partial(DAMAGED.into())),
             })
@@ -170,8 +171,13 @@ impl Analysis {
             text.push_str(&question(measure));
             text.push('\n');
         }
-        if self.options.duplicates == Duplicates::All {
-            text.push_str("duplicates\n");
+        for filter in &self.options.filters {
+            text.extend(["where ", &filter.to_string(), "\n"]);
+        }
+        match self.options.duplicates {
+            Duplicates::All => text.push_str("duplicates\n"),
+            Duplicates::Last => text.push_str("last duplicates\n"),
+            _ => {}
         }
         if self.options.validation == Validation::Structural {
             text.push_str("structural\n");
@@ -247,6 +253,7 @@ impl Partial {
         coverage.bytes_read = add(coverage.bytes_read, later_coverage.bytes_read);
         coverage.bytes_total = coverage.bytes_total.zip(later_coverage.bytes_total).map(|(a, b)| add(a, b));
         coverage.records = add(coverage.records, later_coverage.records);
+        coverage.dropped_records = add(coverage.dropped_records, later_coverage.dropped_records);
         coverage.bad_records = add(coverage.bad_records, later_coverage.bad_records);
         coverage.complete &= later_coverage.complete;
         coverage.strict &= later_coverage.strict;

@@ -46,12 +46,15 @@ pub struct Coverage {
     pub bytes_read: u64,
     /// Bytes in all, where known.
     pub bytes_total: Option<u64>,
-    /// Records answered for, that in which the run came to its end included.
+    /// Records read, including dropped ones and the one in which the run ended.
     pub records: u64,
+    /// The records among them that the [filters](crate::Analysis::filter) dropped.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    pub dropped_records: u64,
     /// Bad records left out.
     pub bad_records: u64,
-    /// Whether everything was read and checked; otherwise what lies behind the place where the input, or some line of it, was
-    /// decided could not change the answers, and was not looked at.
+    /// True if everything was read and validated. Otherwise some bytes that could not change the answers were not: those after
+    /// the place where the run stopped, or the rest of a record that was decided early under structural validation.
     pub complete: bool,
     /// Whether what was passed over was checked in full.
     pub strict: bool,
@@ -60,8 +63,21 @@ pub struct Coverage {
 impl Coverage {
     pub(crate) fn new(validation: Validation, bytes_total: Option<u64>) -> Self {
         let strict = validation == Validation::Strict;
-        Self { bytes_read: 0, bytes_total, records: 0, bad_records: 0, complete: false, strict }
+        let (records, dropped_records, bad_records) = (0, 0, 0);
+        Self { bytes_read: 0, bytes_total, records, dropped_records, bad_records, complete: false, strict }
     }
+
+    /// The records that the answers cover.
+    pub(crate) fn kept_records(&self) -> u64 {
+        // What was stored may be anything: nothing overflows.
+        self.records.saturating_sub(self.dropped_records)
+    }
+}
+
+#[cfg(feature = "serde")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A sample.

@@ -3,7 +3,7 @@
 use std::io;
 
 use trommel_path::{Matcher, Order, Pass, QueryId, Scratch, Step};
-use trommel_reader::{Cursor, ErrorKind, Framing, Kind, Listener, Span, Syntax};
+use trommel_reader::{Cursor, ErrorKind, Framing, Kind, Listener, Span, Syntax, Validation};
 
 use crate::analysis::{Analysis, OnBadRecord};
 use crate::control::Track;
@@ -12,7 +12,7 @@ use crate::divide::Divide;
 use crate::document::Document;
 use crate::error::{Error, NotCountable};
 use crate::extract::Left;
-use crate::measure::{CountAs, Measure};
+use crate::measure::{CountAs, Measure, Stats};
 use crate::report::{Answer, Coverage, Damage, Found, Report, Sink};
 use crate::setup::{Role, Setup, Work};
 use crate::stats::{self, Describers};
@@ -31,7 +31,10 @@ pub(crate) struct Seen {
 enum Recorded {
     Done,
     /// No later byte can change an answer.
-    Enough,
+    Enough {
+        /// True if the input is known to end with this record, all of which was validated.
+        all_read: bool,
+    },
     /// It is still being written.
     Cut,
 }
@@ -78,7 +81,8 @@ impl Analysis {
         }
         let work = || Work::new(&self.measures, &self.options);
         let (work, coverage, seen) = self.run_as_stream_if_needed(document, &work, sink)?;
-        if let Some(kind) = seen.lone.filter(|_| samples_root(&self.measures)) {
+        let kept = coverage.kept_records() > 0;
+        if let Some(kind) = seen.lone.filter(|_| kept && samples_root(&self.measures)) {
             return Err(Error::NotAnArray { query: "$".into(), kind });
         }
         self.report(work, coverage, seen, document)
@@ -158,6 +162,11 @@ impl Analysis {
         }
     }
 
+    /// True if a description covers every byte of the input: no query and no filter narrows it.
+    pub(crate) fn describes_whole(&self, stats: &Stats) -> bool {
+        stats.queries.is_empty() && self.options.filters.is_empty()
+    }
+
     /// Puts the answers together.
     pub(crate) fn report(
         &self,
@@ -185,8 +194,9 @@ impl Analysis {
                 }
                 Measure::Stats(asked) => {
                     let parts = describing.by_ref().take(asked.queries.len().max(1)).collect();
-                    let whole = asked.queries.is_empty().then_some((coverage.bytes_read, characters));
-                    Answer::Stats(Box::new(stats::answer(parts, whole, stream.then_some(coverage.records))))
+                    let whole = self.describes_whole(asked).then_some((coverage.bytes_read, characters));
+                    let records = stream.then(|| coverage.kept_records());
+                    Answer::Stats(Box::new(stats::answer(parts, whole, records)))
                 }
             });
         }
@@ -261,8 +271,8 @@ impl Run<'_> {
             match recorded {
                 Ok(Recorded::Done) => self.coverage.complete &= is_seen(matcher.cursor(), self.skips()),
                 Ok(Recorded::Cut) => return Ok(matcher.cursor().framing()),
-                Ok(Recorded::Enough) => {
-                    self.coverage.complete = false;
+                Ok(Recorded::Enough { all_read }) => {
+                    self.coverage.complete &= all_read;
                     return Ok(matcher.cursor().framing());
                 }
                 Err(error) => self.bad_record(error, matcher.cursor())?,
@@ -303,6 +313,11 @@ impl Run<'_> {
         if self.elements && matcher.cursor().record() > 0 {
             return Err(Error::StreamOfArrays { offset: matcher.cursor().offset() });
         }
+        if let Some(filter) = &self.setup.filter
+            && !matcher.keeps_record(filter)?
+        {
+            return self.drop_record(matcher.cursor_mut());
+        }
         if self.setup.tallies {
             return self.tally(matcher.cursor_mut());
         }
@@ -323,8 +338,7 @@ impl Run<'_> {
                 continue;
             }
             if self.setup.can_end && self.work.is_done(self.setup) {
-                self.coverage.records += 1;
-                return Ok(Recorded::Enough);
+                return self.enough(matcher.cursor_mut());
             }
             steps += 1;
             if steps.is_multiple_of(1024) {
@@ -333,8 +347,28 @@ impl Run<'_> {
             }
         }
         self.end_record(matcher)?;
+        if self.work.is_done(self.setup) {
+            return self.enough(matcher.cursor_mut());
+        }
         self.coverage.records += 1;
-        Ok(if self.work.is_done(self.setup) { Recorded::Enough } else { Recorded::Done })
+        Ok(Recorded::Done)
+    }
+
+    /// Ends the run with the current record, which strict validation reads to its end.
+    fn enough(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
+        let all_read = cursor.validate_rest()?;
+        self.coverage.records += 1;
+        Ok(Recorded::Enough { all_read })
+    }
+
+    /// Leaves a record that a filter dropped, validated as any value that is skipped.
+    fn drop_record(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
+        if !(self.skips() && cursor.can_recover()) {
+            cursor.skip_value()?;
+        }
+        self.coverage.records += 1;
+        self.coverage.dropped_records += 1;
+        Ok(Recorded::Done)
     }
 
     /// Hands on the events of a value that is described.
@@ -369,8 +403,9 @@ impl Run<'_> {
     }
 
     fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<Recorded, Error> {
+        let sized = self.setup.filter.is_some();
         for describing in &mut self.work.describing {
-            describing.tally(cursor)?;
+            describing.tally(cursor, sized)?;
         }
         self.coverage.records += 1;
         Ok(Recorded::Done)
@@ -452,6 +487,7 @@ impl Run<'_> {
                 if let Some(noted) = self.work.noted.get_mut(number) {
                     noted.leave(span);
                 }
+                self.settle_before_release(matcher)?;
             }
             Some(Role::Describe(number)) => {
                 if let Some(describing) = self.work.describing.get_mut(number) {
@@ -464,7 +500,7 @@ impl Run<'_> {
     }
 
     /// A value to hand out has ended.
-    fn take(&mut self, query: QueryId, mut left: Left, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+    fn take(&mut self, query: QueryId, mut left: Left, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
         let number = left.number;
         let document_order = self.analysis.options.order == Order::Document;
         left.settled = if document_order { !matcher.is_within_wanted() } else { matcher.is_settled(query) };
@@ -473,10 +509,21 @@ impl Run<'_> {
             return Ok(());
         };
         outbox.take(left, matcher, outgoing, self.sink)?;
-        if document_order && left.settled && outbox.is_holding() {
-            outbox.settle(matcher, &mut self.work.outgoing, self.sink)?;
+        if let Some(bound) = outbox.bound() {
+            matcher.bound(query, bound);
         }
-        Ok(())
+        self.settle_before_release(matcher)
+    }
+
+    /// In document order, returns the values held inside a value whose bytes are released next, including one of a sample.
+    fn settle_before_release(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
+        let shared = self.work.outboxes.first_mut().filter(|outbox| outbox.is_holding());
+        match shared.filter(|_| self.analysis.options.order == Order::Document) {
+            Some(outbox) if !matcher.is_within_wanted() => {
+                outbox.settle(matcher, &mut self.work.outgoing, self.sink)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn settled(&mut self, query: QueryId, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
@@ -507,9 +554,13 @@ impl Run<'_> {
             return Ok(());
         }
         let wanted = if counting.count_as == CountAs::ArrayLength { "array_length" } else { "object_keys" };
+        // What a query selects several of is counted, not what is in them; so are the records of a stream.
+        let framing = matcher.cursor().framing();
+        let is_stream = !matches!(framing, Framing::Single | Framing::Auto) || matcher.cursor().record() > 0;
+        let is_one = count.query.is_singular() && !is_stream;
         let instead = match kind {
             Kind::Array => "array_length",
-            Kind::Object => "object_keys",
+            Kind::Object if is_one => "object_keys",
             _ => "matches",
         };
         let location = matcher.location().to_string();
@@ -523,10 +574,12 @@ impl Run<'_> {
     }
 }
 
-/// Whether all of the record that was left is or will be checked: what follows in a line is not, once the line is decided.
+/// True if all of the record that was left is or will be validated. Under structural validation the rest of a decided line is
+/// not.
 fn is_seen(cursor: &Cursor<'_>, checked_first: bool) -> bool {
     let rest_is_skipped = matches!(cursor.framing(), Framing::Auto | Framing::Concatenated);
-    cursor.is_at_end() || rest_is_skipped || checked_first && cursor.can_recover()
+    let is_strict = cursor.validation() == Validation::Strict;
+    is_strict || cursor.is_at_end() || rest_is_skipped || checked_first && cursor.can_recover()
 }
 
 /// Reads a record to its end, checking it in full, and comes back.

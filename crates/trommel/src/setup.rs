@@ -1,6 +1,6 @@
 //! From questions to a plan: which queries answer them, and what each query's matches are for.
 
-use trommel_path::{Order, Plan, PlanOptions, Query, Selector, Slice, Wants};
+use trommel_path::{Order, Plan, PlanOptions, Query, RecordFilter, Selector, Slice, Wants};
 use trommel_reader::Kind;
 
 use crate::analysis::Options;
@@ -57,6 +57,8 @@ pub(crate) struct Setup {
     pub(crate) plan: Plan,
     pub(crate) roles: Vec<Role>,
     pub(crate) wants: Wants,
+    /// Drops records, if there are filters.
+    pub(crate) filter: Option<RecordFilter>,
     /// Whether all that is asked is what the records are made of.
     pub(crate) tallies: bool,
     /// Whether something can only be answered by reading everything.
@@ -131,7 +133,9 @@ impl Builder<'_> {
         wants.only_count = self.roles.iter().map(|role| matches!(role, Role::Count(_)) && !can_end).collect();
         wants.ahead = self.roles.iter().map(|role| matches!(role, Role::Extract(_)) && !can_end).collect();
         wants.location = located || self.roles.iter().any(|role| matches!(role, Role::Counted(_)));
-        Setup { plan, roles: self.roles, wants, tallies, needs_all, can_end }
+        let filters = self.options.filters.as_slice();
+        let filter = (!filters.is_empty()).then(|| RecordFilter::new(filters, self.options.duplicates));
+        Setup { plan, roles: self.roles, wants, filter, tallies, needs_all, can_end }
     }
 }
 

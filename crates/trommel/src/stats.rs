@@ -71,12 +71,24 @@ impl Describing {
         self.profile.join(apart.profile);
     }
 
-    /// Describes a record without looking at more than masks.
-    pub(crate) fn tally(&mut self, cursor: &mut Cursor<'_>) -> Result<(), trommel_reader::Error> {
+    /// Describes a record without looking at more than masks. With `sized`, its size is added to that of the others: the records
+    /// are not all of the input.
+    pub(crate) fn tally(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        sized: bool,
+    ) -> Result<(), trommel_reader::Error> {
         let kind = cursor.peek()?;
+        let start = cursor.offset();
+        let before = if sized { cursor.chars(start) } else { 0 };
         let tally = cursor.tally_value()?;
         if let Some(kind) = kind {
             self.profile.observe_tally(kind, &tally);
+        }
+        if sized {
+            let end = cursor.offset();
+            self.bytes = self.bytes.saturating_add(end - start);
+            self.characters = self.characters.saturating_add(cursor.chars(end).saturating_sub(before));
         }
         Ok(())
     }

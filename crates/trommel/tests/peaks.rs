@@ -132,6 +132,26 @@ fn what_is_held_spills() {
     assert!(usage.peak < 64 << 20, "{usage:?}");
 }
 
+/// With a limit only as many matches are held as are wanted, without a file, however many there are.
+fn what_is_held_for_a_limit_is_bounded() {
+    let limited = |asked: &str, limit| {
+        let analysis = Analysis::new().validation(Validation::Structural);
+        analysis.ask(Measure::Extract(trommel::Extract::new(query(asked)).limit(limit)))
+    };
+    for (asked, limit, most) in
+        [("$..*", 10, 1 << 20), ("$..k", 10, 1 << 20), ("$..[::-1]", 10, 1 << 20), ("$..*", 10_000, 4 << 20)]
+    {
+        let usages = [MIB, 16 * MIB].map(|bytes| {
+            let mut text = Vec::new();
+            document(bytes).read_to_end(&mut text).unwrap();
+            let mut document = Document::from_bytes(text);
+            let analysis = limited(asked, limit);
+            ALLOCATOR.measure(|| analysis.run(&mut document).unwrap()).1
+        });
+        assert!(usages.iter().all(|usage| usage.peak < most), "{asked}, {limit}: {usages:?}");
+    }
+}
+
 /// Several threads take a multiple of what one takes, and no more for a longer input.
 fn threads_take_their_share() {
     let text = |bytes| {
@@ -161,5 +181,6 @@ fn memory_follows_the_questions() {
     peaks_do_not_grow();
     losers_cost_nothing();
     what_is_held_spills();
+    what_is_held_for_a_limit_is_bounded();
     threads_take_their_share();
 }

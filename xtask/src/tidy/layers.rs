@@ -12,6 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel-path", &["trommel-query", "trommel-reader"]),
     ("trommel-stats", &["trommel-reader"]),
     ("trommel", &["trommel-path", "trommel-reader", "trommel-sampler", "trommel-stats"]),
+    ("trommel-hints", &["trommel"]),
     ("trommel-tool", &[]),
     ("trommel-store", &["trommel"]),
     ("trommel-session", &["trommel"]),
@@ -19,13 +20,22 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel-route", &["trommel-tool"]),
     (
         "trommel-toolbox",
-        &["trommel", "trommel-blocks", "trommel-route", "trommel-session", "trommel-store", "trommel-tool"],
+        &[
+            "trommel",
+            "trommel-blocks",
+            "trommel-hints",
+            "trommel-route",
+            "trommel-session",
+            "trommel-store",
+            "trommel-tool",
+        ],
     ),
     (
         "trommel-cli",
         &[
             "trommel",
             "trommel-blocks",
+            "trommel-hints",
             "trommel-route",
             "trommel-session",
             "trommel-store",

@@ -22,7 +22,7 @@ const FUNCTION_MAX: usize = 100;
 /// Percentiles of functions' lengths that a readable code base keeps: (percent, lines).
 const FUNCTION_SHARES: &[(usize, usize)] = &[(50, 8), (90, 25), (99, 70)];
 const PARAMETERS_MAX: usize = 5;
-const ENGINE_CRATE_MAX: usize = 3_500;
+const ENGINE_CRATE_MAX: usize = 3_900;
 
 const FILE: Rule = Rule {
     rule: "a file has at most 800 net lines, and nine in ten have at most 400",
@@ -38,7 +38,7 @@ const PARAMETERS: Rule =
     Rule { rule: "a function has at most 5 parameters", mend: "gather what belongs together into a struct" };
 
 const CRATE: Rule = Rule {
-    rule: "a crate of the engine has at most 3,500 net lines",
+    rule: "a crate of the engine has at most 3,900 net lines",
     mend: "look for what is written twice, or for a second subject that wants its own crate",
 };
 

@@ -1,11 +1,11 @@
 //! The settings file, and files that hold a secret.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use trommel_session::open_regular;
 
 use super::layers::Setting;
 use super::names;
@@ -81,19 +81,25 @@ pub(super) fn secret(path: &Path) -> Result<Secret> {
 /// name meanwhile.
 fn contents(path: &Path, most: u64) -> Result<Option<(String, bool)>> {
     let failed = |error| Error::io("read", path, error);
-    let file = match File::open(path) {
+    let file = match open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::IsADirectory) => {
+            return Err(not_a_file(path, most));
+        }
         Err(error) => return Err(failed(error)),
     };
     let facts = file.metadata().map_err(failed)?;
-    if !facts.is_file() || facts.len() > most {
-        let message = format!("{} must be a file of at most {most} bytes", path.display());
-        return Err(Error::new(ErrorKind::Request, message));
+    if facts.len() > most {
+        return Err(not_a_file(path, most));
     }
     let mut text = String::new();
     file.take(most).read_to_string(&mut text).map_err(failed)?;
     Ok(Some((text, is_open(&facts))))
+}
+
+fn not_a_file(path: &Path, most: u64) -> Error {
+    Error::new(ErrorKind::Request, format!("{} must be a file of at most {most} bytes", path.display()))
 }
 
 #[cfg(unix)]

@@ -97,6 +97,7 @@ impl<'a> Layers<'a> {
             Setting::AUTH => &given.auth_method,
             Setting::OBJECTS_URL => &given.objects_url,
             Setting::CONNECT_TIMEOUT => return given.connect_timeout_ms.map(Value::from),
+            Setting::FIRST_ANSWER_TIMEOUT => return given.first_answer_timeout_ms.map(Value::from),
             Setting::ANSWER_TIMEOUT => return given.answer_timeout_ms.map(Value::from),
             _ => return None,
         };

@@ -22,6 +22,7 @@ settings! {
     USER: ["AMPLIFIER_USER_ID", "TROMMEL_USER_ID"] ["user_id", "user", "cosmos.user_id", "cosmos.user"];
     DEVICE: ["AMPLIFIER_DEVICE_ID", "TROMMEL_DEVICE_ID"] ["device_id", "cosmos.device_id"];
     CONNECT_TIMEOUT: ["TROMMEL_CONNECT_TIMEOUT_MS"] ["connect_timeout_ms", "cosmos.connect_timeout_ms"];
+    FIRST_ANSWER_TIMEOUT: ["TROMMEL_FIRST_ANSWER_TIMEOUT_MS"] ["first_answer_timeout_ms"];
     ANSWER_TIMEOUT: ["TROMMEL_ANSWER_TIMEOUT_MS"] ["answer_timeout_ms"];
 
     ENDPOINT: ["AMPLIFIER_COSMOS_ENDPOINT", "COSMOS_ENDPOINT"] ["cosmos.endpoint"];

@@ -1,5 +1,6 @@
 //! Whether the storage can be reached, and the list of what it has: asked for within a time, and not again for a while.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -123,22 +124,24 @@ impl HybridBlockStorage {
         }
     }
 
-    /// Asks for the list. What accepts whoever comes and says nothing is out of reach all the same, after a while.
+    /// Asks for the list. A storage that accepts connections and stays silent is out of reach, too: it gets a shorter time for its first
+    /// answer than for the whole list.
     fn ask(&self, watch: &Watch<'_>) -> Result<Vec<String>> {
         let (cancel, since) = (Cancel::new(), Instant::now());
-        let inner = Watch::new().cancel_with(&cancel);
+        let (inner, answered) = (Watch::new().cancel_with(&cancel), AtomicBool::new(false));
         let listed = thread::scope(|scope| {
             let (send, receive) = mpsc::channel();
-            let mirror = self.mirror();
-            let inner = &inner;
+            let (mirror, inner, answered) = (self.mirror(), &inner, &answered);
+            let note_first = || answered.store(true, Ordering::Relaxed);
             // Nobody listens any more when this ends by a panic.
-            scope.spawn(move || drop(send.send(mirror.list(inner))));
+            scope.spawn(move || drop(send.send(mirror.list(&note_first, inner))));
             loop {
                 match receive.recv_timeout(NAP) {
                     Ok(listed) => break Some(listed),
                     Err(mpsc::RecvTimeoutError::Disconnected) => break None,
                     Err(mpsc::RecvTimeoutError::Timeout) => {
-                        if watch.check().is_err() || since.elapsed() > self.options.answer_timeout {
+                        let patience = self.patience(answered.load(Ordering::Relaxed));
+                        if watch.check().is_err() || since.elapsed() > patience {
                             cancel.cancel();
                         }
                     }
@@ -148,15 +151,21 @@ impl HybridBlockStorage {
         watch.check()?;
         match listed {
             Some(listed) if !cancel.is_cancelled() || listed.is_ok() => listed,
-            _ => Err(self.silent()),
+            _ => Err(self.late(since.elapsed())),
         }
     }
 
-    fn silent(&self) -> Error {
+    /// How long a list may take that has begun to come, or has not.
+    fn patience(&self, has_answered: bool) -> Duration {
+        let (first, all) = (self.options.first_answer_timeout, self.options.answer_timeout);
+        if has_answered { all } else { first.min(all) }
+    }
+
+    fn late(&self, after: Duration) -> Error {
         let message = format!(
-            "{} said nothing within {} s; look at the network, or wait until it answers again",
+            "{} gave no list of sessions within {:.1} s; look at the network, or allow more time (`first_answer_timeout_ms`, `answer_timeout_ms`)",
             self.name(),
-            self.options.answer_timeout.as_secs_f32()
+            after.as_secs_f32()
         );
         Error::new(ErrorKind::Offline, message)
     }

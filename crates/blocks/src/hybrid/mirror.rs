@@ -46,10 +46,11 @@ pub(super) struct Mirror<'a> {
 
 impl Mirror<'_> {
     /// Makes the list of sessions what is stored: a folder with a description for each, and none for one that is no more. What kept some
-    /// from being read, which stay as they were known last.
-    pub(super) fn list(&self, watch: &Watch<'_>) -> Result<Vec<String>> {
+    /// from being read, which stay as they were known last. `note_first` is told that the storage has begun to answer.
+    pub(super) fn list(&self, note_first: &dyn Fn(), watch: &Watch<'_>) -> Result<Vec<String>> {
         let (mut seen, mut unreadable, mut problems) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         self.options.storage.sessions(&self.options.user, watch, &mut |stored| {
+            note_first();
             watch.check()?;
             if let Some(problem) = &stored.problem {
                 unreadable.insert(stored.key.session().to_owned());
@@ -59,6 +60,7 @@ impl Mirror<'_> {
             }
             Ok(ControlFlow::Continue(()))
         })?;
+        note_first();
         for (folder, project, session) in self.listed()? {
             if !seen.contains(&folder) && !unreadable.contains(&session) {
                 remove_all(&folder)?;
@@ -123,18 +125,7 @@ impl Mirror<'_> {
         session: &Session,
         watch: &Watch<'_>,
     ) -> Result<Vec<String>> {
-        let mut which = ListQuery::default();
-        (which.project, which.top_level_only) = (Some(session.project().to_owned()), false);
-        which.limit = trommel_session::MOST_ROWS;
-        let mut others = sessions.list(&which, watch)?.sessions;
-        let (mut family, mut parents) = (Vec::new(), vec![session.id().to_owned()]);
-        while let Some(parent) = parents.pop() {
-            let is_child = |row: &mut SessionRow| row.parent_id.as_deref() == Some(&parent);
-            let children = others.extract_if(.., is_child).collect::<Vec<_>>();
-            parents.extend(children.iter().map(|child| child.session_id.clone()));
-            family.extend(children);
-        }
-        self.fill_rows(family, watch)
+        self.fill_rows(family(sessions, session, watch)?, watch)
     }
 
     /// Brings the mirrors of those of some sessions up to date that lie in the storage only.
@@ -190,6 +181,27 @@ impl Mirror<'_> {
         }
         filling.run(&path)
     }
+}
+
+/// All sessions that were spawned by one, or by one of those.
+fn family(sessions: &Sessions, session: &Session, watch: &Watch<'_>) -> Result<Vec<SessionRow>> {
+    let mut which = ListQuery::default();
+    (which.project, which.top_level_only) = (Some(session.project().to_owned()), false);
+    which.limit = trommel_session::MOST_ROWS;
+    let mut others = sessions.list(&which, watch)?.sessions;
+    let (mut family, mut parents) = (Vec::new(), vec![session.id().to_owned()]);
+    while let Some(parent) = parents.pop() {
+        let is_child = |row: &mut SessionRow| row.parent_id.as_deref() == Some(&parent);
+        let children = others.extract_if(.., is_child).collect::<Vec<_>>();
+        parents.extend(children.iter().map(|child| child.session_id.clone()));
+        family.extend(children);
+    }
+    Ok(family)
+}
+
+/// True if a session that was spawned by this one, or by one of those, lies in the storage only.
+pub(super) fn is_any_in_cloud(sessions: &Sessions, session: &Session, watch: &Watch<'_>) -> Result<bool> {
+    Ok(family(sessions, session, watch)?.iter().any(|row| row.source == Source::Cloud))
 }
 
 /// A session as it is listed.

@@ -5,6 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use trommel_session::open_regular;
+
 use crate::disk::pass;
 use crate::error::{Error, Result};
 use crate::lines::BLOCK;
@@ -21,7 +23,7 @@ fn fits(file: &File, from: &File, behind: u64) -> io::Result<Option<u64>> {
 /// Whether a file can be appended to another that had so many bytes.
 pub(super) fn is_fit(new: &Path, to: &Path, behind: u64) -> Result<bool> {
     let failed = |cause| Error::io("read", to, cause);
-    let file = match File::open(to) {
+    let file = match open_regular(to) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(behind == 0),
         file => file.map_err(failed)?,
     };
@@ -32,6 +34,10 @@ pub(super) fn is_fit(new: &Path, to: &Path, behind: u64) -> Result<bool> {
 /// Appends a file to another that had so many bytes; some of it may be there. Whether nothing else is.
 pub(super) fn append(new: &Path, to: &Path, behind: u64) -> Result<bool> {
     let failed = |cause| Error::io("write", to, cause);
+    // A pipe there would be waited for.
+    if to.exists() {
+        open_regular(to).map_err(failed)?;
+    }
     let mut file =
         OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(to).map_err(failed)?;
     let mut from = File::open(new).map_err(|cause| Error::io("open", new, cause))?;

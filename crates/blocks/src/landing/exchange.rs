@@ -14,7 +14,14 @@ const ROUNDS: u32 = 1_000;
 
 /// Gives a new file its place, where `had` was when it was made. What was there is at the new file's path then, or the new one is
 /// still, where somebody else had put another one there. May be called again after it was cut off anywhere.
-pub(super) fn exchange(new: &Path, to: &Path, had: Option<Seen>, ours: Option<Seen>) -> io::Result<()> {
+///
+/// On a disk that cannot exchange names, what was there gets the name of the backup, where there is to be one.
+pub(super) fn exchange(
+    (new, to): (&Path, &Path),
+    had: Option<Seen>,
+    ours: Option<Seen>,
+    backup: Option<&Path>,
+) -> io::Result<()> {
     let at_new = seen(new);
     if at_new == had {
         return Ok(());
@@ -35,12 +42,21 @@ pub(super) fn exchange(new: &Path, to: &Path, had: Option<Seen>, ours: Option<Se
             Err(Errno::EXIST) => return Ok(()),
             // A disk that can do neither: it is looked at right before.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                return if seen(to) == expected { fs::rename(new, to) } else { Ok(()) };
+                return if seen(to) == expected { replace((new, to), backup) } else { Ok(()) };
             }
             Err(errno) => return Err(errno.into()),
         }
     }
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "somebody else puts another file there all the time"))
+}
+
+/// Puts a file in the place of another, which gets the name of the backup first.
+fn replace((new, to): (&Path, &Path), backup: Option<&Path>) -> io::Result<()> {
+    if let Some(backup) = backup.filter(|backup| to.exists() && !backup.exists()) {
+        // Without hard links the old file has to be moved before.
+        fs::hard_link(to, backup).or_else(|_| fs::rename(to, backup))?;
+    }
+    fs::rename(new, to)
 }
 
 #[cfg(test)]
@@ -83,10 +99,10 @@ mod tests {
         for old in [None, Some("old")] {
             let place = Place::with("ours", old);
             let (had, ours) = (seen(&place.to), seen(&place.new));
-            exchange(&place.new, &place.to, had, ours).unwrap();
+            exchange((&place.new, &place.to), had, ours, None).unwrap();
             assert_eq!(place.is(), "ours");
             if old.is_some() {
-                exchange(&place.new, &place.to, had, ours).unwrap();
+                exchange((&place.new, &place.to), had, ours, None).unwrap();
                 assert_eq!(place.is(), "ours", "done again, it changes nothing");
             }
         }
@@ -98,9 +114,9 @@ mod tests {
             let place = Place::with("ours", old);
             let (had, ours) = (seen(&place.to), seen(&place.new));
             place.replaced("theirs");
-            exchange(&place.new, &place.to, had, ours).unwrap();
+            exchange((&place.new, &place.to), had, ours, None).unwrap();
             assert_eq!(place.is(), "theirs");
-            exchange(&place.new, &place.to, had, ours).unwrap();
+            exchange((&place.new, &place.to), had, ours, None).unwrap();
             assert_eq!(place.is(), "theirs", "done again, it changes nothing");
         }
     }
@@ -116,7 +132,7 @@ mod tests {
             if let Some(later) = later {
                 place.replaced(later);
             }
-            exchange(&place.new, &place.to, had, ours).unwrap();
+            exchange((&place.new, &place.to), had, ours, None).unwrap();
             assert_eq!(place.is(), later.unwrap_or("theirs"));
         }
     }
@@ -139,7 +155,7 @@ mod tests {
                 fs::write(&place.new, format!("ours {rounds}")).unwrap();
                 let ours = seen(&place.new);
                 let before = place.is();
-                exchange(&place.new, &place.to, had, ours).unwrap();
+                exchange((&place.new, &place.to), had, ours, None).unwrap();
                 let after = place.is();
                 let number = |text: &str| text.parse::<u64>().ok();
                 if let (Some(before), Some(after)) = (number(&before), number(&after)) {

@@ -33,7 +33,7 @@ impl Side<'_, '_> {
             let kept = visible(&self.journal.rows, kind).filter(|row| row.sequence <= known);
             kept.map(|row| row.print.bytes).sum::<u64>()
         });
-        let mut landing = Landing::new(&self.folder, keep, self.watch)?;
+        let mut landing = Landing::new(&self.folder, keep, self.watch)?.with_backups();
         let made = self
             .describe(&mut landing, &hidden, known, pending.is_described_anew)
             .and_then(|()| self.land(&mut landing, (&hidden, &rows), (known, news.found.through), keep));

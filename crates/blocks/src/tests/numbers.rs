@@ -20,7 +20,8 @@ fn lines_of_another_program_are_found_by_their_numbers() {
             ) + "\n"
         };
         fs::write(folder.join("blocks.jsonl"), (first..first + 3).map(line).collect::<String>()).unwrap();
-        let (storage, key) = (LocalBlockStorage::new(shared.path()), Key::new("ada", "5d1c").unwrap());
+        let (storage, key) =
+            (LocalBlockStorage::make(shared.path()).unwrap(), Key::new("ada", "5d1c").unwrap());
         for after in 0..9 {
             let mut found = Vec::new();
             let selection = Selection { after, ..Selection::default() };

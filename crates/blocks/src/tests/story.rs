@@ -20,7 +20,7 @@ fn event(n: u64) -> String {
 
 fn two() -> (tempfile::TempDir, LocalBlockStorage, Device, Device) {
     let shared = tempfile::tempdir().unwrap();
-    let storage = LocalBlockStorage::new(shared.path());
+    let storage = LocalBlockStorage::make(shared.path()).unwrap();
     (shared, storage, Device::new("one"), Device::new("two"))
 }
 

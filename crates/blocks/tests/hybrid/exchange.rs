@@ -1,10 +1,11 @@
 //! Sessions made the same: which, how far they are, and what keeps them from it.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::sync::Arc;
 
 use trommel_blocks::{Outcome, Policy, Settlement};
-use trommel_session::{Cancel, SyncStatus, Watch};
+use trommel_session::{Cancel, RewindQuery, SyncStatus, Watch};
 
 use crate::support::{Machine, Net, said, watch};
 
@@ -188,4 +189,39 @@ fn it_goes_on_until_it_is_cancelled() {
     });
     assert_eq!(ended.unwrap_err().kind(), trommel_blocks::ErrorKind::Cancelled);
     assert_eq!(one.files("s"), two.files("s"));
+}
+
+/// A program that keeps open a log which a sync replaces continues in a backup.
+#[test]
+fn lines_of_a_writer_of_a_replaced_log_are_in_a_backup() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 3);
+    one.sync("s");
+    two.sync("s");
+    let names = ["transcript.jsonl", "events.jsonl"];
+    let mut writers =
+        names.map(|name| OpenOptions::new().append(true).open(one.folder("s").join(name)).unwrap());
+    let before = one.files("s");
+    let mut query = RewindQuery::default();
+    (query.to_turn, query.dry_run) = (Some(1), false);
+    let (view, session) = two.hybrid.find("s", &watch()).unwrap();
+    view.sessions.rewind(&session, &query, &watch()).unwrap();
+    two.sync("s");
+    one.sync("s");
+    assert_eq!(one.files("s"), two.files("s"));
+    for (at, name) in names.into_iter().enumerate() {
+        writers[at].write_all(b"late\n").unwrap();
+        let entries = fs::read_dir(one.folder("s")).unwrap().map(|entry| entry.unwrap());
+        let backups = entries.filter(|entry| {
+            entry.file_name().into_string().unwrap().starts_with(&format!("{name}.bak-pre-sync-"))
+        });
+        let backups = backups.map(|entry| fs::read(entry.path()).unwrap()).collect::<Vec<_>>();
+        let expected = [before[at + 1].clone().unwrap(), b"late\n".to_vec()].concat();
+        assert!(backups == [expected], "{name}");
+    }
+    // Neither mirrors nor sessions that are fetched leave any.
+    let three = Machine::new("three", &net);
+    three.sync("s");
+    assert!(fs::read_dir(three.folder("s")).unwrap().count() <= 3);
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use serde_json::json;
-use trommel_blocks::{BlockStorage, Created, Key, LocalBlockStorage, Selection};
+use trommel_blocks::{BlockStorage, Created, ErrorKind, Key, LocalBlockStorage, Selection};
 use trommel_session::{ListQuery, Watch};
 
 use crate::blocks::{block, read, sessions};
@@ -15,7 +15,10 @@ use crate::support::{Machine, PROJECT};
 #[test]
 fn a_folder_does_what_any_storage_has_to() {
     let home = tempfile::tempdir().unwrap();
-    contract::all(&LocalBlockStorage::new(home.path()), &LocalBlockStorage::new(home.path()));
+    contract::all(
+        &LocalBlockStorage::make(home.path()).unwrap(),
+        &LocalBlockStorage::make(home.path()).unwrap(),
+    );
 }
 
 /// Blocks lie below their project's name, which on two machines may be another one for the same session.
@@ -26,7 +29,7 @@ fn one_session_in_two_projects_is_begun_once() {
         let (key, start) = (Key::new("ada", "s").unwrap(), Barrier::new(2));
         let begin = |project: &str| {
             let told = block(&key, 1, "session_created", &json!({ "project_slug": project }));
-            let storage = LocalBlockStorage::new(home.path());
+            let storage = LocalBlockStorage::make(home.path()).unwrap();
             start.wait();
             storage.create(&key, &told, &Watch::new()).unwrap()
         };
@@ -36,7 +39,7 @@ fn one_session_in_two_projects_is_begun_once() {
             started.map(|started| started.join().unwrap())
         });
         assert!(answers[0] != answers[1] && answers.contains(&Created::New), "{round}: {answers:?}");
-        let storage = LocalBlockStorage::new(home.path());
+        let storage = LocalBlockStorage::make(home.path()).unwrap();
         assert_eq!(read(&storage, &key, &Selection::default()).len(), 1);
         assert_eq!(sessions(&storage, "ada").len(), 1);
     }
@@ -46,7 +49,7 @@ fn one_session_in_two_projects_is_begun_once() {
 #[test]
 fn a_damaged_session_hides_no_other() {
     let home = tempfile::tempdir().unwrap();
-    let storage = Arc::new(LocalBlockStorage::new(home.path()));
+    let storage = Arc::new(LocalBlockStorage::make(home.path()).unwrap());
     let (one, two) = (Machine::new("one", &storage), Machine::new("two", &storage));
     for id in ["good", "bad"] {
         one.turns(id, 1);
@@ -62,4 +65,37 @@ fn a_damaged_session_hides_no_other() {
     two.sync("good");
     assert_eq!(two.files("good"), one.files("good"));
     assert!(!two.hybrid.sync(Some("bad"), None, &Watch::new()).unwrap().is_synced());
+}
+
+/// A folder that is not there may be one of a disk that is not mounted: it is made on request only.
+#[test]
+fn a_missing_folder_is_not_connected_and_not_made() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("shared");
+    let machine = Machine::new("one", &Arc::new(LocalBlockStorage::new(&folder)));
+    machine.turns("s", 1);
+    // Not there; then there, as the place of a disk that is not mounted.
+    for why in ["is not there", "is not marked as a storage"] {
+        let (listed, problems) = machine.hybrid.list(&ListQuery::default(), &Watch::new()).unwrap();
+        assert_eq!((listed.total, listed.connected), (1, false));
+        assert!(problems[0].contains(why) && problems[0].contains("--create"), "{problems:?}");
+        let status = machine.hybrid.sync_status(None, &Watch::new()).unwrap();
+        assert!(!status.connected && status.problem.unwrap().contains(why));
+        let error = machine.hybrid.sync(None, None, &Watch::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Offline);
+        assert_eq!(folder.exists(), why != "is not there");
+        let storage = LocalBlockStorage::new(&folder);
+        let key = Key::new("ada", "s").unwrap();
+        let told = block(&key, 1, "session_created", &json!({}));
+        assert_eq!(storage.create(&key, &told, &Watch::new()).unwrap_err().kind(), ErrorKind::Offline);
+        fs::create_dir_all(&folder).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "nothing was made in it");
+    }
+    machine.hybrid.make_place().unwrap();
+    machine.sync("s");
+    // One that was used before there were marks.
+    fs::remove_file(folder.join(".trommel-storage")).unwrap();
+    assert!(machine.hybrid.sync_status(None, &Watch::new()).unwrap().connected);
+    let gone = Arc::new(LocalBlockStorage::new("/proc/nope"));
+    assert!(!Machine::new("two", &gone).hybrid.sync_status(None, &Watch::new()).unwrap().connected);
 }

@@ -18,7 +18,7 @@ fn r35_machines_do_anything_at_once() {
     world::run(CASES[usize::from(is_deep)], 40, &|| {
         folders.set(folders.get() + 1);
         let storage: Arc<dyn BlockStorage> =
-            Arc::new(LocalBlockStorage::new(home.path().join(folders.get().to_string())));
+            Arc::new(LocalBlockStorage::make(home.path().join(folders.get().to_string())).unwrap());
         storage
     });
 }

@@ -16,6 +16,7 @@ mod machines;
 mod net;
 mod offline;
 mod questions;
+mod silent;
 mod stopped;
 #[path = "../common/stopping.rs"]
 mod stopping;

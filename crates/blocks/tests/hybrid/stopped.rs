@@ -72,7 +72,7 @@ fn search(machine: &Machine, watch: &Watch<'_>) -> Result<()> {
 #[test]
 fn r31_a_large_session_stops_on_its_way() {
     let home = tempfile::tempdir().unwrap();
-    let machine = |name: &str| Machine::new(name, &Arc::new(LocalBlockStorage::new(home.path())));
+    let machine = |name: &str| Machine::new(name, &Arc::new(LocalBlockStorage::make(home.path()).unwrap()));
     let (one, two) = (machine("one"), machine("two"));
     write(&one, "s");
     // Each try goes on where the one before ended.

@@ -39,7 +39,7 @@ impl Net {
     /// To a folder of its own.
     pub(crate) fn new() -> Arc<Self> {
         let home = tempfile::tempdir().unwrap();
-        let inner = Arc::new(LocalBlockStorage::new(home.path()));
+        let inner = Arc::new(LocalBlockStorage::make(home.path()).unwrap());
         Arc::new(Self::to(inner, Some(home)))
     }
 

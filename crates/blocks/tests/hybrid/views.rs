@@ -94,10 +94,14 @@ fn what_lies_here_is_found_without_asking() {
     assert_eq!(one.hybrid.find("here", &watch()).unwrap().1.source(), Source::Local);
     assert_eq!(one.hybrid.find(&format!("{PROJECT}/here"), &watch()).unwrap().1.id(), "here");
     assert_eq!(net.asked(), before);
-    // What begins like that may also lie elsewhere.
+    // How it begins is enough, until another one that begins like that is known of.
     let two = Machine::new("two", &net);
-    two.turns("here_too", 1);
-    two.sync("here_too");
+    two.turns("heretoo", 1);
+    two.sync("heretoo");
+    let before = net.asked();
+    assert_eq!(one.hybrid.find("her", &watch()).unwrap().1.id(), "here");
+    assert_eq!(net.asked(), before);
+    assert_eq!(one.listed().len(), 2);
     let error = one.hybrid.find("her", &watch()).unwrap_err();
     assert_eq!(error.kind(), trommel_blocks::ErrorKind::Ambiguous);
     let error = one.hybrid.find("nowhere", &watch()).unwrap_err();

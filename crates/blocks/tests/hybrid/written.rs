@@ -95,7 +95,7 @@ fn write(machine: &Machine) {
 /// A session that was sent into a folder: the machine, the folder, and its blocks as they stand there.
 fn written() -> (Machine, tempfile::TempDir, Vec<String>) {
     let home = tempfile::tempdir().unwrap();
-    let machine = Machine::new("desk", &Arc::new(LocalBlockStorage::new(home.path())));
+    let machine = Machine::new("desk", &Arc::new(LocalBlockStorage::make(home.path()).unwrap()));
     write(&machine);
     machine.sync("5d1c");
     let text = fs::read_to_string(blocks_of(home.path(), "5d1c")).unwrap();
@@ -212,7 +212,7 @@ fn fetched(name: &str) -> (Machine, tempfile::TempDir) {
     let to = blocks_of(home.path(), "old");
     fs::create_dir_all(to.parent().unwrap()).unwrap();
     fs::copy(golden(name), to).unwrap();
-    (Machine::new("two", &Arc::new(LocalBlockStorage::new(home.path()))), home)
+    (Machine::new("two", &Arc::new(LocalBlockStorage::make(home.path()).unwrap())), home)
 }
 
 /// R47: blocks of the version before, in which no text is kept, become a session all the same.

@@ -8,7 +8,10 @@ Examples:
   trommel buffers list --session monday
   trommel buffers read found --lines 1:200
   trommel buffers search found 'late|never' --context 2
-  trommel buffers export found reports/found.md --root notes")]
+  trommel buffers export found reports/found.md --root notes
+  trommel buffers rm found
+
+Buffers are kept until they are removed: `trommel gc` leaves them.")]
 pub(crate) struct BuffersArgs {
     #[command(subcommand)]
     pub(crate) operation: BufferOperation,
@@ -119,6 +122,19 @@ pub(crate) enum BufferOperation {
         /// How to write to a file that is there
         #[arg(long, value_name = "MODE")]
         write_mode: Option<Mode>,
+
+        #[command(flatten)]
+        session: Session,
+    },
+    /// Remove buffers of the session
+    Rm {
+        /// The buffers
+        #[arg(value_name = "NAME", required_unless_present = "all")]
+        names: Vec<String>,
+
+        /// Remove all, with what {pending} remembers
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
 
         #[command(flatten)]
         session: Session,

@@ -15,9 +15,11 @@ pub(crate) struct Source {
     /// The input: a file, - for standard input, or output:ID for a stored output
     pub(crate) file: PathBuf,
 
-    /// How the input is divided into records
-    #[arg(long, value_name = "FRAMING", default_value = "auto", help_heading = "Input")]
-    pub(crate) input: Framing,
+    /// How the input is divided into records [default: by the name, else auto]
+    ///
+    /// A name that ends in .jsonl or .ndjson, also before .gz or .zst, means jsonl unless this option is given.
+    #[arg(long, value_name = "FRAMING", help_heading = "Input")]
+    pub(crate) input: Option<Framing>,
 
     /// Read the file through a window instead of mapping it
     #[arg(long, help_heading = "Input")]
@@ -25,6 +27,7 @@ pub(crate) struct Source {
 
     /// Threads to work on [default: all cores]
     #[arg(long, value_name = "N", help_heading = "Input")]
+    #[arg(value_parser = values::at_least_one::<NonZeroUsize>)]
     pub(crate) threads: Option<NonZeroUsize>,
 
     /// Most levels of arrays and objects, up to 1048576
@@ -46,13 +49,23 @@ pub(crate) struct Source {
 /// How queries are answered.
 #[derive(Debug, Args)]
 pub(crate) struct Engine {
-    /// Check all of the input in full, also what the queries pass over
+    /// Validate all of RFC 8259, in what the queries skip too
+    ///
+    /// A record that is decided early is validated to its end. --limit stops only at the end of a record or document.
     #[arg(long, help_heading = "Input")]
     pub(crate) strict: bool,
 
     /// Which members of the same name a query selects
     #[arg(long, value_name = "WHICH", default_value = "first", help_heading = "Input")]
     pub(crate) duplicates: Repeated,
+}
+
+/// Filters on records.
+#[derive(Debug, Args)]
+pub(crate) struct RecordFilters {
+    /// Keep the records for which FILTER holds: '@.level == "error"'
+    #[arg(long = "where", value_name = "FILTER")]
+    pub(crate) filters: Vec<String>,
 }
 
 /// What to do with bad records.
@@ -78,22 +91,24 @@ pub(crate) enum Framing {
 }
 
 impl Framing {
-    /// What was asked for; nothing for `auto`, where the file's name may decide.
-    pub(crate) fn forced(self) -> Option<Records> {
+    /// The engine's framing.
+    pub(crate) fn records(self) -> Records {
         match self {
-            Self::Auto => None,
-            Self::Json => Some(Records::Single),
-            Self::Jsonl => Some(Records::Lines),
-            Self::Concatenated => Some(Records::Concatenated),
-            Self::JsonSeq => Some(Records::JsonSeq),
+            Self::Auto => Records::Auto,
+            Self::Json => Records::Single,
+            Self::Jsonl => Records::Lines,
+            Self::Concatenated => Records::Concatenated,
+            Self::JsonSeq => Records::JsonSeq,
         }
     }
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Repeated {
     /// The first; what is decided is left
     First,
+    /// The last, as most parsers have it; each object is read to its end first
+    Last,
     /// All of them
     All,
 }
@@ -102,6 +117,7 @@ impl From<Repeated> for path::Duplicates {
     fn from(repeated: Repeated) -> Self {
         match repeated {
             Repeated::First => Self::First,
+            Repeated::Last => Self::Last,
             Repeated::All => Self::All,
         }
     }

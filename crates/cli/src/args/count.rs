@@ -1,13 +1,13 @@
 use clap::{Args, ValueEnum};
 use trommel::CountAs;
 
-use super::{BadRecords, Engine, NamedQuery, Source, values};
+use super::{BadRecords, Engine, NamedQuery, RecordFilters, Source, values};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   trommel count data.json '$.users[*]'
-  trommel count data.json users='$.users' tags='$..tags' --as array_length
+  trommel count data.json users='$.users' tags='$..tags' --as array-length
   trommel count log.jsonl '$' --where '@.level == \"error\"' --limit 100")]
 pub(crate) struct CountArgs {
     #[command(flatten)]
@@ -21,9 +21,8 @@ pub(crate) struct CountArgs {
     #[arg(long = "as", value_name = "TYPE", default_value = "matches")]
     pub(crate) count_as: CountType,
 
-    /// Count only the nodes (or children) for which this filter holds, such as '@.price > 10'
-    #[arg(long = "where", value_name = "FILTER")]
-    pub(crate) filter: Option<String>,
+    #[command(flatten)]
+    pub(crate) records: RecordFilters,
 
     /// Where to stop each count
     #[arg(long, value_name = "N")]
@@ -45,15 +44,17 @@ pub(crate) struct CountArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
 pub(crate) enum CountType {
     /// The nodes
     Matches,
     /// The elements of the nodes, all of which must be arrays
+    #[value(alias = "array_length")]
     ArrayLength,
     /// The members of the nodes, all of which must be objects
+    #[value(alias = "object_keys")]
     ObjectKeys,
     /// The elements and members of the nodes
+    #[value(alias = "nested_total")]
     NestedTotal,
 }
 

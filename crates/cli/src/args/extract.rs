@@ -1,7 +1,7 @@
 use clap::{Args, ValueEnum};
 use trommel::path;
 
-use super::{BadRecords, Engine, Source, values};
+use super::{BadRecords, Engine, RecordFilters, Source, values};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -9,6 +9,7 @@ Examples:
   trommel extract data.json '$.users[*].name'
   trommel extract data.json '$..price' --output located --limit 10
   trommel extract - '$.id' '$.total' --order document < orders.jsonl
+  trommel extract log.jsonl '$' --where '@.level == \"error\"'
   trommel extract data.json '$.name' '$.nick' --json --default '\"none\"'
 
 Values come query by query, one a line, as they stand in the input.")]
@@ -19,6 +20,9 @@ pub(crate) struct ExtractArgs {
     /// JSONPath queries
     #[arg(required = true, value_name = "QUERY")]
     pub(crate) queries: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) records: RecordFilters,
 
     /// What to print of each match
     #[arg(long, value_name = "FORM", default_value = "values", conflicts_with = "json")]

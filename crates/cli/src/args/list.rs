@@ -32,7 +32,7 @@ pub(crate) struct ListArgs {
     pub(crate) before: Option<i64>,
 
     /// Most outputs [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: Option<NonZeroU64>,
 
     /// Outputs to pass over

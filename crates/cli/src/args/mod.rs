@@ -5,6 +5,7 @@ mod common;
 mod count;
 mod extract;
 mod list;
+mod misplaced;
 mod put;
 mod read;
 mod run;
@@ -21,10 +22,11 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use buffers::{BufferOperation, BuffersArgs, Mode, Session};
-pub(crate) use common::{BadRecords, Engine, Source, output_id};
+pub(crate) use common::{BadRecords, Engine, RecordFilters, Repeated, Source, output_id};
 pub(crate) use count::CountArgs;
 pub(crate) use extract::{ExtractArgs, Form, Sequence};
 pub(crate) use list::ListArgs;
+pub(crate) use misplaced::with_commands;
 pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
 pub(crate) use run::RunArgs;
@@ -60,16 +62,17 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  trommel stats data.json                          what is in it
-  trommel extract data.json '$.users[*].name'      the values of a query
-  trommel count log.jsonl.gz '$[?@.level==\"error\"]' how many
-  trommel sample data.json '$.users' -n 5          some of many
-  trommel put page.json --tool web.fetch           store it, and ask output:ID later
+  trommel stats data.json                      # describe the data
+  trommel extract data.json '$.users[*].name'  # print the values of a query
+  trommel count log.jsonl.gz '$' --where '@.level == \"error\"'
+  trommel sample data.json '$.users' -n 5      # draw five users at random
+  trommel put page.json --tool web.fetch       # store it, and query output:ID later
 
-Outputs are stored under $TROMMEL_HOME [default: trommel, in the folder of the user's data].
+Outputs are stored under $TROMMEL_HOME [default: the platform's data folder, such as
+~/.local/share/trommel].
 
-Exit status: 0 done, 1 the work failed, 2 the request is wrong, 130 interrupted,
-141 the reader went away, 143 terminated.";
+Exit status: 0 done, 1 the work failed, 2 usage error, 129 hung up, 130 interrupted,
+141 output pipe closed, 143 terminated.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -109,10 +112,15 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Run a document's steps: inputs, tools, a model, outputs
     Run(RunArgs),
-    /// Look at buffers: list, info, peek, read, search, export
+    /// Look at buffers: list, info, peek, read, search, export, rm
     Buffers(BuffersArgs),
     /// Look into the logs of agents' sessions, cut them back, put them right
     Sessions(SessionsArgs),
+    /// Print the help of the program or of a command
+    Help {
+        /// The command, such as `extract` or `sessions list`
+        command: Vec<String>,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -129,8 +137,12 @@ pub(crate) enum Command {
 #[command(after_help = "\
 Examples:
   trommel check data.json && echo valid
-  trommel check log.jsonl --on-bad-record skip           all that is wrong
-  trommel check log.jsonl --on-bad-record skip --json    the same for programs")]
+  trommel check log.jsonl --on-bad-record skip           # report every bad record
+  trommel check log.jsonl --on-bad-record skip --json    # the same for programs
+  trommel check data.json --duplicates-as-errors && echo 'names are unique'
+
+A repeated name in an object is valid JSON. The first ten are listed with their paths and places,
+and all are counted. If a pipe gives more than 16 MiB, they are only counted.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) source: Source,
@@ -138,6 +150,10 @@ pub(crate) struct CheckArgs {
     /// Report errors as JSON on standard output, one a line
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Fail if an object repeats a name
+    #[arg(long)]
+    pub(crate) duplicates_as_errors: bool,
 
     #[command(flatten)]
     pub(crate) engine: Engine,

@@ -19,9 +19,12 @@ pub(crate) struct PutArgs {
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
 
-    /// How it is divided into records; what is not so is kept as text
-    #[arg(long, value_name = "FRAMING", default_value = "auto")]
-    pub(crate) input: Framing,
+    /// How it is divided into records [default: by the name, else auto]
+    ///
+    /// What is not divided that way is kept as text. A name that ends in .jsonl or .ndjson, also before .gz or .zst, means jsonl
+    /// unless this option is given.
+    #[arg(long, value_name = "FRAMING")]
+    pub(crate) input: Option<Framing>,
 
     /// The tool whose output it is
     #[arg(long, value_name = "NAME")]

@@ -2,13 +2,13 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use clap::{Args, ValueEnum};
 
-use super::{BadRecords, Engine, Source, values};
+use super::{BadRecords, Engine, RecordFilters, Source, values};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   trommel sample data.json '$.users' -n 10 --seed 42
-  trommel sample log.jsonl '$' -n 100 --strategy systematic
+  trommel sample log.jsonl '$' -n 10 --where '@.level == \"error\"'
   trommel sample data.json '$.users' -n 20 --strategy stratified --strata-path '$.country'
 
 A query that can select one node only must select an array, whose elements are sampled; any
@@ -20,8 +20,11 @@ pub(crate) struct SampleArgs {
     /// What to draw from, a JSONPath query
     pub(crate) query: String,
 
+    #[command(flatten)]
+    pub(crate) records: RecordFilters,
+
     /// How many to draw
-    #[arg(short = 'n', long = "size", value_name = "N")]
+    #[arg(short = 'n', long = "size", value_name = "N", value_parser = values::at_least_one::<NonZeroUsize>)]
     pub(crate) size: NonZeroUsize,
 
     /// How to draw
@@ -33,7 +36,7 @@ pub(crate) struct SampleArgs {
     pub(crate) seed: Option<u64>,
 
     /// With systematic: take every K-th [default: evenly spread]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) stride: Option<NonZeroU64>,
 
     /// With stratified: the query, within an item, that makes the groups

@@ -3,6 +3,8 @@ use std::num::NonZeroU64;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::values;
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -12,8 +14,8 @@ Examples:
   trommel sessions events 5d1c0a9e --type 'llm:*' --field data.model --field data.usage
   trommel sessions analyze 5d1c0a9e usage
   trommel sessions analyze logs/session.jsonl timeline
-  trommel sessions rewind 5d1c0a9e --to-turn 3             what would go
-  trommel sessions rewind 5d1c0a9e --to-turn 3 --apply     let it go; undo brings it back
+  trommel sessions rewind 5d1c0a9e --to-turn 3           # show what would be removed
+  trommel sessions rewind 5d1c0a9e --to-turn 3 --apply   # remove it; `undo` restores it
 
 SESSION is an id, a beginning that no other id has, PROJECT/ID, or the path of a session's folder
 or file. Sessions are those of Amplifier and of Claude Code; a path may also be that of a chat.")]
@@ -65,7 +67,7 @@ const FIELD_HELP: &str = "aggregate: the field with the number, such as data.dur
 /// Which sessions are looked at.
 #[derive(Debug, Args)]
 pub(crate) struct Among {
-    /// Of this project
+    /// Only this project: its name, its directory, or a part of one
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) project: Option<String>,
 
@@ -81,7 +83,7 @@ pub(crate) struct Among {
 #[derive(Debug, Args)]
 pub(crate) struct Rows {
     /// Most rows [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: Option<NonZeroU64>,
 
     /// Rows to pass over
@@ -95,7 +97,7 @@ pub(crate) enum SessionOperation {
     List(ListSessions),
     /// Tell what is known of one, and on request what was said
     Get(GetSession),
-    /// Search descriptions and messages for a text, in either case
+    /// Search descriptions, messages, and events for a text
     Search(SearchSessions),
     /// Print events of one, of each the fields that are asked for
     Events(SessionEvents),
@@ -124,12 +126,12 @@ pub(crate) enum SessionOperation {
         #[command(flatten)]
         shared: Shared,
     },
-    /// Tell what keeps one from being gone on with
+    /// Check whether a session can be resumed, and what is wrong
     Diagnose {
         #[command(flatten)]
         which: Which,
 
-        /// End with status 1 when it is broken
+        /// Exit with status 1 if it is broken or damaged
         #[arg(long)]
         exit_status: bool,
 
@@ -157,6 +159,10 @@ pub(crate) struct Exchange {
     /// Make them the same: without this, only how far they are is told
     #[arg(long)]
     pub(crate) apply: bool,
+
+    /// Create the storage's folder first, if it is one
+    #[arg(long, requires = "apply")]
+    pub(crate) create: bool,
 
     /// Also bring here what lies in the cloud only
     #[arg(long, requires = "apply", conflicts_with = "session")]
@@ -212,12 +218,12 @@ pub(crate) struct ListSessions {
     #[command(flatten)]
     pub(crate) among: Among,
 
-    /// Also those that other sessions spawned
+    /// List also sub-sessions and sub-agents
     #[arg(long)]
     pub(crate) all: bool,
 
     /// Most sessions
-    #[arg(long, value_name = "N", default_value = "50")]
+    #[arg(long, value_name = "N", default_value = "50", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: NonZeroU64,
 
     /// Sessions to pass over
@@ -242,16 +248,15 @@ pub(crate) struct GetSession {
     pub(crate) events_summary: bool,
 
     /// Most messages [default: all]
-    #[arg(long, value_name = "N", requires = "transcript")]
+    #[arg(long, value_name = "N", requires = "transcript", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: Option<NonZeroU64>,
 
     /// Messages to pass over
     #[arg(long, value_name = "N", requires = "transcript")]
     pub(crate) offset: Option<u64>,
 
-    /// Most characters of a message, up to 20000 [default: 1000]
+    /// Show at most N characters of each message [default: 1000]
     #[arg(long, value_name = "N", requires = "transcript")]
-    #[arg(value_parser = clap::value_parser!(u64).range(..=20_000))]
     pub(crate) max_text: Option<u64>,
 
     #[command(flatten)]
@@ -270,7 +275,7 @@ pub(crate) struct SearchSessions {
     #[command(flatten)]
     pub(crate) among: Among,
 
-    /// Lines to show before and after each hit, at most 20
+    /// Show N lines of the same message around each hit, at most 20
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(..=20))]
     pub(crate) context: u64,
 
@@ -287,11 +292,13 @@ pub(crate) struct SearchSessions {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SearchScope {
-    /// In descriptions
+    /// Search descriptions
     Metadata,
-    /// In messages
+    /// Search messages
     Transcript,
-    /// In both
+    /// Search events
+    Events,
+    /// Search both, and events where neither has a match
     All,
 }
 
@@ -301,6 +308,7 @@ impl SearchScope {
         match self {
             Self::Metadata => "metadata",
             Self::Transcript => "transcript",
+            Self::Events => "events",
             Self::All => "all",
         }
     }
@@ -351,7 +359,7 @@ pub(crate) struct AnalyzeSession {
     pub(crate) types: Vec<String>,
 
     /// errors, timeline: most rows [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU64>)]
     pub(crate) limit: Option<NonZeroU64>,
 
     /// errors, timeline: rows to pass over
@@ -370,7 +378,7 @@ pub(crate) enum Analysis {
     Errors,
     /// The turns: when, how long, tools, errors
     Timeline,
-    /// Tokens by model, calls by tool, with sub-sessions
+    /// Tokens by model (input without cache), calls by tool
     Usage,
     /// Sum, mean, least and greatest of a number
     Aggregate,

@@ -2,14 +2,15 @@ use std::num::NonZeroU32;
 
 use clap::{Args, ValueEnum};
 
-use super::{BadRecords, Engine, Source};
+use super::{BadRecords, Engine, RecordFilters, Source, values};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   trommel stats data.json
-  trommel stats data.json --only structure,types         the fast overview
+  trommel stats data.json --only structure,types         # the fast overview
   trommel stats data.json '$.users' '$.orders' --values
+  trommel stats log.jsonl --where '@.level == \"error\"' --values
   cargo metadata --format-version 1 | trommel stats -")]
 pub(crate) struct StatsArgs {
     #[command(flatten)]
@@ -18,6 +19,9 @@ pub(crate) struct StatsArgs {
     /// JSONPath queries that select what to describe [default: everything]
     #[arg(value_name = "QUERY")]
     pub(crate) queries: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) records: RecordFilters,
 
     /// Add a JSON Schema
     #[arg(long)]
@@ -28,7 +32,7 @@ pub(crate) struct StatsArgs {
     pub(crate) values: bool,
 
     /// How deep arrays, objects and schema go, the root being 1 [default: no bound]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU32>)]
     pub(crate) max_depth: Option<NonZeroU32>,
 
     /// Leave the types of the arrays' items out
@@ -67,13 +71,17 @@ pub(crate) enum Section {
 #[command(after_help = "\
 Examples:
   trommel schema data.json
-  trommel schema log.jsonl.zst --max-depth 3 > log.schema.json")]
+  trommel schema log.jsonl.zst --max-depth 3 > log.schema.json
+  trommel schema log.jsonl --where '@.level == \"error\"'")]
 pub(crate) struct SchemaArgs {
     #[command(flatten)]
     pub(crate) source: Source,
 
+    #[command(flatten)]
+    pub(crate) records: RecordFilters,
+
     /// How deep the schema goes, the root being 1 [default: no bound]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroU32>)]
     pub(crate) max_depth: Option<NonZeroU32>,
 
     /// Print it on one line, as in a pipe

@@ -86,7 +86,7 @@ impl From<Provider> for Dialect {
 #[command(after_help = "\
 Examples:
   trommel call tool_outputs.list
-  trommel call tool_outputs.count '{\"id\": \"01jqx0\", \"counts\": [{\"name\": \"n\", \"path\": \"$\"}]}'
+  trommel call tool_outputs.extract '{\"id\": \"01jqx0\", \"paths\": [\"$.users[*].name\"]}'
   echo '{\"id\": \"01jqx0\"}' | trommel call tool_outputs_stats - --panel
 
 When there is no result, the reason stands on standard error, and standard output stays empty.")]
@@ -163,7 +163,7 @@ Examples:
   trommel history | trommel extract - '$.executions[*].tool_name'")]
 pub(crate) struct HistoryArgs {
     /// The newest so many [default: all that are kept]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::at_least_one::<NonZeroUsize>)]
     pub(crate) limit: Option<NonZeroUsize>,
 
     /// Tell times in UTC

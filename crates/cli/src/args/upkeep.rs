@@ -74,7 +74,9 @@ pub(crate) struct GcArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  trommel verify && echo all is as it was stored")]
+  trommel verify && echo all is as it was stored
+
+Files that a killed writer has left are noted, and are no damage: gc removes them after an hour.")]
 pub(crate) struct VerifyArgs {
     /// Print one JSON document, as in a pipe
     #[arg(long)]

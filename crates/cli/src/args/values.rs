@@ -1,5 +1,7 @@
 //! Values of options that are more than a word or a number.
 
+use std::num::{IntErrorKind, ParseIntError};
+use std::str::FromStr;
 use std::time::Duration;
 
 use bytesize::ByteSize;
@@ -15,6 +17,15 @@ use super::output_id;
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let size = text.parse::<ByteSize>().ok();
     size.map(|size| size.as_u64()).ok_or_else(|| "expected a size, such as 1000000, 500MB or 2GiB".into())
+}
+
+/// A whole number that is not zero.
+pub(super) fn at_least_one<N: FromStr<Err = ParseIntError>>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|error: ParseIntError| match error.kind() {
+        IntErrorKind::Zero => "must be at least 1".into(),
+        IntErrorKind::PosOverflow => "is too large".into(),
+        _ => "expected a whole number of at least 1".into(),
+    })
 }
 
 /// A seed: any whole number of 64 bits; a negative one stands for its two's complement.
@@ -79,15 +90,18 @@ pub(crate) struct NamedQuery {
 }
 
 pub(super) fn named_query(text: &str) -> Result<NamedQuery, String> {
-    if text.starts_with('$') {
-        return Ok(NamedQuery { name: text.into(), query: text.into() });
-    }
     // A name may hold `=`, and a query is known by its `$`.
     let split = text.find("=$").or_else(|| text.find('='));
+    // What looks like a query is parsed as one, so that its error shows a correction.
+    let is_query =
+        |before: &str| before.contains(['.', '[', '(', '|', '{', '"', '\'']) && !text.contains("=$");
+    if text.starts_with('$') || split.is_none_or(|at| is_query(text.get(..at).unwrap_or_default())) {
+        return Ok(NamedQuery { name: text.into(), query: text.into() });
+    }
     match split.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?))) {
         Some(("", _)) => Err("the name before the = is empty".into()),
         Some((name, query)) => Ok(NamedQuery { name: name.into(), query: query.into() }),
-        None => Err("expected a query, which begins with $, or NAME=QUERY".into()),
+        None => Err("expected a query or NAME=QUERY".into()),
     }
 }
 
@@ -107,6 +121,20 @@ mod tests {
     }
 
     #[test]
+    fn counts_are_at_least_one() {
+        let number = at_least_one::<std::num::NonZeroU32>;
+        assert_eq!(number("7").map(std::num::NonZeroU32::get), Ok(7));
+        for (text, message) in [
+            ("0", "must be at least 1"),
+            ("-1", "expected a whole number of at least 1"),
+            ("many", "expected a whole number of at least 1"),
+            ("4294967296", "is too large"),
+        ] {
+            assert_eq!(number(text), Err(message.into()), "{text}");
+        }
+    }
+
+    #[test]
     fn seeds_are_any_64_bits() {
         assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
         assert_eq!(seed("-1"), Ok(u64::MAX));
@@ -121,7 +149,12 @@ mod tests {
         assert_eq!(named_query("n=$.a"), named("n", "$.a"));
         assert_eq!(named_query("a=b=$.a"), named("a=b", "$.a"));
         assert_eq!(named_query("n=.a"), named("n", ".a"));
-        assert!(named_query("=$.a").is_err() && named_query("users").is_err());
+        assert_eq!(named_query("users"), named("users", "users"));
+        assert_eq!(
+            named_query(".a[] | select(.b==1)"),
+            named(".a[] | select(.b==1)", ".a[] | select(.b==1)")
+        );
+        assert!(named_query("=$.a").is_err() && named_query("=.a").is_err());
     }
 
     #[test]

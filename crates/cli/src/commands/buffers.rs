@@ -1,5 +1,6 @@
 //! `trommel buffers`: the buffers of a session, asked as a model asks them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use trommel_toolbox::buffers::NAME;
 
 use crate::args::{BufferOperation, BuffersArgs, DisplayForm as Form, Session};
 use crate::errors::Failure;
+use crate::output::size::grouped;
 use crate::output::{self, escape, tables};
 use crate::progress::Progress;
 use crate::signals;
@@ -19,7 +21,10 @@ use crate::toolbox::{Place, Toolbox};
 pub(crate) fn run(args: &BuffersArgs) -> Result<(), Failure> {
     let progress = Arc::new(Progress::new());
     signals::install(Arc::clone(&progress))?;
-    let (session, arguments) = asked(&args.operation);
+    let (session, arguments) = match asked(&args.operation) {
+        Request::Tool(session, arguments) => (session, arguments),
+        Request::Removal { names, all, session } => return remove(names, all, session),
+    };
     let root = match &args.operation {
         BufferOperation::Export { root: Some(root), .. } => root.as_path(),
         _ => Path::new("."),
@@ -36,9 +41,44 @@ pub(crate) fn run(args: &BuffersArgs) -> Result<(), Failure> {
     }
 }
 
-/// The tool's arguments.
-fn asked(operation: &BufferOperation) -> (&Session, Value) {
-    match operation {
+/// Removes buffers of a session: all of these, or none if one is not there.
+fn remove(names: &[String], all: bool, session: &Session) -> Result<(), Failure> {
+    let buffers = crate::home::buffers(&session.session, Scope::Session)?;
+    let (text, removed) = if all {
+        let count = buffers.clear(Scope::Session)?;
+        let plural = if count == 1 { "" } else { "s" };
+        (format!("removed {} buffer{plural}\n", grouped(count as u64)), json!(count))
+    } else {
+        let names: BTreeSet<_> = names.iter().collect();
+        for name in &names {
+            buffers.check_there(name, Scope::Session)?;
+        }
+        for name in &names {
+            buffers.remove(name, Some(Scope::Session))?;
+        }
+        let lines = names.iter().map(|name| format!("removed {}\n", escape::text(name)));
+        (lines.collect(), json!(names))
+    };
+    if session.json {
+        return Ok(output::print_json(&json!({"removed": removed}).to_string(), true)?);
+    }
+    Ok(output::print(&text)?)
+}
+
+/// What an operation is done by.
+enum Request<'a> {
+    /// The tool, with these arguments.
+    Tool(&'a Session, Value),
+    /// By hand only: a model has no operation for it.
+    Removal { names: &'a [String], all: bool, session: &'a Session },
+}
+
+/// The request of an operation.
+fn asked(operation: &BufferOperation) -> Request<'_> {
+    let (session, arguments) = match operation {
+        BufferOperation::Rm { names, all, session } => {
+            return Request::Removal { names, all: *all, session };
+        }
         BufferOperation::List { offset, session } => {
             (session, json!({"operation": "list", "offset": offset}))
         }
@@ -70,7 +110,8 @@ fn asked(operation: &BufferOperation) -> (&Session, Value) {
             add(&mut arguments, [("write_mode", write_mode.map(crate::args::Mode::name))]);
             (session, arguments)
         }
-    }
+    };
+    Request::Tool(session, arguments)
 }
 
 /// Adds what was given.
@@ -119,7 +160,7 @@ fn laid_out(operation: &BufferOperation, answer: &str) -> Option<String> {
     let shown: Shown = serde_json::from_str(answer).ok()?;
     let mut text = match operation {
         BufferOperation::List { .. } => tables::buffers(&shown.buffers),
-        BufferOperation::Info { .. } => return None,
+        BufferOperation::Info { .. } | BufferOperation::Rm { .. } => return None,
         BufferOperation::Peek { .. } | BufferOperation::Read { .. } => escape::lines(&ended(&shown.content)),
         BufferOperation::Search { .. } => escape::lines(&shown.hits.iter().map(of_hit).collect::<String>()),
         BufferOperation::Export { .. } => escape::lines(&ended(&shown.notice)),

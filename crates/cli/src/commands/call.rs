@@ -13,7 +13,7 @@ use trommel_route::Router;
 use trommel_tool::display::{ContextView, Outcome, Show, ValidationFailed};
 use trommel_tool::{
     Context, Decision, Delivered, ErrorKind, Event, Executor, LOG_TARGET, Limits, LogLines, Metadata,
-    ToolError, ToolExecution,
+    ToolError, ToolExecution, ToolResult,
 };
 use trommel_toolbox::{StoreRecord, StoreShelf};
 
@@ -21,8 +21,8 @@ use crate::args::{CallArgs, LogLevel};
 use crate::errors::Failure;
 use crate::output::{self, Notes, escape};
 use crate::progress::Progress;
-use crate::signals;
 use crate::toolbox::{Toolbox, look, one_line};
+use crate::{signals, stdio};
 
 /// Bytes of arguments that are read from standard input.
 const LONGEST: u64 = 16 << 20;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &CallArgs) -> Result<(), Failure> {
 
 /// An error as JSON.
 fn told(args: &CallArgs, kind: &str, message: &str) -> String {
-    one_line(&json!({"tool": args.tool, "kind": kind, "message": message}))
+    one_line(&json!({"tool": args.tool, "kind": kind, "code": kind, "message": message}))
 }
 
 fn call(args: &CallArgs) -> Result<(), Failure> {
@@ -50,16 +50,19 @@ fn call(args: &CallArgs) -> Result<(), Failure> {
     let context = context(args)?;
     let interrupted = Interrupted::listen(&context, &progress)?;
     log(args);
-    let arguments = arguments(args)?;
+    let (arguments, not_json) = arguments(args)?;
     interrupted.running.store(true, Ordering::Relaxed);
     let toolbox = Toolbox::open()?;
     if args.show_context {
         show_context(args, &context);
     }
     let watch = &mut |event: Event<'_>| progress.watch(&event);
-    let execution = executor(args, &toolbox).call_with(&args.tool, arguments, &context, watch);
+    let mut execution = executor(args, &toolbox).call_with(&args.tool, arguments, &context, watch);
     progress.clear();
     if !execution.result.success {
+        if let Some(not_json) = not_json {
+            not_json.explain(&mut execution.result);
+        }
         return Err(match interrupted.signal.load(Ordering::Relaxed) {
             0 => toolbox.problem(&execution, args.form),
             number => Failure::Signal(number),
@@ -111,8 +114,31 @@ fn log(args: &CallArgs) {
     let _ = tracing_subscriber::registry().with(lines.with_filter(wanted)).try_init();
 }
 
+/// Arguments that are not JSON.
+struct NotJson {
+    offset: usize,
+}
+
+impl NotJson {
+    fn new(text: &str, error: &serde_json::Error) -> Self {
+        let before =
+            text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
+        let offset = (before + error.column().saturating_sub(1)).min(text.len());
+        Self { offset }
+    }
+
+    /// Adds the code and the offset to what the result says of arguments that are not JSON.
+    fn explain(&self, result: &mut ToolResult) {
+        if result.error_kind() != Some(ErrorKind::InvalidArguments) {
+            return;
+        }
+        result.metadata.insert("code".into(), "invalid_json".into());
+        result.metadata.insert("offset".into(), self.offset.into());
+    }
+}
+
 /// What stands on the command line, or comes from standard input.
-fn arguments(args: &CallArgs) -> Result<Value, Failure> {
+fn arguments(args: &CallArgs) -> Result<(Value, Option<NotJson>), Failure> {
     let wrong = |message: String| {
         let error = ToolError::new(ErrorKind::InvalidArguments, message);
         let shown = if args.form.json {
@@ -126,6 +152,7 @@ fn arguments(args: &CallArgs) -> Result<Value, Failure> {
     let text = if args.arguments == "-" {
         let mut bytes = Vec::new();
         let cannot = |error: io::Error| wrong(format!("The arguments cannot be read: {error}"));
+        stdio::check_stdin().map_err(cannot)?;
         io::stdin().take(LONGEST + 1).read_to_end(&mut bytes).map_err(cannot)?;
         if bytes.len() as u64 > LONGEST {
             return Err(wrong(format!("The arguments are longer than {LONGEST} bytes")));
@@ -137,7 +164,10 @@ fn arguments(args: &CallArgs) -> Result<Value, Failure> {
         &args.arguments
     };
     // What is no JSON is refused, and recorded, as any other arguments that do not validate.
-    Ok(serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()))
+    Ok(match serde_json::from_str(text) {
+        Ok(arguments) => (arguments, None),
+        Err(error) => (text.as_str().into(), Some(NotJson::new(text, &error))),
+    })
 }
 
 fn show_context(args: &CallArgs, context: &Context) {

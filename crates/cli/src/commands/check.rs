@@ -3,7 +3,7 @@
 use std::io;
 
 use trommel::reader::{Place, Validation};
-use trommel::{Answer, Damage, Error, Found, Measure, Sink, Stats};
+use trommel::{Answer, Damage, Error, Found, Measure, RepeatedName, Sink, Stats};
 
 use crate::args::CheckArgs;
 use crate::errors::Failure;
@@ -18,11 +18,12 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
         (stats.per_path, stats.counts) = (false, false);
         analysis.ask(Measure::Stats(stats))
     });
+    job.keep_small_pipe();
     let skip = args.bad_records.skip();
     let out = job.out()?;
     let json = args.json || skip && !output::is_terminal();
-    let mut damages =
-        Damages { file: escape::short(&job::name(&args.source), 200), json, out, notes: job.notes() };
+    let file = escape::short(&job::name(&args.source), 200);
+    let mut damages = Damages { file, json, out, notes: job.notes(), fails: false };
     let report = match job.run(&mut damages) {
         Ok(report) => report,
         // The error that ends a damage report is part of it.
@@ -47,9 +48,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
         _ => None,
     });
     if let Some((repeated @ 1.., capped)) = repeated {
-        let least = if capped { "at least " } else { "" };
-        let members = if repeated == 1 { "member repeats a name" } else { "members repeat a name" };
-        damages.notes.note(&format!("{least}{} {members} of their object", grouped(repeated)));
+        damages.fails = args.duplicates_as_errors;
+        damages.list_repeated(&job, repeated, capped)?;
     }
     damages.finish()
 }
@@ -60,9 +60,63 @@ struct Damages {
     json: bool,
     out: Out,
     notes: Notes,
+    /// True if repeated names are failures, and there are any.
+    fails: bool,
 }
 
+/// Repeated names that are listed.
+const LISTED: usize = 10;
+
 impl Damages {
+    /// Lists the first repeated names with their places, and says how many there are.
+    fn list_repeated(&mut self, job: &Job<'_>, repeated: u64, capped: bool) -> Result<(), Failure> {
+        let listed = job.repeated_names(LISTED)?;
+        for name in listed.iter().flatten() {
+            self.repeated_name(name, job.is_stream() == Some(true))?;
+        }
+        let least = if capped { "at least " } else { "" };
+        let members = if repeated == 1 { "member repeats a name" } else { "members repeat a name" };
+        let rest = match &listed {
+            None => "; to list them, read the input from a file".to_owned(),
+            Some(listed) if listed.len() as u64 >= repeated => String::new(),
+            Some(listed) => format!("; the first {} are listed", listed.len()),
+        };
+        self.notes.note(&format!("{least}{} {members} of their object{rest}", grouped(repeated)));
+        Ok(())
+    }
+
+    fn repeated_name(&mut self, name: &RepeatedName, is_stream: bool) -> io::Result<()> {
+        let RepeatedName { record, location, offset, place, .. } = name;
+        let message = format!("{location} repeats a name of its object");
+        if self.json && self.fails {
+            return self.write_json((*record, *offset, *place), "repeated_name", &message);
+        }
+        let place = place.map_or(String::new(), |Place { line, column, .. }| format!(":{line}:{column}"));
+        let record = if is_stream || *record > 0 { format!(", record {record}") } else { String::new() };
+        let message = escape::text(&message);
+        self.notes.note(&format!("{}{place}: {message} (byte {offset}{record})", self.file));
+        Ok(())
+    }
+
+    /// Writes one line of a report for programs.
+    fn write_json(
+        &mut self,
+        (record, offset, place): (u64, u64, Option<Place>),
+        kind: &str,
+        message: &str,
+    ) -> io::Result<()> {
+        let number = |number: Option<u64>| number.map_or("null".into(), |number| number.to_string());
+        let mut line = format!(
+            "{{\"record\":{record},\"line\":{},\"column\":{},\"offset\":{offset},\"kind\":\"{kind}\",\"message\":",
+            number(place.map(|place| place.line)),
+            number(place.map(|place| place.column)),
+        )
+        .into_bytes();
+        push_string(message, &mut line);
+        line.extend_from_slice(b"}\n");
+        self.out.write(&line)
+    }
+
     /// Reports one bad record.
     fn report(&mut self, record: u64, error: &trommel::reader::Error) -> io::Result<()> {
         self.notes.count_bad_record();
@@ -74,25 +128,16 @@ impl Damages {
             let line = format!("{}{place}: record {record}, byte {}: {message}\n", self.file, error.offset());
             return self.out.write(line.as_bytes());
         }
-        let number = |number: Option<u64>| number.map_or("null".into(), |number| number.to_string());
-        let mut line = format!(
-            "{{\"record\":{record},\"line\":{},\"column\":{},\"offset\":{},\"kind\":\"{}\",\"message\":",
-            number(place.map(|place| place.line)),
-            number(place.map(|place| place.column)),
-            error.offset(),
-            error.kind().code()
-        )
-        .into_bytes();
-        push_string(&error.message(), &mut line);
-        line.extend_from_slice(b"}\n");
-        self.out.write(&line)
+        self.write_json((record, error.offset(), place), error.kind().code(), &error.message())
     }
 
-    /// Writes what is left, and says how many there were. That there were any is a failure.
+    /// Writes what is left, and says how many bad records there were. Bad records are a failure, and so are repeated names
+    /// where that is wanted.
     fn finish(self) -> Result<(), Failure> {
         self.out.finish()?;
         match self.notes.bad_records() {
-            0 => return Ok(()),
+            0 if !self.fails => return Ok(()),
+            0 => {}
             1 => self.notes.note("1 bad record"),
             many => self.notes.note(&format!("{} bad records", grouped(many))),
         }

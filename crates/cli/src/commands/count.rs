@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::io;
 
 use trommel::{Analysis, Count, Measure};
+use trommel_hints::Asked;
 
 use super::matched;
 use crate::args::CountArgs;
 use crate::errors::{BadQuery, Failure};
-use crate::job::Job;
+use crate::job::{self, Job};
 use crate::output::{self, Out, push_string, tables};
 
 pub(crate) fn run(args: &CountArgs) -> Result<(), Failure> {
@@ -17,18 +18,24 @@ pub(crate) fn run(args: &CountArgs) -> Result<(), Failure> {
         let message = format!("two counts have the name {}; give one another with NAME=QUERY", twice.name);
         return Err(Failure::Usage { command: "count", message });
     }
-    let filter = args.filter.as_deref().map(|text| BadQuery::parse_filter(text, "--where")).transpose()?;
     let mut measures = Vec::with_capacity(args.counts.len());
     for asked in &args.counts {
         let mut count = Count::new(BadQuery::parse(&asked.query)?)
             .name(asked.name.clone())
             .count_as(args.count_as.into());
-        count.filter.clone_from(&filter);
         count.limit = args.limit;
-        measures.push(Measure::Count(count));
+        measures.push(count);
     }
+    let filters = job::filters(&args.records)?;
+    let count_as = args.count_as.into();
+    let queries = measures.iter().map(|count| count.query.clone()).collect::<Vec<_>>();
+    let asked = args.counts.iter().zip(&queries);
+    let asked = asked.map(|(asked, query)| Asked::new(&asked.query, query).filter(None, count_as));
+    let asked = asked.collect::<Vec<_>>();
     let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
-    job.ask(|analysis| measures.into_iter().fold(analysis, Analysis::ask));
+    job.keep(&args.records, filters);
+    job.note_patterns(&asked);
+    job.ask(|analysis| measures.into_iter().map(Measure::Count).fold(analysis, Analysis::ask));
     let report = job.answer()?;
     let counts: Vec<(&str, u64)> = args
         .counts
@@ -44,6 +51,8 @@ pub(crate) fn run(args: &CountArgs) -> Result<(), Failure> {
         out.write(tables::counts(&counts, total).as_bytes())?;
     }
     out.finish()?;
+    let empty = asked.iter().zip(&counts).filter(|(_, (_, count))| *count == 0);
+    job.note_hints(&empty.map(|(asked, _)| *asked).collect::<Vec<_>>());
     matched(total > 0, args.exit_status)
 }
 

@@ -2,16 +2,19 @@
 
 use trommel::path::Query;
 use trommel::{Answer, Extract, Measure, Report};
+use trommel_hints::Asked;
 
 use super::matched;
 use crate::args::{ExtractArgs, Sequence};
 use crate::errors::{BadQuery, Failure};
-use crate::job::Job;
+use crate::job::{self, Job};
 use crate::output::{Extracted, Lines, LinesAsked, Shape, Values, Wanted};
 
 pub(crate) fn run(args: &ExtractArgs) -> Result<(), Failure> {
     let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let filters = job::filters(&args.records)?;
     let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
+    job.keep(&args.records, filters);
     job.ask(|mut analysis| {
         analysis = analysis.order(args.order.into());
         for query in &queries {
@@ -21,12 +24,19 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<(), Failure> {
         }
         analysis
     });
-    let found = if args.json { as_document(args, &queries, &mut job)? } else { as_lines(args, &mut job)? };
-    matched(found, args.exit_status)
+    let asked = args.queries.iter().zip(&queries).map(|(text, query)| Asked::new(text, query));
+    let asked = asked.collect::<Vec<_>>();
+    job.note_patterns(&asked);
+    let report = if args.json { as_document(args, &queries, &mut job)? } else { as_lines(args, &mut job)? };
+    let found = report.answers.iter().filter_map(Answer::count);
+    let empty = asked.iter().zip(found).filter(|(_, found)| *found == 0);
+    let empty = empty.map(|(asked, _)| *asked).collect::<Vec<_>>();
+    job.note_hints(&empty);
+    matched(empty.len() < asked.len(), args.exit_status)
 }
 
-/// Prints values one a line. Returns whether there were any.
-fn as_lines(args: &ExtractArgs, job: &mut Job<'_>) -> Result<bool, Failure> {
+/// Prints values one a line.
+fn as_lines(args: &ExtractArgs, job: &mut Job<'_>) -> Result<Report, Failure> {
     let asked = LinesAsked {
         form: args.output,
         queries: &args.queries,
@@ -42,14 +52,14 @@ fn as_lines(args: &ExtractArgs, job: &mut Job<'_>) -> Result<bool, Failure> {
     // What was found before a failure stands.
     lines.finish(report.as_ref().is_ok_and(|report| report.coverage.records > 1))?;
     match (report, refused) {
-        (Ok(report), _) => Ok(any(&report)),
+        (Ok(report), _) => Ok(report),
         (Err(_), Some(refused)) => Err(job.refused(refused)),
         (Err(failure), None) => Err(failure),
     }
 }
 
-/// Prints one document. Returns whether there were any values.
-fn as_document(args: &ExtractArgs, queries: &[Query], job: &mut Job<'_>) -> Result<bool, Failure> {
+/// Prints one document.
+fn as_document(args: &ExtractArgs, queries: &[Query], job: &mut Job<'_>) -> Result<Report, Failure> {
     let shape = match (args.flatten, args.include_paths) {
         (false, false) => Shape::ByQuery,
         (false, true) => Shape::Listed,
@@ -73,7 +83,7 @@ fn as_document(args: &ExtractArgs, queries: &[Query], job: &mut Job<'_>) -> Resu
     match (report, document.refused()) {
         (Ok(report), _) => {
             document.finish(stream.unwrap_or(report.coverage.records > 1))?;
-            Ok(any(&report))
+            Ok(report)
         }
         (Err(failure), refused) => {
             // A failure of the output comes first: it may be the cause of the other.
@@ -81,8 +91,4 @@ fn as_document(args: &ExtractArgs, queries: &[Query], job: &mut Job<'_>) -> Resu
             Err(refused.map_or(failure, |refused| job.refused(refused)))
         }
     }
-}
-
-fn any(report: &Report) -> bool {
-    report.answers.iter().filter_map(Answer::count).any(|count| count > 0)
 }

@@ -58,14 +58,14 @@ pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
     let rows: Vec<tables::OutputRow> = rows.collect::<Result<_, _>>().map_err(io::Error::other)?;
     let notes = Notes::new("", progress);
     if rows.is_empty() {
-        notes.note(if listed.total > 0 { "there are not as many" } else { "nothing like that is stored" });
+        notes.note(if listed.total > 0 { "no more outputs" } else { "no stored outputs match" });
         return Ok(());
     }
     let zone = if args.utc { TimeZone::UTC } else { TimeZone::system() };
     output::print(&tables::outputs(&rows, &zone))?;
     if listed.has_more {
         let next = args.offset + rows.len() as u64;
-        notes.note(&format!("{} of {}; --offset {next} goes on", rows.len(), listed.total));
+        notes.note(&format!("{} of {}; next page: --offset {next}", rows.len(), listed.total));
     }
     Ok(())
 }

@@ -1,12 +1,22 @@
-//! `trommel completions` and `trommel man`.
+//! `trommel help`, `trommel completions` and `trommel man`.
 
-use clap::CommandFactory;
+use clap::{CommandFactory, Parser};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::args::Cli;
-use crate::errors::Failure;
+use crate::errors::{Failure, usage};
 use crate::output::print;
+
+/// Prints what `--help` prints, for the program, a command, or a command's operation.
+pub(crate) fn help(of: &[String]) -> Result<(), Failure> {
+    find("help", of)?;
+    let args = ["trommel"].into_iter().chain(of.iter().map(String::as_str)).chain(["--help"]);
+    match Cli::try_parse_from(args) {
+        Err(help) => usage::report(help),
+        Ok(_) => Ok(()),
+    }
+}
 
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
@@ -15,18 +25,17 @@ pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
 }
 
 pub(crate) fn man(of: Option<&str>) -> Result<(), Failure> {
+    let mut page = Vec::new();
+    Man::new(find("man", of.as_slice())?).render(&mut page)?;
+    Ok(print(&String::from_utf8_lossy(&page))?)
+}
+
+/// Returns the command at a path of names, for the command `asked`.
+fn find(asked: &'static str, path: &[impl AsRef<str>]) -> Result<clap::Command, Failure> {
     let mut program = Cli::command();
     program.build();
-    let command = match of {
-        None => program,
-        Some(name) => {
-            let command = program.find_subcommand(name).cloned();
-            let unknown =
-                || Failure::Usage { command: "man", message: format!("there is no command {name}") };
-            command.ok_or_else(unknown)?
-        }
-    };
-    let mut page = Vec::new();
-    Man::new(command).render(&mut page)?;
-    Ok(print(&String::from_utf8_lossy(&page))?)
+    path.iter().map(AsRef::as_ref).try_fold(program, |command, name| {
+        let unknown = || Failure::Usage { command: asked, message: format!("there is no command {name}") };
+        command.find_subcommand(name).cloned().ok_or_else(unknown)
+    })
 }

@@ -43,6 +43,7 @@ pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Run(args) => run::run(args),
         Command::Buffers(args) => buffers::run(args),
         Command::Sessions(args) => sessions::run(args),
+        Command::Help { command } => manual::help(command),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { command } => manual::man(command.as_deref()),
     }

@@ -19,7 +19,7 @@ use crate::args::{PutArgs, output_id};
 use crate::errors::{BadWork, Failure};
 use crate::output::{self, Notes, escape};
 use crate::progress::Progress;
-use crate::{home, signals};
+use crate::{home, signals, stdio};
 
 /// Bytes read at a time.
 const CHUNK: usize = 256 << 10;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &PutArgs) -> Result<(), Failure> {
     let input = open(args, &store)?;
     let (bytes, total) = (input.bytes, input.length);
     let mut origin = origin(args);
-    origin.framing = args.input.forced().unwrap_or(input.framing);
+    origin.framing = if let Some(framing) = args.input { framing.records() } else { input.framing };
     let mut put = store.put(origin)?;
     let ratio = args.limit_ratio;
     thread::Builder::new().name("input".into()).spawn(move || read(bytes, ratio, &sender))?;
@@ -97,6 +97,7 @@ fn open(args: &PutArgs, store: &Store) -> Result<Input, Failure> {
     }
     let failed = |cause| Ended::Opening(cause).failure(args);
     if args.file.as_os_str() == "-" {
+        stdio::check_stdin().map_err(failed)?;
         let bytes = Box::new(Ahead::of(io::stdin()).map_err(failed)?);
         return Ok(Input { bytes, length: None, framing: Framing::Auto });
     }

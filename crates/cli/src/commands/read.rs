@@ -208,7 +208,7 @@ fn print(args: &ReadArgs, answer: &str) -> Result<(), Failure> {
     output::print(&format!("{}\n", content.trim_end_matches('\n')))?;
     if let Some(next) = page.truncated.and_then(|truncated| truncated.next) {
         let notes = Notes::new("", Arc::new(Progress::new()));
-        notes.note(&format!("--cursor {} goes on", escape::text(&next)));
+        notes.note(&format!("next page: --cursor {}", escape::text(&next)));
     }
     Ok(())
 }

@@ -6,16 +6,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trommel::Cancel;
-use trommel_route::{DOCUMENT_BYTES, Document, Progress as Told, Report, Runner, Scope, notice};
-use trommel_tool::{Context, Executor, Limits};
+use trommel_route::{
+    CallReport, DOCUMENT_BYTES, DirectiveError, Document, Progress as Told, Report, RunError, Runner, Scope,
+    StepReport, Target, notice,
+};
+use trommel_tool::{Context, Decision, Executor, Limits, Metadata};
 use trommel_toolbox::{Queries, StoreRecord, StoreShelf};
 
 use crate::args::RunArgs;
 use crate::errors::{BadStep, Failure};
-use crate::output::{self, escape};
-use crate::progress::Progress;
+use crate::output::{self, Notes, escape};
+use crate::progress::{Progress, Waiting};
 use crate::toolbox::{Place, Toolbox};
 use crate::{model, signals};
 
@@ -31,12 +34,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         signals::leave_after_a_grace(number);
         true
     })?;
-    let document = read(&args.file)?;
     let root = args.root.clone().unwrap_or_else(|| folder(&args.file).to_owned());
+    let document = read(&args.file, &root)?;
     let place = Place { session: &args.session, root: &root, usual: Scope::Run };
     let toolbox = Toolbox::at(&place)?;
     let queries = Queries::new(&toolbox.store, &toolbox.places).cancel_with(&reading);
-    let runner = runner(&toolbox, context).queries(Arc::new(queries));
+    let runner = runner(args, &toolbox, context).queries(Arc::new(queries));
     let done = if args.dry_run { plan(args, &runner, &document) } else { steps(args, &runner, &document) };
     match signal.load(Ordering::Relaxed) {
         0 => done,
@@ -45,19 +48,48 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// Reads the document.
-fn read(file: &Path) -> Result<Document, Failure> {
-    let shown = file.to_string_lossy();
+fn read(file: &Path, root: &Path) -> Result<Document, Failure> {
+    let shown = shown_name(file);
     let usage = |why: String| Failure::Usage { command: "run", message: format!("{shown}: {why}") };
     let mut bytes = Vec::new();
-    let read = File::open(file).and_then(|file| file.take(DOCUMENT_BYTES as u64 + 1).read_to_end(&mut bytes));
-    let length = read.map_err(|error| usage(format!("the document cannot be read: {error}")))?;
+    let most = DOCUMENT_BYTES as u64 + 1;
+    let read = if is_stdin(file) {
+        io::stdin().take(most).read_to_end(&mut bytes)
+    } else {
+        File::open(file).and_then(|file| file.take(most).read_to_end(&mut bytes))
+    };
+    let length = read.map_err(|error| usage(format!("cannot read the document: {error}")))?;
     if length > DOCUMENT_BYTES {
         return Err(usage(format!("the document is longer than {DOCUMENT_BYTES} bytes")));
     }
-    let text =
-        String::from_utf8(bytes).map_err(|error| usage(format!("the document is no text: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let byte = error.utf8_error().valid_up_to();
+        usage(format!("the document is not valid UTF-8 (byte {byte}); save it as UTF-8"))
+    })?;
     let document = Document::parse(&text).map_err(|error| BadStep::failure(&shown, error))?;
-    Ok(document.named(file.file_name().unwrap_or_default().to_string_lossy()))
+    let identity =
+        identity(file, root).map_err(|error| usage(format!("cannot resolve its path: {error}")))?;
+    Ok(document.named(identity))
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// The document's name in messages.
+fn shown_name(file: &Path) -> String {
+    if is_stdin(file) { "standard input".to_owned() } else { file.to_string_lossy().into_owned() }
+}
+
+/// The text under which `{pending}` remembers files: the document's canonical path, or for standard input its root.
+fn identity(file: &Path, root: &Path) -> io::Result<String> {
+    let path = if is_stdin(file) { root.join("-") } else { file.to_owned() };
+    let folder = folder(&path).canonicalize()?;
+    if is_stdin(file) {
+        return Ok(folder.join("-").to_string_lossy().into_owned());
+    }
+    // A pipe or a device has no place of its own: it counts by the name it was given.
+    Ok(path.canonicalize().unwrap_or(path).to_string_lossy().into_owned())
 }
 
 /// The folder of a file.
@@ -65,16 +97,26 @@ fn folder(file: &Path) -> &Path {
     file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn runner(toolbox: &Toolbox, context: Context) -> Runner {
+fn runner(args: &RunArgs, toolbox: &Toolbox, context: Context) -> Runner {
     let mut limits = Limits::default();
     limits.keep_all = true;
+    let approve = args.approve;
     let executor = Executor::new(Arc::clone(&toolbox.registry))
         .limits(limits)
-        .record(Arc::new(StoreRecord::new(&toolbox.store)));
+        .record(Arc::new(StoreRecord::new(&toolbox.store)))
+        .approval(move |_: &Metadata, _: &Map<String, Value>| {
+            if approve {
+                Decision::Granted
+            } else {
+                Decision::Denied("run the document with --approve".to_owned())
+            }
+        });
     let runner = Runner::new(executor, toolbox.places.clone())
         .context(context)
-        .shelf(Arc::new(StoreShelf::new(&toolbox.store)));
-    match model::of_environment() {
+        .shelf(Arc::new(StoreShelf::new(&toolbox.store)))
+        .approve(args.approve)
+        .model_hint(model::HINT);
+    match model::of_environment(args.model_timeout) {
         Some(model) => runner.model(model),
         None => runner,
     }
@@ -82,34 +124,57 @@ fn runner(toolbox: &Toolbox, context: Context) -> Runner {
 
 /// Says what would happen.
 fn plan(args: &RunArgs, runner: &Runner, document: &Document) -> Result<(), Failure> {
-    let plan =
-        runner.dry_run(document).map_err(|error| BadStep::of_run(&args.file.to_string_lossy(), error))?;
+    let file = shown_name(&args.file);
+    warn(&file, &document.warnings);
+    let plan = runner.dry_run(document).map_err(|error| BadStep::of_dry_run(&file, error))?;
     if args.json {
         let steps: Vec<_> =
             plan.steps.iter().map(|step| json!({"name": step.name, "does": step.does})).collect();
-        return Ok(output::print_json(&json!({"steps": steps}).to_string(), true)?);
+        let plan = json!({"steps": steps, "warnings": listed(&document.warnings)});
+        return Ok(output::print_json(&plan.to_string(), true)?);
     }
     Ok(output::print(&shown(&plan.to_string()))?)
 }
 
-/// Runs the steps, and prints what comes of each as it comes.
+/// Runs the steps, and prints the outcome of each as it comes.
 fn steps(args: &RunArgs, runner: &Runner, document: &Document) -> Result<(), Failure> {
+    let file = shown_name(&args.file);
+    warn(&file, &document.warnings);
     let mut printed: io::Result<()> = Ok(());
+    let mut waiting = None;
+    // An answer that belongs to the document's context is printed with that, at the end.
+    let mut is_context = false;
     let mut tell = |told: Told<'_>| {
+        waiting = matches!(told, Told::Asking).then(|| Waiting::new("waiting for the model or its tools"));
         let text = match told {
+            Told::Warning(warning) => return warn(&file, std::slice::from_ref(warning)),
             _ if args.json || printed.is_err() => return,
-            Told::Step(step) => format!("## {}\n", escape::text(&step.name)),
+            Told::Step(step) => {
+                is_context =
+                    step.directives.outputs.iter().any(|output| output.route.target == Target::Inline);
+                format!("## {}\n", escape::text(&step.name))
+            }
             Told::Manifest(manifest) => format!("{}\n", notice(manifest)),
-            Told::Answer(answer) => format!("\n{}\n", answer.trim_end()),
+            Told::Call(execution) => format!("{}\n", CallReport::of(execution)),
+            Told::Answer(answer) if !is_context => format!("\n{}\n", answer.trim_end()),
             _ => return,
         };
         printed = output::print(&shown(&text));
     };
     let done = runner.run(document, &mut tell);
+    drop(waiting);
     printed?;
-    let report = done.map_err(|error| BadStep::of_run(&args.file.to_string_lossy(), error))?;
+    let report = match done {
+        Ok(report) => report,
+        Err(error) => {
+            if args.json && !error.is_cancelled {
+                output::print_json(&failed(&error, document).to_string(), true)?;
+            }
+            return Err(BadStep::of_run(&file, error));
+        }
+    };
     if args.json {
-        return Ok(output::print_json(&told(&report).to_string(), true)?);
+        return Ok(output::print_json(&told(&report, document).to_string(), true)?);
     }
     if !report.context.is_empty() {
         output::print(&shown(&format!("\n{}\n", report.context.trim_end())))?;
@@ -117,15 +182,58 @@ fn steps(args: &RunArgs, runner: &Runner, document: &Document) -> Result<(), Fai
     Ok(())
 }
 
-/// A report as JSON.
-fn told(report: &Report) -> Value {
-    let steps = report.steps.iter().map(|step| {
-        json!({"name": step.name, "manifests": step.manifests, "calls": step.calls, "answer": step.answer})
-    });
-    json!({"steps": steps.collect::<Vec<_>>(), "context": report.context})
+/// Prints warnings with their places.
+fn warn(file: &str, warnings: &[DirectiveError]) {
+    let notes = Notes::new("", Arc::new(Progress::new()));
+    for DirectiveError { message, line, column, .. } in warnings {
+        notes.warn(&escape::text(&format!("{file}:{line}:{column}: {message}")));
+    }
 }
 
-/// A text as whoever reads it may have it.
+/// Warnings as JSON.
+fn listed(warnings: &[DirectiveError]) -> Value {
+    let one = |warning: &DirectiveError| json!({"line": warning.line, "column": warning.column, "message": warning.message});
+    warnings.iter().map(one).collect()
+}
+
+/// A report as JSON.
+fn told(report: &Report, document: &Document) -> Value {
+    let steps: Vec<_> = report.steps.iter().map(step).collect();
+    json!({"steps": steps, "context": report.context, "warnings": listed(&document.warnings)})
+}
+
+/// A step's report as JSON.
+fn step(step: &StepReport) -> Value {
+    let calls = step.tool_calls.iter().map(|call| {
+        json!({
+            "tool": call.tool,
+            "arguments": call.arguments,
+            "success": call.error.is_none(),
+            "error": call.error,
+            "destination": call.destination,
+            "chars": call.chars
+        })
+    });
+    json!({
+        "name": step.name,
+        "manifests": step.manifests,
+        "calls": step.calls,
+        "tool_calls": calls.collect::<Vec<_>>(),
+        "warnings": listed(&step.warnings),
+        "answer": step.answer
+    })
+}
+
+/// The report of a run that failed: the completed steps, what the failed one had done, and the error.
+fn failed(error: &RunError, document: &Document) -> Value {
+    let mut report = told(&error.done, document);
+    let DirectiveError { message, line, column, .. } = &*error.error;
+    report["partial"] = error.partial.as_deref().map_or(Value::Null, step);
+    report["error"] = json!({"step": error.step, "line": line, "column": column, "message": message});
+    report
+}
+
+/// A text as its reader may have it.
 fn shown(text: &str) -> String {
     if output::is_terminal() { escape::lines(text) } else { text.to_owned() }
 }

@@ -6,6 +6,7 @@ use std::io;
 use trommel::reader::View;
 use trommel::sampler::Seed;
 use trommel::{Answer, Measure, Sample, SampleAnswer, Strategy};
+use trommel_hints::{Asked, few};
 
 use super::matched;
 use crate::args::{Plan, SampleArgs};
@@ -18,11 +19,15 @@ pub(crate) fn run(args: &SampleArgs) -> Result<(), Failure> {
     let query = BadQuery::parse(&args.query)?;
     let strategy = strategy(args)?;
     let seed = args.seed.unwrap_or_else(seed_from_system);
+    let filters = job::filters(&args.records)?;
     let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
+    job.keep(&args.records, filters);
     job.ask(|analysis| {
-        let sample = Sample::new(query, args.size).strategy(strategy).seed(Seed::new(seed));
+        let sample = Sample::new(query.clone(), args.size).strategy(strategy).seed(Seed::new(seed));
         analysis.ask(Measure::Sample(sample))
     });
+    let asked = [Asked::new(&args.query, &query)];
+    job.note_patterns(&asked);
     let notes = job.notes();
     if args.seed.is_none() && matches!(args.strategy, Plan::Random | Plan::Stratified) {
         notes.note(&format!("drawn with --seed {seed}"));
@@ -39,10 +44,11 @@ pub(crate) fn run(args: &SampleArgs) -> Result<(), Failure> {
         Failure::Value { error, file: job::name(&args.source), place }
     })?;
     let out = job.out()?;
+    let warning = warning(args, &answer, &mut job, &asked);
     if args.json {
-        print_document(args, &answer, values, &out)?;
+        print_document(&answer, values, warning.as_deref(), &out)?;
     } else {
-        if let Some(warning) = warning(args, &answer) {
+        if let Some(warning) = warning {
             notes.note(&warning);
         }
         print_lines(args, &answer, values, &out)?;
@@ -85,11 +91,20 @@ fn check(answer: &SampleAnswer, values: &Values) -> Result<(), (u64, trommel::re
     Ok(())
 }
 
-/// What is worth knowing about the sample's size.
-fn warning(args: &SampleArgs, answer: &SampleAnswer) -> Option<String> {
+/// Why the sample is smaller than asked for, if it is.
+fn warning(
+    args: &SampleArgs,
+    answer: &SampleAnswer,
+    job: &mut Job<'_>,
+    asked: &[Asked<'_>],
+) -> Option<String> {
     let wanted = args.size.get() as u64;
-    (wanted > answer.total)
-        .then(|| format!("{} asked for, {} there to draw from", grouped(wanted), grouped(answer.total)))
+    if wanted <= answer.total {
+        return None;
+    }
+    let hint = if answer.total == 0 { job.hints(asked).into_iter().next() } else { None };
+    let why = hint.unwrap_or_else(|| few(answer.total).to_owned());
+    Some(format!("only {} of {} drawn: {why}", grouped(answer.total), grouped(wanted)))
 }
 
 fn print_lines(args: &SampleArgs, answer: &SampleAnswer, mut values: Values, out: &Out) -> io::Result<()> {
@@ -106,7 +121,12 @@ fn print_lines(args: &SampleArgs, answer: &SampleAnswer, mut values: Values, out
 }
 
 /// `{"sample": […], "total_items": …, "sample_size": …, "indices": […], …}`
-fn print_document(args: &SampleArgs, answer: &SampleAnswer, mut values: Values, out: &Out) -> io::Result<()> {
+fn print_document(
+    answer: &SampleAnswer,
+    mut values: Values,
+    warning: Option<&str>,
+    out: &Out,
+) -> io::Result<()> {
     let mut page = out.page();
     page.bytes().extend_from_slice(b"{\"sample\":[");
     for (number, item) in answer.items.iter().enumerate() {
@@ -137,9 +157,9 @@ fn print_document(args: &SampleArgs, answer: &SampleAnswer, mut values: Values, 
             if answer.strata.iter().flatten().next().is_some() { b"]" } else { b",\"strata\":[]" };
         page.bytes().extend_from_slice(end);
     }
-    if let Some(warning) = warning(args, answer) {
+    if let Some(warning) = warning {
         page.bytes().extend_from_slice(b",\"warning\":");
-        push_string(&warning, page.bytes());
+        push_string(warning, page.bytes());
     }
     page.bytes().extend_from_slice(b"}\n");
     page.settle()

@@ -5,11 +5,13 @@ use trommel::{Answer, Measure, Stats};
 
 use crate::args::SchemaArgs;
 use crate::errors::Failure;
-use crate::job::Job;
+use crate::job::{self, Job};
 use crate::output::{self, pretty};
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<(), Failure> {
+    let filters = job::filters(&args.records)?;
     let mut job = Job::open(&args.source, &args.engine, Validation::Strict, args.bad_records)?;
+    job.keep(&args.records, filters);
     job.ask(|analysis| {
         let mut stats = Stats::new();
         stats.item_types = false;

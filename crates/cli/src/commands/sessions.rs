@@ -6,7 +6,6 @@ mod exchange;
 mod pages;
 mod told;
 
-use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::errors::Failure;
 use crate::output::tables::sessions as tables;
 use crate::output::{self, Notes};
 use crate::progress::Progress;
-use crate::{signals, toolbox};
+use crate::{signals, stdio, toolbox};
 
 pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
     let progress = Arc::new(Progress::new());
@@ -40,7 +39,7 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
     place.register(&registry)?;
     let asked = asked::asked(operation, place.id)?;
     let is_piped = !output::is_terminal();
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(stdio::stdout());
     let answer = pages::all(asked, is_piped.then_some(&mut out), |arguments| {
         toolbox::ask(&registry, (NAME, arguments), Form::json(shared.json), &progress)
     });
@@ -88,14 +87,13 @@ enum Where {
 
 impl Place {
     fn of(operation: &Operation) -> Result<Self, Failure> {
-        let shared = operation.shared();
         let given = operation.session();
         if let Some(path) = given.filter(|given| is_path(given)) {
             let (sessions, session) = Sessions::open(path)?;
             let id = Some(format!("{}/{}", session.project(), session.id()));
             return Ok(Self { sessions: Where::Path(sessions), id, notes: Vec::new() });
         }
-        let (sessions, notes) = known(shared.amplifier.as_deref(), shared.claude.as_deref())?;
+        let (sessions, notes) = known(operation)?;
         Ok(Self { sessions, id: given.map(str::to_owned), notes })
     }
 
@@ -112,19 +110,31 @@ impl Place {
     }
 }
 
-/// The sessions of these folders, or of the usual ones, and of the storage that is named, with what is to be told of settings.
+/// The sessions of the folders that are given, or of the usual ones, and of the storage that is named, with warnings about settings.
+/// Settings that cannot be used end only what needs the storage.
 #[cfg(feature = "cloud")]
-fn known(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Result<(Where, Vec<String>), Failure> {
-    let known = crate::cloud::open(amplifier, claude)?;
+fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
+    let shared = operation.shared();
+    let known = crate::cloud::open(shared.amplifier.as_deref(), shared.claude.as_deref());
+    let mut notes = known.notes;
+    match known.problem {
+        Some(problem) if matches!(operation, Operation::Sync { .. }) => return Err(problem.into()),
+        Some(problem) => {
+            notes.push(format!("sessions of this machine only, as the storage cannot be used: {problem}"));
+        }
+        None => {}
+    }
     let sessions = known.cloud.map_or(Where::Here(known.sessions), Where::Both);
-    Ok((sessions, known.notes))
+    Ok((sessions, notes))
 }
 
-/// The sessions of these folders, or of the usual ones.
+/// The sessions of the folders that are given, or of the usual ones.
 #[cfg(not(feature = "cloud"))]
 #[expect(clippy::unnecessary_wraps, reason = "settings may be wrong")]
-fn known(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Result<(Where, Vec<String>), Failure> {
-    Ok((Where::Here(crate::home::sessions(amplifier, claude)), Vec::new()))
+fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
+    let shared = operation.shared();
+    let sessions = crate::home::sessions(shared.amplifier.as_deref(), shared.claude.as_deref());
+    Ok((Where::Here(sessions), Vec::new()))
 }
 
 /// Whether a session is given by the path of its folder or file.

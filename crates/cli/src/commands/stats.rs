@@ -5,12 +5,13 @@ use serde_json::value::RawValue;
 use trommel::reader::Validation;
 use trommel::statistics::{Schema, Summary};
 use trommel::{Answer, Measure, Stats, StatsAnswer};
+use trommel_hints::Asked;
 use trommel_store::Stored;
 
 use super::matched;
 use crate::args::StatsArgs;
 use crate::errors::{BadQuery, Failure};
-use crate::job::Job;
+use crate::job::{self, Job};
 use crate::output::size::formatted;
 use crate::output::{self, tables};
 
@@ -59,10 +60,15 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let overview = !args.only.is_empty();
     let validation = if overview { args.engine.validation() } else { Validation::Strict };
+    let filters = job::filters(&args.records)?;
     let mut job = Job::open(&args.source, &args.engine, validation, args.bad_records)?;
+    job.keep(&args.records, filters);
+    let asked = args.queries.iter().zip(&queries).map(|(text, query)| Asked::new(text, query));
+    let asked = asked.collect::<Vec<_>>();
+    job.note_patterns(&asked);
     job.ask(|analysis| {
         let mut stats = Stats::new();
-        stats.queries = queries;
+        stats.queries.clone_from(&queries);
         stats.per_path = !overview;
         stats.duplicate_names = !overview;
         stats.item_types = !args.no_sample_arrays;
@@ -83,11 +89,23 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let text = if args.json || !terminal {
         output::for_reader(json(&id, job.stored(), &answer)?, terminal)
     } else {
-        tables::stats(&crate::job::name(&args.source), &answer, &args.only)
+        let coverage = &report.coverage;
+        let whole = coverage.bytes_total.unwrap_or(coverage.bytes_read);
+        let selected_of = (!args.queries.is_empty()).then_some(whole);
+        tables::stats(&crate::job::name(&args.source), &answer, &args.only, selected_of)
     };
     out.write(text.as_bytes())?;
     out.finish()?;
+    let empty = asked.iter().zip(values(&answer)).filter(|(_, values)| *values == 0);
+    job.note_hints(&empty.map(|(asked, _)| *asked).collect::<Vec<_>>());
     matched(answer.summary.structure.total_values > 0, args.exit_status)
+}
+
+/// The numbers of values that the queries select.
+fn values(answer: &StatsAnswer) -> impl Iterator<Item = u64> {
+    let whole = answer.by_path.is_empty().then_some(&answer.summary);
+    let summaries = whole.into_iter().chain(answer.by_path.iter().map(|path| &path.summary));
+    summaries.map(|summary| summary.structure.total_values)
 }
 
 /// The answer as one JSON document, and a line break.

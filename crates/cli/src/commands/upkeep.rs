@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use serde::Serialize;
 use serde_json::json;
 use trommel::Cancel;
-use trommel_store::{Control, Damage, GcOptions, Limits, Progress as Done, Store, Verified};
+use trommel_store::{Control, Damage, DamageKind, GcOptions, Limits, Progress as Done, Store, Verified};
 
 use crate::args::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
 use crate::errors::Failure;
@@ -95,7 +95,7 @@ pub(crate) fn pin(args: &PinArgs) -> Result<(), Failure> {
 fn resolved(store: &Store, ids: &[String]) -> Result<Vec<String>, Failure> {
     let mut resolved = Vec::with_capacity(ids.len());
     for id in ids {
-        let id = store.resolve(id)?;
+        let id = store.resolve_in_files(id)?;
         if !resolved.contains(&id) {
             resolved.push(id);
         }
@@ -121,23 +121,27 @@ pub(crate) fn gc(args: &GcArgs) -> Result<(), Failure> {
     print(args.json, &swept, || tables::swept(&swept))
 }
 
-/// What a verification found, with each damage.
+/// The result of a verification, with each damage and each file that belongs to no output.
 #[derive(Serialize)]
 struct Report<'a> {
     #[serde(flatten)]
     verified: &'a Verified,
     damages: &'a [Damage],
+    #[serde(skip_serializing_if = "<[Damage]>::is_empty")]
+    leftovers: &'a [Damage],
 }
 
 pub(crate) fn verify(args: &VerifyArgs) -> Result<(), Failure> {
     let signal = Signal::listen()?;
     let store = home::store()?;
-    let mut damages = Vec::new();
+    let mut found = Vec::new();
     let bytes = |progress: &Progress, done: Done| progress.update(done.bytes, Some(done.of_bytes));
     let verified = signal
-        .attend(bytes, |control| store.verify_with(control, &mut |damage| damages.push(damage.clone())))?;
-    let report = Report { verified: &verified, damages: &damages };
-    print(args.json, &report, || tables::verified(&verified, &damages))?;
+        .attend(bytes, |control| store.verify_with(control, &mut |damage| found.push(damage.clone())))?;
+    let (leftovers, damages): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|found| found.kind == DamageKind::Stray);
+    let report = Report { verified: &verified, damages: &damages, leftovers: &leftovers };
+    print(args.json, &report, || tables::verified(&verified, &damages, &leftovers))?;
     if verified.is_whole() { Ok(()) } else { Err(Failure::Said) }
 }
 

@@ -1,13 +1,14 @@
 //! Broken input: the file, line and column, the byte, and what stands there.
 
+use std::io;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Message, Renderer, Snippet};
-use trommel::reader::{ErrorKind, Limit, Place, Syntax};
-use trommel::{Error, reader};
+use trommel::reader::{ErrorKind, Kind, Limit, Place, Syntax};
+use trommel::{Error, NotCountable, reader};
 
 use crate::output::escape;
-use crate::output::size::formatted;
+use crate::output::size::binary;
 
 /// Characters of a file's name that are shown.
 const NAME: usize = 200;
@@ -36,8 +37,9 @@ impl BadWork {
             Error::Read { error, record } => self.render_read(error, *record, &file, renderer),
             Error::Open { cause, .. } => {
                 let title = Level::ERROR.primary_title(format!("cannot open {file}: {cause}")).id("open");
-                renderer.render(&[title.element(Level::HELP.message("name a file, or - for standard input"))])
+                renderer.render(&[title.element(Level::HELP.message(open_help(cause.kind())))])
             }
+            Error::NotCountable(what) => render_not_countable(what, &file, renderer),
             other => {
                 let message = format!("{file}: {}", escape::short(&other.to_string(), SENTENCE));
                 let title = Level::ERROR.primary_title(message).id(code(other));
@@ -75,11 +77,39 @@ impl BadWork {
     }
 }
 
+/// What to do about an input that cannot be opened.
+fn open_help(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::PermissionDenied => "make the file readable for this user",
+        io::ErrorKind::IsADirectory => "name a file in this folder, or - for standard input",
+        io::ErrorKind::NotFound => "name a file, or - for standard input",
+        _ => "check that the file can be read",
+    }
+}
+
+/// A count of elements or members, where a match has none.
+fn render_not_countable(what: &NotCountable, file: &str, renderer: &Renderer) -> String {
+    let (parts, option) = match what.wanted {
+        "array_length" => ("elements", "array-length"),
+        "object_keys" => ("members", "object-keys"),
+        other => ("parts", other),
+    };
+    let (name, location) = (escape::short(&what.name, NAME), escape::short(&what.location, NAME));
+    let kind = what.kind.name();
+    let message =
+        format!("{file}: {name}: {location} is of type {kind}, which has no {parts} (--as {option})");
+    let instead = what.instead.replace('_', "-");
+    let help = format!("use --as {instead}, or select only values that have {parts}");
+    let filter = (what.kind == Kind::Null)
+        .then(|| Level::HELP.message("to leave nulls out, write `[?@ != null]` in place of `[*]`"));
+    let title = Level::ERROR.primary_title(message).id("not_countable");
+    renderer.render(&[title.element(Level::HELP.message(help)).elements(filter)])
+}
+
 /// A short stable name for an error that has no place in the input.
 fn code(error: &Error) -> &'static str {
     match error {
         Error::NotAnArray { .. } => "not_an_array",
-        Error::NotCountable(_) => "not_countable",
         Error::Sample(_) => "sample",
         Error::TooManyBadRecords { .. } => "bad_records",
         _ => "failed",
@@ -165,6 +195,9 @@ const SIDE: usize = 80;
 
 /// What to do, in the words of the command line.
 fn help(error: &reader::Error) -> Option<String> {
+    if let Some(hint) = error.hint() {
+        return Some(hint.into());
+    }
     let help = match error.kind() {
         ErrorKind::Limit(Limit::Depth(_)) => {
             format!(
@@ -174,11 +207,13 @@ fn help(error: &reader::Error) -> Option<String> {
         }
         ErrorKind::Limit(Limit::SpoolBytes(bytes)) => format!(
             "raise it with --spool-limit ({} now), read from a file, or use --order document",
-            formatted(bytes)
+            binary(bytes)
         ),
         ErrorKind::Limit(Limit::Ratio(_)) => {
             "raise it with --limit-ratio if the input is to be trusted".into()
         }
+        // Compressed data that ends early; a file that becomes shorter is another kind.
+        ErrorKind::Io(std::io::ErrorKind::UnexpectedEof) => "copy or create the file again".into(),
         ErrorKind::Syntax(Syntax::Empty) => "an input without records is read with --input jsonl".into(),
         ErrorKind::Syntax(Syntax::TrailingData) => {
             "a stream of values is read with --input jsonl or --input concatenated".into()
@@ -189,4 +224,17 @@ fn help(error: &reader::Error) -> Option<String> {
         _ => return error.help().map(str::to_owned),
     };
     Some(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_fits_the_cause() {
+        assert!(open_help(io::ErrorKind::NotFound).contains("standard input"));
+        for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::Other] {
+            assert!(!open_help(kind).contains("standard input"), "{kind}");
+        }
+    }
 }

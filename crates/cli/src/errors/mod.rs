@@ -1,11 +1,14 @@
 //! What can go wrong, what is said about it, and the exit status.
 
+mod advice;
 mod input;
+pub(crate) mod options;
 mod query;
 mod route;
 mod session;
 mod step;
 mod store;
+pub(crate) mod usage;
 
 use std::io::{self, Write};
 
@@ -18,6 +21,7 @@ use trommel::reader;
 use trommel_route::Error as RouteError;
 use trommel_session::Error as SessionError;
 use trommel_store::Error as StoreError;
+use trommel_tool::{ErrorKind, ToolExecution};
 
 use crate::output::escape;
 
@@ -50,12 +54,16 @@ pub(crate) enum Failure {
     Homeless,
     /// A tool has no result: what is shown instead, and whether the request was wrong.
     Tool { shown: String, request: bool },
+    /// A tool that a command calls has no result, in the words of the command.
+    Called(Box<ToolExecution>),
     /// The answer cannot be written, or what it takes to write it.
     Output(io::Error),
     /// A signal of this number asked for the end.
     Signal(i32),
     /// Everything is said already, on standard output or by nothing at all.
     Said,
+    /// The message is already on standard error.
+    Reported { status: u8 },
 }
 
 impl Failure {
@@ -63,6 +71,7 @@ impl Failure {
     pub(crate) fn status(&self) -> u8 {
         match self {
             Self::Usage { .. } | Self::Query(_) | Self::Tool { request: true, .. } => 2,
+            Self::Called(execution) if execution.result.error_kind().is_some_and(ErrorKind::is_request) => 2,
             Self::Store(error) if store::is_request(error.kind()) => 2,
             Self::Route(error) if error.kind().is_request() => 2,
             Self::Session(error) if error.kind().is_request() => 2,
@@ -76,6 +85,7 @@ impl Failure {
             }
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 141,
             Self::Signal(number) => u8::try_from(128 + number).unwrap_or(1),
+            Self::Reported { status } => *status,
             Self::Work(_)
             | Self::Value { .. }
             | Self::Store(_)
@@ -84,6 +94,7 @@ impl Failure {
             | Self::Session(_)
             | Self::Homeless
             | Self::Tool { .. }
+            | Self::Called(_)
             | Self::Output(_)
             | Self::Said => 1,
         }
@@ -93,16 +104,15 @@ impl Failure {
     pub(crate) fn report(&self) {
         let renderer = Renderer::styled().term_width(WIDTH);
         let text = match self {
-            Self::Said | Self::Signal(_) => return,
+            Self::Said | Self::Reported { .. } | Self::Signal(_) => return,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
             Self::Output(error) => {
                 let title =
                     Level::ERROR.primary_title(format!("cannot write the answer: {error}")).id("output");
-                renderer
-                    .render(&[title.element(Level::HELP.message("what was written before is incomplete"))])
+                renderer.render(&[title.element(Level::NOTE.message("the output so far is incomplete"))])
             }
             Self::Usage { command, message } => {
-                let help = format!("`trommel {command} --help` tells what it takes");
+                let help = format!("see `trommel {command} --help`");
                 let title = Level::ERROR.primary_title(escape::short(message, 300)).id("usage");
                 renderer.render(&[title.element(Level::HELP.message(help))])
             }
@@ -123,6 +133,7 @@ impl Failure {
                 let help = "set $TROMMEL_HOME to the folder that everything is to be kept in";
                 renderer.render(&[title.element(Level::HELP.message(help))])
             }
+            Self::Called(execution) => options::render(execution, &renderer),
             Self::Tool { shown, .. } => shown.trim_end_matches('\n').to_owned(),
             Self::Work(bad) => bad.render(&renderer),
             Self::Value { error, file, place } => input::render_value(error, file, place, &renderer),

@@ -5,6 +5,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use trommel::path::{Logical, ParseError, Query};
 
+use super::advice;
 use crate::errors::Failure;
 use crate::output::escape;
 
@@ -65,6 +66,11 @@ impl BadQuery {
                 Some(better) => format!("write `{}`", escape::text(&better)),
                 None => escape::text(&suggestion.to_string()).into_owned(),
             };
+            group = group.element(Level::HELP.message(help));
+        } else if let Some(help) = advice::instead(text) {
+            group = group.element(Level::HELP.message(escape::text(&help).into_owned()));
+        }
+        if let Some(help) = advice::quotes(text) {
             group = group.element(Level::HELP.message(help));
         }
         renderer.render(&[group])

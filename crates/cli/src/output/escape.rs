@@ -12,6 +12,11 @@ fn is_unsafe(c: char) -> bool {
             | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
 }
 
+/// True if a text holds characters that must not reach a terminal verbatim.
+pub(crate) fn is_needed(text: &str) -> bool {
+    text.contains(is_unsafe)
+}
+
 /// Appends the escapes that JSON has for a character.
 fn push_escape(c: char, out: &mut String) {
     for unit in c.encode_utf16(&mut [0; 2]) {

@@ -13,12 +13,15 @@ mod values;
 
 use std::io::{self, IsTerminal, Write};
 
+use clap::builder::StyledStr;
 pub(crate) use extracted::{Extracted, Shape, Wanted};
 use kept::{Budget, Kept};
 pub(crate) use lines::{Asked as LinesAsked, Lines, Refused};
 pub(crate) use notes::Notes;
 pub(crate) use out::Out;
 pub(crate) use values::Values;
+
+use crate::stdio;
 
 /// Bytes gathered before they are passed on.
 const PIECE: usize = 64 << 10;
@@ -34,9 +37,14 @@ pub(crate) trait Target {
 
 /// Prints an answer that is there as a whole.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
+    let mut stdout = stdio::stdout();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
+}
+
+/// Prints a text of the argument parser, with its styles if standard output shows colors.
+pub(crate) fn print_styled(text: &StyledStr) -> io::Result<()> {
+    if is_coloured() { print(&text.ansi().to_string()) } else { print(&text.to_string()) }
 }
 
 /// Prints one JSON document: laid out for whoever looks at a terminal, unless it is to be as in a pipe.

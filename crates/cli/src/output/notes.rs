@@ -10,6 +10,9 @@ use super::escape;
 use super::size::grouped;
 use crate::progress::Progress;
 
+/// Bad records that are reported one by one; after them, only their number is.
+const BAD_RECORDS: u64 = 10;
+
 /// Notes on standard error; the progress bar makes way for them.
 #[derive(Clone, Debug)]
 pub(crate) struct Notes {
@@ -38,9 +41,12 @@ impl Notes {
         });
     }
 
-    /// Reports a bad record that is left out, and counts it.
+    /// Counts a bad record that is left out, and reports it if it is among the first.
     pub(crate) fn bad_record(&mut self, damage: &Damage) {
         self.count_bad_record();
+        if self.bad_records > BAD_RECORDS {
+            return;
+        }
         let Damage { record, error, .. } = damage;
         let place = match error.place() {
             Some(place) => format!(":{}:{}", place.line, place.column),
@@ -68,12 +74,18 @@ impl Notes {
         self.bad_records
     }
 
-    /// Says how many bad records were left out, if any.
+    /// Reports how many bad records were left out, if any.
     pub(crate) fn sum_up(&self) {
         match self.bad_records {
             0 => {}
             1 => self.note("1 bad record was left out"),
-            many => self.note(&format!("{} bad records were left out", grouped(many))),
+            many @ ..=BAD_RECORDS => self.note(&format!("{many} bad records were left out")),
+            many => {
+                let many = grouped(many);
+                self.note(&format!(
+                    "{many} bad records were left out; only the first {BAD_RECORDS} are listed"
+                ));
+            }
         }
     }
 }

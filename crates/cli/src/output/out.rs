@@ -9,6 +9,7 @@ use trommel::Cancel;
 
 use super::{PIECE, Target};
 use crate::progress::Progress;
+use crate::stdio;
 
 /// How long a finished line waits at most.
 const DELAY: Duration = Duration::from_millis(50);
@@ -96,7 +97,7 @@ impl Page {
             return Ok(());
         }
         let written = self.progress.suspend(|| {
-            let mut stdout = io::stdout().lock();
+            let mut stdout = stdio::stdout();
             stdout.write_all(&self.bytes)?;
             stdout.flush()
         });

@@ -1,6 +1,16 @@
 //! Sizes and numbers for people.
 
+/// A size as `size.formatted` of an answer spells it, in units of 1024: `1.5 MB`.
 pub(crate) use trommel_toolbox::outputs::size as formatted;
+
+/// A size for people, in units of 1024 with their own names: `1.5 MiB`.
+pub(crate) fn binary(bytes: u64) -> String {
+    let size = formatted(bytes);
+    match size.strip_suffix('B') {
+        Some(figure) if !figure.ends_with(' ') => format!("{figure}iB"),
+        _ => size,
+    }
+}
 
 /// A number with its thousands set apart: `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
@@ -18,6 +28,15 @@ pub(crate) fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_for_people_name_binary_units() {
+        for (bytes, text) in
+            [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (29_874_354, "28.5 MiB"), (1 << 40, "1 TiB")]
+        {
+            assert_eq!(binary(bytes), text);
+        }
+    }
 
     #[test]
     fn numbers_are_grouped_by_three() {

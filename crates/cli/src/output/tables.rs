@@ -15,7 +15,7 @@ pub(crate) use stored::{OutputRow, outputs, rebuilt, swept, verified};
 use std::io;
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use owo_colors::OwoColorize;
 use terminal_size::{Width, terminal_size_of};
 
@@ -31,14 +31,23 @@ pub(super) struct Grid {
     right: &'static [bool],
 }
 
+/// Names of columns that are never broken: ids, which people copy, and times.
+const WHOLE: [&str; 3] = ["id", "session", "changed"];
+
 impl Grid {
-    /// A table whose columns have names and sides.
+    /// A table whose columns have names and sides. Ids, times and numbers are never broken across lines.
     fn new(names: &[&str], right: &'static [bool]) -> Self {
         let mut grid = Self::unnamed(right);
         let cells = names.iter().enumerate();
         let cells: Vec<Cell> =
             cells.map(|(column, name)| Cell::new(name).set_alignment(grid.side(column))).collect();
         grid.table.set_header(cells);
+        for (column, name) in names.iter().enumerate() {
+            let is_whole = right.get(column) == Some(&true) || WHOLE.contains(name);
+            if let (true, Some(column)) = (is_whole, grid.table.column_mut(column)) {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
+        }
         grid
     }
 

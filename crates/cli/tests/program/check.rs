@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{line, piped, run};
+use crate::common::{Folder, line, piped, run};
 
 #[test]
 fn silent_when_valid() {
@@ -17,7 +17,53 @@ fn silent_when_valid() {
 fn repeated_names_are_noted() {
     let run = line("check users.json");
     assert_eq!((run.status, run.out.as_str()), (Some(0), ""));
-    assert_eq!(run.err, "note: 1 member repeats a name of their object\n");
+    assert!(run.err.ends_with("note: 1 member repeats a name of their object\n"), "{run:?}");
+}
+
+#[test]
+fn repeated_names_are_listed_with_their_places() {
+    let text = "{\"a\":1,\n \"b\":[{\"c d\":1,\"\\u0063 d\":2}],\"a\":3}";
+    let expected = "\
+note: <stdin>:2:16: $['b'][0]['c d'] repeats a name of its object (byte 23)
+note: <stdin>:2:31: $['a'] repeats a name of its object (byte 38)
+note: 2 members repeat a name of their object
+";
+    let listed = piped(["check", "-"], text.as_bytes());
+    assert_eq!((listed.status, listed.out.as_str(), listed.err.as_str()), (Some(0), "", expected));
+    // Of many the first ten, with their records.
+    let many = "{\"x\":{},\"x\":[]}\n".repeat(12);
+    for options in [&[][..], &["--no-mmap"], &["--threads", "2"]] {
+        let folder = Folder::new("repeated");
+        let file = folder.file("many.jsonl", &many);
+        let listed = run(["check", &file].iter().chain(options));
+        let lines: Vec<&str> = listed.err.lines().collect();
+        assert_eq!((listed.status, lines.len()), (Some(0), 11), "{listed:?}");
+        assert!(
+            lines[9].ends_with("many.jsonl:10:9: $['x'] repeats a name of its object (byte 152, record 9)")
+        );
+        assert_eq!(lines[10], "note: 12 members repeat a name of their object; the first 10 are listed");
+    }
+    // Names in records that are left out are not.
+    let args = ["check", "-", "--input", "jsonl", "--on-bad-record", "skip"];
+    let listed = piped(args, b"{\"a\":1,\"a\":tru}\n{\"b\":1,\"b\":2}\n");
+    assert_eq!(listed.status, Some(1));
+    assert!(listed.err.contains("$['b'] repeats") && !listed.err.contains("$['a'] repeats"), "{listed:?}");
+}
+
+#[test]
+fn repeated_names_can_be_failures() {
+    let args = ["check", "-", "--duplicates-as-errors"];
+    let failed = piped(args, b"{\"a\":1,\"a\":2}");
+    assert_eq!((failed.status, failed.out.as_str()), (Some(1), ""));
+    assert!(failed.err.contains("$['a'] repeats a name of its object (byte 7)"), "{failed:?}");
+    let failed = piped(["check", "-", "--duplicates-as-errors", "--json"], b"{\"a\":1,\"a\":2}");
+    assert_eq!(failed.status, Some(1));
+    assert_eq!(
+        failed.out,
+        "{\"record\":0,\"line\":1,\"column\":8,\"offset\":7,\"kind\":\"repeated_name\",\
+         \"message\":\"$['a'] repeats a name of its object\"}\n"
+    );
+    assert_eq!(piped(args, b"{\"a\":1,\"b\":{\"a\":2}}").ok(), "");
 }
 
 #[test]
@@ -39,7 +85,7 @@ fn an_error_has_its_place() {
 fn a_damage_report_names_every_record() {
     let expected = "\
 {\"record\":1,\"line\":2,\"column\":9,\"offset\":18,\"kind\":\"unexpected_end\",\"message\":\"the input ends inside a value\"}
-{\"record\":2,\"line\":3,\"column\":8,\"offset\":26,\"kind\":\"literal\",\"message\":\"not a word of JSON\"}
+{\"record\":2,\"line\":3,\"column\":8,\"offset\":26,\"kind\":\"literal\",\"message\":\"not a JSON literal\"}
 {\"record\":3,\"line\":4,\"column\":11,\"offset\":41,\"kind\":\"values_touch\",\"message\":\"another value without a line break between\"}
 ";
     for args in

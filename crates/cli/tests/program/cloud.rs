@@ -16,7 +16,16 @@ use crate::terminal::shown_plainly;
 struct World(Folder);
 
 impl World {
+    /// With a storage.
     fn new(name: &str) -> Self {
+        let world = Self::without_storage(name);
+        fs::create_dir(world.0.path("storage")).unwrap();
+        fs::write(world.0.path("storage/.trommel-storage"), "").unwrap();
+        world
+    }
+
+    /// With a storage that is named and not there.
+    fn without_storage(name: &str) -> Self {
         let world = Self(Folder::new(&format!("cloud-{name}")));
         for machine in ["one", "two"] {
             world.settings(machine, "");
@@ -78,7 +87,7 @@ fn sessions_go_from_one_machine_to_the_other() {
     let world = World::new("go");
     world.write("one", "5d1c", &["hello", "how are you"]);
     assert_eq!(world.json("one", "sync 5d1c")["sessions"][0]["status"], "ahead");
-    assert!(!world.0.path("storage").exists(), "nothing is sent unless it is asked for");
+    assert!(!world.0.path("storage/ada").exists(), "nothing is sent unless it is asked for");
     let shown = shown_plainly(world.of("one", "sync --apply"));
     assert_eq!(shown.trim(), "1 the same on both sides.");
     let listed = world.json("two", "list");
@@ -128,7 +137,7 @@ fn what_is_to_stay_here_stays() {
 
 #[test]
 fn r37_out_of_reach_is_said_and_keeps_nothing_back() {
-    let world = World::new("offline");
+    let world = World::without_storage("offline");
     world.write("one", "5d1c", &["hello"]);
     // A file where the storage should be.
     fs::write(world.0.path("storage"), "").unwrap();
@@ -149,10 +158,10 @@ fn settings_that_cannot_be_are_refused_and_secrets_not_shown() {
         "session_storage:\n  cosmos:\n    endpoint: https://x.documents.azure.com\n    key: opensesame\n";
     fs::write(&path, text).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    let said = world.run("one", "list").failed(1);
+    let said = world.run("one", "sync").failed(2);
     assert!(said.contains("chmod 600") && !said.contains("opensesame"), "{said}");
     fs::write(&path, "session_storage: {mode: hybrid}\n").unwrap();
-    let said = world.run("one", "list").failed(2);
+    let said = world.run("one", "sync --apply").failed(2);
     assert!(said.contains("session_storage.cosmos.endpoint"), "{said}");
     fs::remove_file(&path).unwrap();
     let said = world.run("one", "sync --apply").failed(2);
@@ -189,4 +198,83 @@ fn a_session_given_by_its_path_is_not_sent_and_its_id_is() {
     let run = world.run("one", &format!("sync {}", folder.display()));
     assert!(run.status == Some(0) && run.err.contains("pass its id"), "{run:?}");
     assert_eq!(world.json("one", "sync 5d1c --apply")["synced"], 1);
+}
+
+/// Invalid settings of a storage do not stop local answers, which report them.
+#[test]
+fn settings_that_cannot_be_keep_no_local_answer_back() {
+    let world = World::without_storage("wrong");
+    world.write("one", "5d1c", &["hello", "again"]);
+    let path = world.0.path("one").join("amplifier/settings.yaml");
+    for text in [
+        "session_storage: {cosmos: {endpoint: 'https://x.documents.azure.com', auth_method: connection_string}}",
+        "session_storage: {mode: hybrid}",
+        "session_storage: {mode: cloud}",
+        "session_storage: {objects: {url: 'ftp://x'}}",
+        "session_storage: {connect_timeout_ms: soon}",
+        "session_storage: [",
+    ] {
+        fs::write(&path, text).unwrap();
+        for line in
+            ["list", "search hello", "get 5d1c --transcript", "diagnose 5d1c", "rewind 5d1c --to-turn 1"]
+        {
+            let run = world.run("one", &format!("{line} --json"));
+            assert_eq!(run.status, Some(0), "{text}: {line}: {run:?}");
+            assert_eq!(
+                run.err.matches("sessions of this machine only").count(),
+                1,
+                "{text}: {line}: {}",
+                run.err
+            );
+        }
+        assert_eq!(serde_json::from_str::<Value>(&world.run("one", "list --json").out).unwrap()["total"], 1);
+        for line in ["sync", "sync --apply", "sync 5d1c"] {
+            world.run("one", line).failed(2);
+        }
+    }
+    // The folder of sessions is another setting, which holds.
+    let text = format!(
+        "session_storage:\n  objects: {{url: 'ftp://x'}}\n  local: {{path: '{}'}}\n",
+        world.0.path("one").join("amplifier").display()
+    );
+    let home = world.0.path("user");
+    fs::create_dir_all(home.join(".amplifier")).unwrap();
+    fs::write(home.join(".amplifier/settings.yaml"), text).unwrap();
+    let mut command = trommel(words("sessions list --json"));
+    command.env("HOME", home).env("TROMMEL_HOME", world.0.path("state")).env_remove("TROMMEL_OBJECTS_URL");
+    let run = Run::of(command.output().unwrap());
+    assert_eq!(serde_json::from_str::<Value>(&run.out).unwrap()["total"], 1, "{run:?}");
+}
+
+/// A folder that is not there is out of reach, and made on request only.
+#[test]
+fn a_storage_is_created_on_request_only() {
+    let world = World::without_storage("create");
+    world.write("one", "5d1c", &["hello"]);
+    let run = world.run("one", "list --json");
+    assert!(run.err.contains("is not there") && run.err.contains("--create"), "{}", run.err);
+    let listed: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((&listed["connected"], &listed["total"]), (&false.into(), &1.into()));
+    let shown = shown_plainly(world.of("one", "sync"));
+    assert!(shown.contains("is not there"), "{shown}");
+    assert!(world.run("one", "sync --apply").failed(1).contains("--create"));
+    assert!(world.run("one", "sync --create").failed(2).contains("--apply"));
+    assert!(!world.0.path("storage").exists());
+    assert_eq!(world.json("one", "sync --apply --create")["synced"], 1);
+    assert_eq!(world.json("two", "list")["total"], 1);
+    assert_eq!(world.json("one", "sync --apply --create")["synced"], 1, "one that is there stays");
+}
+
+/// A warning that several steps of a call meet is reported once.
+#[test]
+fn a_warning_is_said_once() {
+    let world = World::without_storage("once");
+    world.write("one", "5d1c", &["hello"]);
+    world.json("one", "sync --apply --create");
+    world.json("two", "list");
+    fs::remove_dir_all(world.0.path("storage")).unwrap();
+    for line in ["list", "search hello", "get 5d1c", "analyze 5d1c usage"] {
+        let run = world.run("two", &format!("{line} --json"));
+        assert!(run.err.matches("is not there").count() <= 1, "{line}: {}", run.err);
+    }
 }

@@ -167,7 +167,7 @@ fn what_is_handed_out_was_checked() {
     assert_eq!(line("extract skipped.json $.ok").ok(), "1\n");
     let refused = line("extract skipped.json $.later").failed(1);
     assert!(
-        refused.contains("skipped.json:2:7: not a word of JSON") && refused.contains("byte 25"),
+        refused.contains("skipped.json:2:7: not a JSON literal") && refused.contains("byte 25"),
         "{refused}"
     );
     let refused = line("extract skipped.json $.later --json").failed(1);
@@ -175,7 +175,7 @@ fn what_is_handed_out_was_checked() {
     // From a pipe, which cannot be read again, line and column are not known.
     let refused =
         piped(["extract", "-", "$.later"], &common::read(common::data().join("skipped.json"))).failed(1);
-    assert!(refused.contains("<stdin>: not a word of JSON") && refused.contains("byte 25"), "{refused}");
+    assert!(refused.contains("<stdin>: not a JSON literal") && refused.contains("byte 25"), "{refused}");
     let strict = line("extract skipped.json $.ok --strict");
     assert_eq!((strict.status, strict.out.as_str()), (Some(1), "1\n"));
     assert!(strict.err.contains("skipped.json:2:7"), "{}", strict.err);
@@ -190,7 +190,7 @@ fn bad_records_are_left_out_on_request() {
     assert_eq!((run.status, run.out.as_str()), (Some(0), "1\n6\n"));
     assert_eq!(run.err.lines().count(), 4);
     assert!(
-        run.err.contains("damaged.jsonl:3:8: record 2 is left out: not a word of JSON (byte 26)"),
+        run.err.contains("damaged.jsonl:3:8: record 2 is left out: not a JSON literal (byte 26)"),
         "{}",
         run.err
     );
@@ -243,4 +243,17 @@ fn threads_change_nothing() {
     let one = run(args.into_iter().chain(["--threads", "1"])).ok();
     let four = run(args.into_iter().chain(["--threads", "4"])).ok();
     assert!(one == four && one.lines().count() == 120_000);
+}
+
+/// The last member of a name is the node, as most parsers have it.
+#[test]
+fn the_last_of_repeated_names_can_be_selected() {
+    let text = br#"{"a":1,"b":{"a":2,"a":3},"a":{"c":4,"c":5}}"#;
+    let last = |query: &str| piped(["extract", "-", query, "--duplicates", "last"], text).ok();
+    assert_eq!(last("$.a"), "{\"c\":4,\"c\":5}\n");
+    assert_eq!(last("$.a.c"), "5\n");
+    assert_eq!(last("$..a"), "{\"c\":4,\"c\":5}\n3\n");
+    assert_eq!(last("$[?@.a == 3].a"), "3\n");
+    let first = piped(["extract", "-", "$.a", "--duplicates", "first"], text).ok();
+    assert_eq!(first, "1\n");
 }

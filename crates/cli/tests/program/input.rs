@@ -172,3 +172,59 @@ fn named_pipes_are_read_once() {
     fs::write(&fifo, "{\"id\": 1}\n{\"id\": 2}\n").unwrap();
     assert_eq!(child.wait_with_output().unwrap().stdout, b"1\n2\n");
 }
+
+/// An explicit `--input auto` overrides what the file's name says.
+#[test]
+fn an_explicit_framing_overrides_the_name() {
+    let folder = Folder::new("framing");
+    let file = folder.file("array.jsonl", "[1,\n2]\n");
+    let count = |options: &[&str]| run(["count", &file, "$[*]"].iter().chain(options));
+    assert_eq!(count(&[]).status, Some(1));
+    for framing in ["auto", "json", "concatenated"] {
+        assert_eq!(count(&["--input", framing]).ok(), "{\"counts\":{\"$[*]\":2},\"total\":2}\n", "{framing}");
+    }
+}
+
+/// Files of the kernel report no length, or a wrong one, and cannot be mapped.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_of_the_kernel_are_read() {
+    for path in ["/proc/sys/kernel/pid_max", "/sys/class/net/lo/mtu"] {
+        let Ok(expected) = fs::read_to_string(path) else {
+            println!("SKIPPED: {path} cannot be read here");
+            continue;
+        };
+        for options in [&[][..], &["--no-mmap"], &["--strict"], &["--input", "jsonl"]] {
+            let run = run(["extract", path, "$"].iter().chain(options));
+            assert_eq!(run.ok(), expected, "{path} {options:?}");
+        }
+        let mut redirected = trommel(["extract", "-", "$"]);
+        redirected.stdin(File::open(path).unwrap());
+        assert_eq!(Run::of(redirected.output().unwrap()).ok(), expected, "{path}");
+    }
+    for path in ["/proc/self/status", "/proc/mounts"] {
+        if fs::metadata(path).is_err() {
+            println!("SKIPPED: there is no {path}");
+            continue;
+        }
+        for args in
+            [["count", path, "--input", "jsonl", "$"], ["check", path, "--input", "jsonl", "--strict"]]
+        {
+            let said = run(args).failed(1);
+            assert!(said.contains(&format!("{path}:1:1")), "{said}");
+        }
+    }
+}
+
+#[test]
+fn gzip_padding_and_truncation_are_told_apart() {
+    let folder = Folder::new("padding");
+    let mut packed = gzip(b"[1,2]\n");
+    let cut = folder.file("cut.gz", &packed[..packed.len() - 9]);
+    packed.resize(packed.len() + 1000, 0);
+    let padded = folder.file("padded.gz", &packed);
+    assert_eq!(run(["extract", &padded, "$"]).ok(), "[1,2]\n");
+    let cut = run(["extract", &cut, "$"]);
+    assert_eq!(cut.status, Some(1));
+    assert!(cut.err.contains("the gzip data ends early: the file was cut off"), "{}", cut.err);
+}

@@ -11,15 +11,25 @@ mod check;
 mod cloud;
 mod common;
 mod count;
+mod directives;
 mod errors;
+#[cfg(unix)]
+mod examples;
 #[cfg(unix)]
 mod exits;
 mod extract;
+mod filters;
 mod help;
+mod hints;
 mod input;
+#[cfg(unix)]
+mod mistakes;
+#[cfg(unix)]
+mod narrow;
 mod pages;
 mod readme;
 mod routes;
+mod runs;
 mod sample;
 #[cfg(unix)]
 mod sessions;
@@ -28,4 +38,9 @@ mod stats;
 #[cfg(unix)]
 mod stored;
 #[cfg(unix)]
+mod streams;
+mod strict;
+#[cfg(unix)]
 mod terminal;
+#[cfg(unix)]
+mod truncated;

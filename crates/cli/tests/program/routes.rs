@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// A document with its inputs, in the folder of a home.
-fn prepared(name: &str, document: &str) -> (Home, String) {
+pub(crate) fn prepared(name: &str, document: &str) -> (Home, String) {
     let home = Home::new(name);
     fs::create_dir_all(home.folder().path("docs/notes")).unwrap();
     home.folder().file("docs/notes/1.md", "first LATE\n");
@@ -40,7 +40,7 @@ What is to be done?
 ";
 
 /// A server that gives one answer after the other, and the bodies of what it was asked.
-fn server(answers: Vec<Value>) -> (String, JoinHandle<Vec<Value>>) {
+pub(crate) fn server(answers: Vec<Value>) -> (String, JoinHandle<Vec<Value>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
     let serving = thread::spawn(move || {
@@ -65,13 +65,19 @@ fn serve(mut stream: TcpStream, message: &Value) -> Value {
     }
     let mut asked = vec![0; length];
     reader.read_exact(&mut asked).unwrap();
-    let body = json!({"choices": [{"message": message}]}).to_string();
+    // A whole response may be given instead of a message.
+    let body = if message.get("choices").is_some() {
+        message.clone()
+    } else {
+        json!({"choices": [{"message": message}]})
+    };
+    let body = body.to_string();
     write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
         .unwrap();
     serde_json::from_slice(&asked).unwrap()
 }
 
-fn asks(id: &str, name: &str, arguments: &Value) -> Value {
+pub(crate) fn asks(id: &str, name: &str, arguments: &Value) -> Value {
     json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}})
 }
 
@@ -110,8 +116,11 @@ fn a_document_is_run_with_a_model() {
             "## Ask",
         ]
     );
-    assert!(lines[5].starts_with(listed), "{printed}");
-    assert_eq!(lines[6..], ["", "The first.", "[output routed] model -> file:answer.md (total 10 chars)"]);
+    assert!(lines[5].starts_with("[tool call] tool_outputs.list {}: ok -> variable:listed ("), "{printed}");
+    assert!(lines[6].starts_with(listed), "{printed}");
+    assert!(lines[7].starts_with("[tool call] buffer_ops {\"operation\":\"search\""), "{printed}");
+    assert!(lines[8].starts_with("[tool call] buffer_ops {\"operation\":\"export\""), "{printed}");
+    assert_eq!(lines[9..], ["", "The first.", "[output routed] model -> file:answer.md (total 10 chars)"]);
     let read = |path: &str| fs::read_to_string(home.folder().path(path)).unwrap();
     assert_eq!(read("docs/archive/all.md"), "first LATE\n\n\nsecond\n");
     assert_eq!(
@@ -196,7 +205,7 @@ fn r45_directives_that_fail_have_their_place() {
             "day.md:2:8: ",
             "there is no file `notes/3`",
         ),
-        ("## S\n@input file: notes/1 (output=file:../x)\n@model none\n", "day.md:2:30: ", "leads upwards"),
+        ("## S\n@input file: notes/1 (output=file:../x)\n@model none\n", "day.md:2:30: ", "no `..`"),
         ("## S\nHello.\n", "day.md:1:1: ", "none is set up"),
         ("## S\n@model x\n", "day.md:2:8: ", "none is set up"),
         ("## S\n@tools web\n@model none\n", "day.md:2:8: ", "there is no tool `web`"),
@@ -279,11 +288,11 @@ fn queries_are_inputs() {
     let content = home.line("buffers peek names").json()["content"].clone();
     assert_eq!(content, "\"Ada\"\n1.50\n{\"x\":[1,2]}\n");
     for (input, said) in [
-        ("data.json", "is no query of an input"),
+        ("data.json", "is not a query of an input"),
         ("data.json $[", "is not valid"),
         ("../data.json $", "`..`"),
         ("output:gone-away $", "no output"),
-        ("day.md $", "cannot be questioned"),
+        ("day.md $", "cannot query"),
     ] {
         let wrong = format!("## S\n@input query: {input} (output=variable:x)\n@model none\n");
         let file = home.folder().file("docs/wrong.md", wrong);

@@ -77,7 +77,7 @@ fn one_document_has_the_tools_shape() {
     );
     let document = line("sample users.json $.users[*].age -n 9 --strategy first --json").json();
     assert_eq!(document["sample_size"], 3);
-    assert!(document["warning"].as_str().unwrap().starts_with("9 asked for, 3"), "{document}");
+    assert!(document["warning"].as_str().unwrap().starts_with("only 3 of 9 drawn"), "{document}");
     let empty: Value = line("sample users.json $.nothing[*] -n 2 --strategy first --json").json();
     assert_eq!((&empty["sample"], &empty["total_items"]), (&json!([]), &json!(0)));
 }
@@ -91,7 +91,7 @@ fn lines_may_tell_the_index() {
     let few = line("sample users.json $.users[*].age -n 9 --strategy first");
     assert_eq!(
         (few.out.as_str(), few.err.as_str()),
-        ("36\n24.50\n-0\n", "note: 9 asked for, 3 there to draw from\n")
+        ("36\n24.50\n-0\n", "note: only 3 of 9 drawn: there are no more\n")
     );
 }
 
@@ -118,7 +118,7 @@ fn what_cannot_be_sampled_is_a_failure() {
     let refused = line("sample users.json $.meta -n 2 --seed 1").failed(1);
     assert!(refused.contains("$.meta selects an object") && refused.contains("$.meta[*]"), "{refused}");
     let refused = line("sample skipped.json $.later -n 2 --seed 1").failed(1);
-    assert!(refused.contains("not a word of JSON"), "{refused}");
+    assert!(refused.contains("not a JSON literal"), "{refused}");
     let refused = run(["sample", "skipped.json", "$['later','x']", "-n", "2", "--seed", "1"]).failed(1);
     assert!(refused.contains("byte 4 of item 0"), "{refused}");
     assert_eq!(line("sample users.json $.x[*] -n 2 --strategy first --exit-status").status, Some(1));

@@ -1,5 +1,7 @@
 //! `trommel sessions`: every operation as JSON and on a terminal, over session folders that are written here.
 
+mod finding;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -213,9 +215,9 @@ fn sessions_of_both_programs_are_listed() {
         ],
     );
     let shown = home.shown("list --all --limit 2");
-    assert!(rows(&shown)[1].starts_with("c1a2b3c4 -home-u-web Make it blue large-2 2"), "{shown}");
+    assert!(rows(&shown)[1].starts_with("c1a2b3c4 -home-u-web Make it blue 1 large-2 2"), "{shown}");
     assert!(
-        rows(&shown)[1].ends_with(" Claude") && shown.ends_with("note: 2 of 3; --offset 2 goes on\n"),
+        rows(&shown)[1].ends_with(" Claude") && shown.ends_with("note: 2 of 3; next page: --offset 2\n"),
         "{shown}"
     );
 }
@@ -318,13 +320,22 @@ fn texts_are_found() {
         &shown,
         &[
             &format!("{WEB} -home-u-web 2026-03-02 10:00"),
-            "c1a2b3c4 line 1: message.content",
+            "c1a2b3c4 line 1, turn 1, user, 2026-03-02 10:00:00: message.content",
             "Make it blue",
             "2 hits in 1 of 3 sessions",
         ],
     );
-    has(&home.shown("search 'disk full' --context 0"), &["5d1c0a9e line 5: content", "is the Disk FULL?"]);
-    assert!(home.shown("search nowhere").starts_with("note: it is not said"), "");
+    has(
+        &home.shown("search 'disk full' --context 0"),
+        &["5d1c0a9e line 5, turn 2, user, 2026-03-01 09:02:00: content", "is the Disk FULL?"],
+    );
+    // What is in events only is found there.
+    let found = home.json("search 'disk full' --scope events");
+    assert_eq!(
+        (column(&found, "matches", "event"), column(&found, "matches", "field")),
+        (vec![json!("tool:error")], vec![json!("data.error.msg")])
+    );
+    assert!(home.shown("search nowhere").starts_with("note: no matches in 3 sessions"), "");
     // Hits are marked where there are colours.
     let mut command = home.of("search blue");
     command.env("TERM", "xterm-256color");
@@ -361,7 +372,7 @@ fn events_show_what_is_asked_for() {
             "time event what is known",
             "2026-03-01 09:01:00.000 prompt:submit",
             "2026-03-01 09:01:01.000 llm:response status=ok model=small-1 provider=p duration_ms=10",
-            "note: 3 of 24; --offset 3 goes on",
+            "note: 3 of 24; next page: --offset 3",
         ],
     );
     let shown = home.shown("events 5d1c --type llm:response --field model --field data --limit 1");
@@ -383,13 +394,13 @@ fn analyses_are_figures() {
     // With the sub-session's.
     assert_eq!(
         (&usage["llm_requests"], &usage["total_input_tokens"], &usage["tool_calls"]),
-        (&json!(8), &json!(8_000), &json!(4))
+        (&json!(8), &json!(7_600), &json!(4))
     );
     assert_eq!(column(&usage, "by_session", "tool_calls"), [3, 1]);
     let usage = home.json("analyze c1a2 usage");
     assert_eq!(
         usage["by_model"],
-        json!([{"model": "large-2", "requests": 2, "input": 16, "output": 7, "cache_read": 20, "cache_write": 5}])
+        json!([{"model": "large-2", "requests": 2, "input": 16, "output": 7, "cache_read": 20, "cache_write": 5, "total": 48}])
     );
     let aggregate =
         home.json("analyze 5d1c aggregate --field data.duration_ms --by data.model --type 'llm:*'");
@@ -412,16 +423,16 @@ fn analyses_are_figures() {
     has(
         &home.shown("analyze 5d1c usage"),
         &[
-            "model provider requests input output cache read cache write",
-            "small-1 p 8 8,000 80 400 0",
-            "total 8 8,000 80 400 0",
+            "model provider requests input output cache read cache write total",
+            "small-1 p 8 7,600 80 400 0 8,080",
+            "total 8 7,600 80 400 0 8,080",
             "grep 4",
             "content_block:end 4 they repeat the usage of llm:response, which is counted",
         ],
     );
     has(
         &home.shown("analyze 5d1c aggregate --field duration_ms --by model"),
-        &["group count sum mean least greatest", "small-1 6 120 20.0 10 30", "24 events, 18 without it"],
+        &["group count sum mean least greatest", "small-1 6 120 20 10 30", "24 events, 18 without it"],
     );
 }
 
@@ -470,7 +481,7 @@ fn options_of_another_analysis_are_refused() {
         ("get --transcrpt", "no such option"),
         ("get", "SESSION"),
         ("undo 5d1c", "nothing was changed"),
-        ("rewind c1a2 --to-turn 1", "belongs to another program"),
+        ("rewind c1a2 --to-turn 1", "a file of Claude Code"),
     ] {
         let run = home.line(line);
         let said_ = run.failed(2);
@@ -538,7 +549,7 @@ fn broken_sessions_are_diagnosed_and_repaired() {
         &[
             &format!("{APP} is broken."),
             "1 tool call without a result: call_lost",
-            "`trommel sessions repair 5d1c` tells what would put it right.",
+            "`trommel sessions repair 5d1c` shows what would fix it.",
         ],
     );
     assert_eq!(home.json("repair 5d1c")["results_added"], 1);
@@ -597,6 +608,8 @@ fn what_is_damaged_is_told_and_hides_nothing() {
         assert!(run.err.contains("transcript.jsonl, line 13, byte "), "{line}: {}", run.err);
     }
     assert!(home.shown("get 5d1c --events-summary").contains("events.jsonl, line 25"), "");
+    has(&home.shown("diagnose 5d1c"), &[&format!("{APP} is damaged."), "1 record unreadable"]);
+    assert_eq!(home.line("diagnose 5d1c --exit-status").status, Some(1));
     fs::write(home.folder(APP).join("metadata.json"), "{\"name\":").unwrap();
     let run = home.line("list");
     let listed: Value = serde_json::from_str(&run.out).unwrap();
@@ -662,7 +675,7 @@ fn sessions_are_meant_by_beginnings_and_paths() {
 
     assert!(home.line("get ./nothing").failed(2).contains("nothing"));
     let other = home.0.file("other.json", "{\"a\": 1}");
-    assert!(home.line(&format!("get {other}")).failed(1).contains("is no log of a session"));
+    assert!(home.line(&format!("get {other}")).failed(2).contains("format not supported"));
 }
 
 #[test]
@@ -674,10 +687,14 @@ fn a_machine_without_sessions_has_none() {
         Run::of(command.output().unwrap())
     };
     let listed = run(&["sessions", "list"]).json();
-    assert_eq!(listed, json!({"sessions": [], "total": 0, "has_more": false, "connected": false}));
+    assert_eq!(
+        (&listed["sessions"], &listed["total"], &listed["connected"]),
+        (&json!([]), &0.into(), &false.into())
+    );
+    assert!(listed["notes"][0].as_str().unwrap().starts_with("no sessions found in "), "{listed}");
     assert_eq!(run(&["sessions", "search", "x"]).json()["total_count"], 0);
     run(&["sessions", "get", "x"]).failed(2);
-    assert!(home.shown("list").starts_with("note: no sessions like that"), "");
+    assert!(home.shown("list").starts_with("note: no sessions found in "), "");
     // Usual places, and those that are given.
     let (transcript, events) = turns(1);
     home.write(APP, &metadata(APP, ""), &transcript, &events);

@@ -10,14 +10,14 @@ use crate::common::{self, Folder, Home, data, piped, read, run, snapshot, tromme
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// A terminal of 100 columns, as whoever looks at it and as the program sees it.
-fn terminal() -> (File, File) {
+/// A terminal, as its user and as the program sees it.
+fn terminal(columns: u16) -> (File, File) {
     let shown = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&shown).unwrap();
     unlockpt(&shown).unwrap();
     let name = ptsname(&shown, Vec::new()).unwrap();
     let inside = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    tcsetwinsize(&inside, Winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    tcsetwinsize(&inside, Winsize { ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
     (File::from(shown), inside)
 }
 
@@ -32,9 +32,14 @@ fn read_all(mut shown: File) -> String {
     String::from_utf8(bytes).unwrap().replace("\r\n", "\n")
 }
 
-/// What a command shows on a terminal.
-pub(crate) fn shown(mut command: Command) -> String {
-    let (shown, inside) = terminal();
+/// The output of a command on a terminal of 100 columns.
+pub(crate) fn shown(command: Command) -> String {
+    shown_within(100, command)
+}
+
+/// The output of a command on a terminal of `columns` columns.
+pub(crate) fn shown_within(columns: u16, mut command: Command) -> String {
+    let (shown, inside) = terminal(columns);
     let mut child = command.stdout(inside.try_clone().unwrap()).stderr(inside).spawn().unwrap();
     drop(command);
     let text = read_all(shown);
@@ -273,7 +278,7 @@ fn r32_long_work_shows_a_bar() {
         let status = child.wait().unwrap();
         (status.code(), reading.join().unwrap().unwrap())
     };
-    let (seen, inside) = terminal();
+    let (seen, inside) = terminal(100);
     let mut command = trommel(["count", "-", "$.id"]);
     command.stderr(inside);
     let watching = thread::spawn(move || read_all(seen));
@@ -290,7 +295,7 @@ fn r32_long_work_shows_a_bar() {
     assert!(amounts.collect::<Vec<_>>().is_sorted(), "{bar:?}");
 
     // Nor does a terminal that cannot clear a line show anything.
-    let (seen, inside) = terminal();
+    let (seen, inside) = terminal(100);
     let mut command = trommel(["count", "-", "$.id"]);
     command.stderr(inside).env("TERM", "dumb");
     let watching = thread::spawn(move || read_all(seen));
@@ -298,7 +303,7 @@ fn r32_long_work_shows_a_bar() {
     drop(command);
     assert_eq!(watching.join().unwrap(), "");
     // Short work shows nothing at all.
-    let (seen, inside) = terminal();
+    let (seen, inside) = terminal(100);
     let mut command = trommel(["count", "users.json", "$..*"]);
     let mut child = command.stdout(Stdio::null()).stderr(inside).spawn().unwrap();
     drop(command);
@@ -314,7 +319,7 @@ fn r32_upkeep_shows_a_bar() {
     for id in ["output-1", "output-2", "output-3"] {
         home.put(id, "[1]");
     }
-    let (seen, inside) = terminal();
+    let (seen, inside) = terminal(100);
     let mut command = home.trommel(["rebuild"]);
     // As long as another has the index, it waits.
     let lock = File::open(home.path().join("outputs/lock")).unwrap();

@@ -21,6 +21,7 @@ impl Test {
                 left: Value::compile(left, duplicates, absolutes),
                 op: *op,
                 right: Value::compile(right, duplicates, absolutes),
+                last: duplicates == Duplicates::Last,
             },
             Logical::Matches(matching) => Self::matching(matching, duplicates, absolutes),
         }

@@ -55,14 +55,17 @@ impl<'e> Inside<'e> {
         Ok(self.view.narrow(span).unwrap_or(self.view))
     }
 
-    /// The members of an object, sorted by name, the first of each name.
-    fn members(mut self) -> Result<Vec<(Cow<'e, str>, View<'e>)>> {
+    /// The members of an object, sorted by name: the first of each name, or the last.
+    fn members(mut self, last: bool) -> Result<Vec<(Cow<'e, str>, View<'e>)>> {
         let mut members = Vec::new();
         while self.cursor.next_member()? {
             let escaped = self.cursor.name().is_some_and(|name| name.is_escaped());
             let quoted = self.view.get(self.cursor.span()).unwrap_or_default();
             let inside = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
             members.push((Text::from_raw(inside, escaped).decode(), self.value()?));
+        }
+        if last {
+            members.reverse();
         }
         // A stable sort: of equal names the first stays in front.
         members.sort_by(|left, right| left.0.cmp(&right.0));
@@ -105,15 +108,15 @@ pub(super) fn children(view: View<'_>) -> Result<u64> {
     Ok(count)
 }
 
-/// Deep equality: arrays element by element, objects by name whatever the order; of repeated names the first counts.
+/// Deep equality: arrays element by element, objects by name whatever the order; of repeated names the first counts, or the last.
 /// Memory is bounded by the depth and the number of members of the objects on the way.
-pub(super) fn containers(left: View<'_>, right: View<'_>) -> Result<bool> {
+pub(super) fn containers(left: View<'_>, right: View<'_>, last: bool) -> Result<bool> {
     let mut pending = Vec::new();
-    if !begin(left, right, &mut pending)? {
+    if !begin([left, right], last, &mut pending)? {
         return Ok(false);
     }
-    while let Some(last) = pending.last_mut() {
-        let next = match last {
+    while let Some(innermost) = pending.last_mut() {
+        let next = match innermost {
             Pending::Members(values) => values.pop(),
             Pending::Arrays(arrays) => match arrays.next()? {
                 Elements::Both(elements) => Some(elements),
@@ -126,8 +129,8 @@ pub(super) fn containers(left: View<'_>, right: View<'_>) -> Result<bool> {
             continue;
         };
         let equal = match (Item::of(left), Item::of(right)) {
-            (Item::Container(left), Item::Container(right)) => begin(left, right, &mut pending)?,
-            (left, right) => left.equals(&right)?,
+            (Item::Container(left), Item::Container(right)) => begin([left, right], last, &mut pending)?,
+            (left, right) => left.equals(&right, last)?,
         };
         if !equal {
             return Ok(false);
@@ -137,7 +140,7 @@ pub(super) fn containers(left: View<'_>, right: View<'_>) -> Result<bool> {
 }
 
 /// Sets out to compare two containers; `false` when they are seen to differ at once.
-fn begin<'e>(left: View<'e>, right: View<'e>, pending: &mut Vec<Pending<'e>>) -> Result<bool> {
+fn begin<'e>([left, right]: [View<'e>; 2], last: bool, pending: &mut Vec<Pending<'e>>) -> Result<bool> {
     if is_object(left) != is_object(right) {
         return Ok(false);
     }
@@ -147,7 +150,7 @@ fn begin<'e>(left: View<'e>, right: View<'e>, pending: &mut Vec<Pending<'e>>) ->
         pending.push(Pending::Arrays(Box::new(Arrays { left, right })));
         return Ok(true);
     }
-    let (left, right) = (inside.0.members()?, inside.1.members()?);
+    let (left, right) = (inside.0.members(last)?, inside.1.members(last)?);
     let same = left.len() == right.len() && left.iter().zip(&right).all(|(left, right)| left.0 == right.0);
     if same {
         let values = left.iter().zip(&right).map(|(left, right)| [left.1, right.1]);

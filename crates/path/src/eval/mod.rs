@@ -26,8 +26,18 @@ pub(crate) enum Test {
     And(Vec<Test>),
     Not(Box<Test>),
     Exists(Nodes),
-    Compare { left: Value, op: Comparison, right: Value },
-    Matches { whole: bool, subject: Value, pattern: Regexp },
+    /// With `last`, objects are compared by the last member of each name.
+    Compare {
+        left: Value,
+        op: Comparison,
+        right: Value,
+        last: bool,
+    },
+    Matches {
+        whole: bool,
+        subject: Value,
+        pattern: Regexp,
+    },
 }
 
 /// Something with a value, or Nothing.
@@ -134,10 +144,10 @@ impl Test {
                 let answer = nodes.answer(Wanted::Existence, context)?;
                 Ok(!matches!(answer, Operand::Nothing | Operand::Count(0)))
             }
-            Self::Compare { left, op, right } => {
+            Self::Compare { left, op, right, last } => {
                 let left = left.value(context)?;
                 let right = right.value(context)?;
-                let outcome = operand::compare(&left, *op, &right, context.cursor);
+                let outcome = operand::compare([&left, &right], *op, *last, context.cursor);
                 outcome.map_err(|error| placed(&error, context.cursor))
             }
             Self::Matches { whole, subject, pattern } => matches(*whole, subject, pattern, context),

@@ -104,11 +104,12 @@ impl<'e> Item<'e> {
         }
     }
 
-    pub(super) fn equals(&self, other: &Self) -> Result<bool> {
+    /// Equality; of a repeated name the first member counts, or the last.
+    pub(super) fn equals(&self, other: &Self, last: bool) -> Result<bool> {
         Ok(match (self, other) {
             (Self::Null, Self::Null) => true,
             (Self::Bool(left), Self::Bool(right)) => left == right,
-            (Self::Container(left), Self::Container(right)) => equal::containers(*left, *right)?,
+            (Self::Container(left), Self::Container(right)) => equal::containers(*left, *right, last)?,
             _ => self.order(other) == Some(Ordering::Equal),
         })
     }
@@ -141,15 +142,15 @@ impl Lexeme<'_> {
 
 /// A comparison by section 2.3.5.2.2.
 pub(super) fn compare(
-    left: &Operand<'_>,
+    [left, right]: [&Operand<'_>; 2],
     op: Comparison,
-    right: &Operand<'_>,
+    last: bool,
     cursor: &Cursor<'_>,
 ) -> Result<bool> {
     let (left, right) = (left.item(cursor), right.item(cursor));
     let equal = || match (&left, &right) {
         (None, None) => Ok(true),
-        (Some(left), Some(right)) => left.equals(right),
+        (Some(left), Some(right)) => left.equals(right, last),
         _ => Ok(false),
     };
     let less = |left: &Option<Item<'_>>, right: &Option<Item<'_>>| match (left, right) {

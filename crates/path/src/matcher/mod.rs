@@ -11,14 +11,18 @@
 //! | `select` | which states a child gets from those of its container |
 //! | `region` | matches that begin and end |
 //! | `ways` | the derivations of a node, where the order of the RFC tells them apart |
+//! | `bound` | states that can select nothing that is still wanted |
 //! | `trail` | all of it for plain paths, which need little of it |
 //! | `descent` | its end in `..name` |
 //! | `apart` | beginning in the middle of an array, and pausing there |
+//! | `records` | filters on whole records |
 //! | `scratch` | the memory of all that |
 
 mod apart;
+mod bound;
 mod counted;
 mod descent;
+mod records;
 mod region;
 mod scratch;
 mod select;
@@ -33,6 +37,7 @@ use crate::location::Location;
 use crate::plan::{Order, Plan, QueryId};
 pub use apart::Apart;
 pub(crate) use counted::count_elements;
+pub use records::RecordFilter;
 pub use scratch::Scratch;
 use scratch::{Due, Region};
 use trail::Stage;

@@ -109,6 +109,9 @@ impl Matcher<'_, '_> {
             Some(Kind::Array) => Some(false),
             _ => None,
         };
+        if self.scratch.bounded {
+            self.drop_beyond_next();
+        }
         if let Some(object) = object
             && self.can_select_in(object)
         {

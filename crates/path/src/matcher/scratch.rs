@@ -28,6 +28,8 @@ pub struct Scratch {
     round: u64,
     /// Which name selectors have found their member, for each active state of each frame.
     pub(super) found: Vec<bool>,
+    /// For the same, the number of the last member of that name, where that is the one to be selected.
+    pub(super) last: Vec<u64>,
     pub(super) ways: Ways,
     pub(super) regions: Vec<Region>,
     /// For each query, the open frames that may still put something before what was already found.
@@ -36,11 +38,17 @@ pub struct Scratch {
     pub(super) unsettled: Vec<bool>,
     /// Queries that have settled and were not yet told of, the last first.
     pub(super) settled: Vec<QueryId>,
+    /// For each query the key that its nodes must be below to be wanted; empty where all are.
+    bounds: Vec<Vec<u64>>,
+    /// True if there is a bound.
+    pub(super) bounded: bool,
     /// Outcomes of filters on the current child.
     pub(super) tested: Vec<(u32, bool)>,
     pub(super) location: Location,
     pub(crate) memory: Memory,
     pub(super) answers: Vec<Operand<'static>>,
+    /// Answers of the queries from `$` in a filter on whole records.
+    pub(super) record_answers: Vec<Operand<'static>>,
 }
 
 /// A container on the way down, some of whose children may matter.
@@ -48,7 +56,7 @@ pub struct Scratch {
 pub(super) struct Frame {
     pub(super) start: u64,
     pub(super) object: bool,
-    /// Index of the next element.
+    /// Index of the next element; of the next member, where the last of a name is selected.
     pub(super) index: u64,
     /// Number of elements, where a selector needs it.
     pub(super) length: u64,
@@ -60,7 +68,7 @@ pub(super) struct Frame {
     pub(super) live: u32,
     /// In an array, the index at which a state is exhausted next.
     pub(super) check_at: u64,
-    /// In an object, whether a name was found since the states were looked at.
+    /// True if a name was found since the states were inspected, or if they are inspected before each child.
     pub(super) dirty: bool,
 }
 
@@ -143,6 +151,7 @@ impl Scratch {
         self.frames.clear();
         self.active.clear();
         self.found.clear();
+        self.last.clear();
         self.ways.truncate(0);
         self.regions.clear();
         self.settled.clear();
@@ -151,9 +160,31 @@ impl Scratch {
         self.unsettled.clear();
         self.unsettled.resize(plan.starts.len(), false);
         self.location.truncate(0);
+        if self.bounded {
+            self.bounded = false;
+            self.bounds.iter_mut().for_each(Vec::clear);
+        }
         self.places.resize(plan.states.len(), (0, 0));
         self.clear_next();
         self.next.extend(plan.starts.iter().map(|&state| Active::new(state, 1, List::NONE)));
+    }
+
+    /// Nodes of a query are wanted only if their key is below this one.
+    pub(super) fn bound(&mut self, query: QueryId, key: &[u64]) {
+        if self.bounds.len() <= query.index() {
+            self.bounds.resize(query.index() + 1, Vec::new());
+        }
+        let bound = &mut self.bounds[query.index()];
+        bound.clear();
+        bound.extend_from_slice(key);
+        if !self.bounded {
+            self.bounded = true;
+            self.frames.iter_mut().for_each(|frame| frame.dirty = true);
+        }
+    }
+
+    pub(super) fn bound_of(&self, query: QueryId) -> Option<&[u64]> {
+        self.bounds.get(query.index()).map(Vec::as_slice).filter(|bound| !bound.is_empty())
     }
 
     /// Forgets the states at the value that was to come next.
@@ -231,7 +262,7 @@ impl Scratch {
             };
             active.exhausted = !selects || active.left == 0;
             active.found = (self.found.len() - frame.found) as u32;
-            if frame.object && unique {
+            if frame.object && plan.options.duplicates != Duplicates::All {
                 self.found.resize(self.found.len() + segment.selectors.len(), false);
             }
             active.blocking = segment.keyed && segment.reorders && !active.exhausted;

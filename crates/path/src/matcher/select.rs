@@ -11,7 +11,8 @@ use crate::plan::{Duplicates, SegmentPlan, Select};
 impl Matcher<'_, '_> {
     /// The states of the member whose name the cursor stands behind.
     pub(super) fn select_member(&mut self, frame: &mut Frame) -> Result<()> {
-        let unique = self.plan.options.duplicates == Duplicates::First;
+        let duplicates = self.plan.options.duplicates;
+        let unique = duplicates == Duplicates::First;
         self.inherit(frame);
         let mut filters = false;
         for at in self.scratch.states_of(frame) {
@@ -23,7 +24,11 @@ impl Matcher<'_, '_> {
                     Select::Filter(_) => filters = true,
                     Select::Name(name) => {
                         let slot = frame.found + active.found as usize + number;
-                        let open = !unique || !self.scratch.found[slot];
+                        let open = match duplicates {
+                            Duplicates::First => !self.scratch.found[slot],
+                            Duplicates::Last => self.scratch.last.get(slot) == Some(&frame.index),
+                            Duplicates::All => true,
+                        };
                         if open && self.cursor.name().is_some_and(|found| found.eq_str(name)) {
                             if unique {
                                 self.scratch.found[slot] = true;
@@ -36,6 +41,9 @@ impl Matcher<'_, '_> {
                     Select::Index(_) | Select::Slice(_) => {}
                 }
             }
+        }
+        if duplicates == Duplicates::Last {
+            frame.index += 1;
         }
         if filters { self.select_by_filters(frame) } else { Ok(()) }
     }

@@ -5,6 +5,7 @@ use trommel_reader::{Event, Kind, Result};
 use super::counted::count_elements;
 use super::scratch::{Active, Frame};
 use super::{Matcher, Phase};
+use crate::plan::{Duplicates, Select};
 
 /// What came of looking for the next child that matters.
 pub(super) enum Walked {
@@ -36,10 +37,46 @@ impl Matcher<'_, '_> {
             ways: self.scratch.ways.len(),
             live: 0,
             check_at: u64::MAX,
-            dirty: false,
+            dirty: self.scratch.bounded,
         };
         self.scratch.adopt(self.plan, &mut frame);
+        if object && self.plan.options.duplicates == Duplicates::Last {
+            self.find_last_members(&frame)?;
+        }
         self.scratch.frames.push(frame);
+        Ok(())
+    }
+
+    /// Goes through the object that was just entered, and back, and notes which members are the last of the names that are
+    /// selected in it.
+    fn find_last_members(&mut self, frame: &Frame) -> Result<()> {
+        let Self { scratch, cursor, plan, .. } = self;
+        scratch.last.truncate(frame.found);
+        scratch.last.resize(scratch.found.len(), u64::MAX);
+        let mut names = Vec::new();
+        for active in scratch.active.get(frame.active..).unwrap_or_default() {
+            let selectors = plan.segment_of(active.state).map_or(&[][..], |segment| &segment.selectors);
+            for (number, select) in selectors.iter().enumerate() {
+                if let Select::Name(name) = select {
+                    names.push((name, frame.found + active.found as usize + number));
+                }
+            }
+        }
+        if names.is_empty() {
+            return Ok(());
+        }
+        let begin = cursor.hold();
+        let mut member = 0;
+        while cursor.next_member()? {
+            for (name, slot) in &names {
+                if cursor.name().is_some_and(|found| found.eq_str(name)) {
+                    scratch.last[*slot] = member;
+                }
+            }
+            member += 1;
+        }
+        cursor.rewind(&begin);
+        cursor.release();
         Ok(())
     }
 
@@ -140,7 +177,7 @@ impl Matcher<'_, '_> {
 
     /// Whether nothing in the rest of the record can matter, when nothing in the rest of the innermost frame can.
     fn is_decided(&self, innermost: &Frame) -> bool {
-        let mut below = innermost.active;
+        let (mut below, mut low) = (innermost.active, Vec::new());
         self.scratch.regions.is_empty()
             && self.scratch.frames.iter().rev().all(|frame| {
                 let states = self.scratch.active.get(frame.active..below).unwrap_or_default();
@@ -148,14 +185,19 @@ impl Matcher<'_, '_> {
                 // Of the frames around, some are inside of what was their last child to matter: they were not refreshed.
                 !states.iter().any(|active| {
                     let can_select = !active.exhausted && !active.is_used_up(frame);
-                    can_select || self.plan.segment_of(active.state).is_some_and(|segment| segment.descendant)
+                    let descends =
+                        || self.plan.segment_of(active.state).is_some_and(|segment| segment.descendant);
+                    (can_select || descends()) && !self.is_beyond_in(active, frame, &mut low)
                 })
             })
     }
 
     /// Looks again at which states can still select something.
     fn refresh(&mut self, frame: &mut Frame) {
-        frame.dirty = false;
+        if self.scratch.bounded {
+            self.drop_beyond(frame);
+        }
+        frame.dirty = self.scratch.bounded;
         frame.check_at = u64::MAX;
         for at in self.scratch.states_of(frame) {
             let active = self.scratch.active[at];
@@ -188,6 +230,7 @@ impl Matcher<'_, '_> {
         }
         self.scratch.active.truncate(frame.active);
         self.scratch.found.truncate(frame.found);
+        self.scratch.last.truncate(frame.found);
         self.scratch.ways.truncate(frame.ways);
     }
 

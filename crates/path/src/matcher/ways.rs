@@ -101,6 +101,31 @@ impl Ways {
         }
     }
 
+    /// Makes the beginning of the smallest key among the derivations in a list.
+    ///
+    /// It is that of the oldest ways: a way from an outer container comes before one from an inner container, and of those from
+    /// one container the selectors' come in their order, except where [`Plan::can_bound`] says otherwise.
+    pub(super) fn lowest(&self, list: List, plan: &Plan, low: &mut Vec<u64>) {
+        low.clear();
+        let mut list = list;
+        while let Some(mut way) = self.all.get(list.0 as usize) {
+            while let Some(other) = self.all.get(way.others.0 as usize) {
+                way = other;
+            }
+            low.push(way.child);
+            if let Some(segment) = plan.segment_of(way.state) {
+                if segment.forked() {
+                    low.push(u64::from(way.number));
+                }
+                if segment.descendant {
+                    low.push(way.container);
+                }
+            }
+            list = way.before;
+        }
+        low.reverse();
+    }
+
     pub(super) fn key(&self) -> &[u64] {
         &self.key
     }

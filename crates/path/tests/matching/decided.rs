@@ -136,17 +136,26 @@ fn an_open_region_is_read_to_its_end() {
     }
 }
 
-/// A line that is decided is left: what stands behind in it is not checked, and the next line is read.
+/// A line that is decided is left: under structural validation its rest is not checked, and under strict validation it is. The
+/// next line is read in either case.
 #[test]
 fn lines_are_left() {
     let lines = "{\"a\":1,garbage}\n{\"a\":[2],]]]\n\n{\"b\":0}\n{\"a\":\"3\"\"\n{\"a\":4";
     let plan = plan_with(&["$.a"], PlanOptions::new());
-    for validation in [Validation::Strict, Validation::Structural] {
+    for (validation, bad) in [(Validation::Strict, &[0, 1, 3, 4][..]), (Validation::Structural, &[])] {
         let (mut scratch, wants) = (Scratch::new(), wants_all(&plan));
         let mut cursor = stream(lines.as_bytes(), Framing::Lines, validation);
         let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
-        let mut found = Vec::new();
-        while matcher.next_record().unwrap() {
+        let (mut found, mut errors) = (Vec::new(), Vec::new());
+        loop {
+            let next = matcher.next_record();
+            if next.is_err() {
+                errors.push(matcher.cursor().record());
+                continue;
+            }
+            if !next.unwrap() {
+                break;
+            }
             while let Some(step) = matcher.advance().unwrap() {
                 if let Step::Leave { span, .. } = step {
                     let bytes = matcher.cursor().bytes(span).unwrap();
@@ -157,5 +166,6 @@ fn lines_are_left() {
         }
         let expected = [(0, "1"), (1, "[2]"), (3, "\"3\""), (4, "4")];
         assert_eq!(found, expected.map(|(record, text)| (record, text.to_owned())), "{validation:?}");
+        assert_eq!(errors, bad, "{validation:?}");
     }
 }

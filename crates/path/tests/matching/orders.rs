@@ -14,7 +14,10 @@ fn handed_out(query: &str, options: PlanOptions, framing: Framing, pieces: &[(&s
     let allowed = AtomicUsize::new(0);
     let plan = plan_with(&[query], options);
     let (mut scratch, wants) = (Scratch::new(), wants_all(&plan));
-    let mut cursor = stream(Fence::new(whole.as_bytes(), &allowed), framing, Validation::Strict);
+    // The texts of single documents end where they are decided.
+    let single = framing == Framing::Single;
+    let validation = if single { Validation::Structural } else { Validation::Strict };
+    let mut cursor = stream(Fence::new(whole.as_bytes(), &allowed), framing, validation);
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
     let (mut outbox, mut piece, mut given) = (Outbox::default(), 0, 0);
     // Opens the way to the next piece whenever all matches of this one are there.

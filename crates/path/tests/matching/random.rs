@@ -28,7 +28,11 @@ pub(crate) fn document(seed: u64) -> (Vec<u8>, naive::Document) {
 /// Every combination of options in turn.
 pub(crate) fn options(seed: u64) -> (PlanOptions, Validation) {
     let order = if seed.is_multiple_of(2) { Order::Rfc } else { Order::Document };
-    let duplicates = if seed.is_multiple_of(5) { Duplicates::All } else { Duplicates::First };
+    let duplicates = match seed % 10 {
+        0 | 5 => Duplicates::All,
+        2 | 7 => Duplicates::Last,
+        _ => Duplicates::First,
+    };
     let validation = if seed % 7 < 3 { Validation::Strict } else { Validation::Structural };
     (PlanOptions::new().order(order).duplicates(duplicates), validation)
 }

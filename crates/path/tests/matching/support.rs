@@ -166,6 +166,7 @@ pub(crate) fn expected(
 pub(crate) fn policy(duplicates: Duplicates) -> evaluate::Duplicates {
     match duplicates {
         Duplicates::All => evaluate::Duplicates::All,
+        Duplicates::Last => evaluate::Duplicates::Last,
         _ => evaluate::Duplicates::First,
     }
 }

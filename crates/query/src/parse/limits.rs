@@ -16,7 +16,7 @@ const MAX_NESTING: u32 = 128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryLimits {
-    /// Bytes of the text. Default: 65,536.
+    /// Bytes of the text. Default: 1,048,576 (1 MiB).
     pub text: usize,
     /// Depth of filters, parentheses, negations and function calls within each other. Default: 128, which is also
     /// the most: a larger figure is taken as 128.
@@ -27,7 +27,7 @@ pub struct QueryLimits {
 
 impl Default for QueryLimits {
     fn default() -> Self {
-        Self { text: 64 << 10, nesting: MAX_NESTING, selectors: 4096 }
+        Self { text: 1 << 20, nesting: MAX_NESTING, selectors: 4096 }
     }
 }
 

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::{ParseError, ParseErrorKind, Suggestion};
-use crate::tree::{Comparable, Logical, Segment, Segments, Selector};
+use crate::tree::{Comparable, FilterQuery, Logical, Segment, Segments, Selector};
 use filter::Operand;
 
 pub use limits::QueryLimits;
@@ -31,6 +31,18 @@ type Parsed<T> = Result<T, ParseError>;
 
 /// `jsonpath-query`: the whole text.
 pub(crate) fn query(text: &str, limits: &QueryLimits) -> Parsed<Segments> {
+    let parse = |text: &str| query_once(text, limits).map(drop);
+    query_once(text, limits).map_err(|error| near::checked(error, text, (&near::query_of_jq, &parse)))
+}
+
+/// A filter's expression alone: `logical-expr`, `?logical-expr` or `[?logical-expr]`, white space around it.
+pub(crate) fn filter(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
+    let parse = |text: &str| filter_once(text, limits).map(drop);
+    filter_once(text, limits).map_err(|error| near::checked(error, text, (&near::filter_of_jq, &parse)))
+}
+
+/// As [`query`], with a suggestion that is not checked.
+fn query_once(text: &str, limits: &QueryLimits) -> Parsed<Segments> {
     let mut parser = Parser::new(text, limits)?;
     if !parser.eat(b'$') {
         return Err(parser.no_root());
@@ -42,8 +54,11 @@ pub(crate) fn query(text: &str, limits: &QueryLimits) -> Parsed<Segments> {
     }
 }
 
-/// A filter's expression alone: `logical-expr`, `?logical-expr` or `[?logical-expr]`, white space around it.
-pub(crate) fn filter(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
+/// As [`filter`], with a suggestion that is not checked.
+///
+/// A whole query with a filter in it, such as `$.items[?@.a > 1]`, is valid by the grammar, but it tests the root and so
+/// holds for every candidate or for none: it is refused.
+fn filter_once(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
     let mut parser = Parser::new(text, limits)?;
     parser.blanks();
     let bracketed = parser.open(b'[', b']');
@@ -58,9 +73,17 @@ pub(crate) fn filter(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
         parser.blanks();
     }
     match (parser.peek(), parser.expressions.pop()) {
+        (None, Some(expression)) if is_filtered_path(&expression) => Err(parser.filtered_path(&expression)),
         (None, Some(expression)) => Ok(expression),
         _ => Err(parser.unexpected("an operator or the end of the filter")),
     }
+}
+
+/// True if an expression only tests whether a query from the root that has a filter selects anything.
+fn is_filtered_path(expression: &Logical) -> bool {
+    let Logical::Exists(FilterQuery { absolute: true, segments }) = expression else { return false };
+    let mut selectors = segments.iter().flat_map(|segment| &segment.selectors);
+    selectors.any(|selector| matches!(selector, Selector::Filter(_)))
 }
 
 /// A text, how far it has been read, and what of it has not been used yet.

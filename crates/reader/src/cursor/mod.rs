@@ -25,6 +25,7 @@ use ahead::Ahead;
 use crate::config::{Config, Limits, Validation};
 use crate::error::{Error, ErrorKind, Excerpt, Place, Result, Syntax};
 use crate::event::{Kind, Payload, Scalar};
+use crate::foreign::Foreign;
 use crate::framing::Framing;
 use crate::input::{Input, View};
 use crate::number::Number;
@@ -424,9 +425,25 @@ impl<'a> Cursor<'a> {
     #[cold]
     fn refuse<T>(&mut self, kind: ErrorKind, index: usize) -> Result<T> {
         let offset = self.absolute(index);
+        let foreign = if offset == 0 && matches!(kind, ErrorKind::Syntax(_)) { self.foreign() } else { None };
         let excerpt = Excerpt::around(self.source.loaded(), index);
         let place = self.source.place(offset);
-        Err(self.failed(Error::new(kind, offset, place, excerpt)))
+        let error = Error::new(kind, offset, place, excerpt);
+        Err(self.failed(match foreign {
+            Some(foreign) => error.of_foreign(foreign),
+            None => error,
+        }))
+    }
+
+    /// The format of an input that is malformed at its first byte. A few more bytes are read where they may tell.
+    #[cold]
+    fn foreign(&mut self) -> Option<Foreign> {
+        let needed = Foreign::needed(self.source.loaded().first().copied()?);
+        if self.source.loaded().len() < needed {
+            // Whatever stops the reading is not the first thing that is wrong.
+            let _ = self.want(needed);
+        }
+        Foreign::of(self.source.loaded())
     }
 
     fn failed(&mut self, error: Error) -> Error {

@@ -5,6 +5,7 @@
 //! next is looked at here.
 
 use super::{Cursor, Expect, Token, kind_of};
+use crate::config::Validation;
 use crate::error::{ErrorKind, Result, Syntax};
 use crate::framing::Framing;
 use crate::grammar::is_wide;
@@ -15,15 +16,41 @@ const RECORD_SEPARATOR: u8 = 0x1E;
 impl Cursor<'_> {
     /// Goes to the next record, before its value, and returns `true`; at the end of the input `false`.
     ///
-    /// A record that was read to its end is checked for what follows it. One that was not is left: where the framing has a
-    /// delimiter its rest is not looked at; in a stream of values without one the rest is skipped; a
-    /// [`Single`](Framing::Single) document is left for good. All holds end.
+    /// A record that was read to its end is checked for what follows it. The rest of one that was not is validated first
+    /// under strict validation. Under structural validation the cursor goes to the delimiter where the framing has one,
+    /// and skips the rest where it has none; a [`Single`](Framing::Single) document is left for good. All holds end.
     ///
     /// After an error reading goes on behind the next delimiter, if the framing has one and the input was to blame; else
     /// the error is returned again.
     pub fn next_record(&mut self) -> Result<bool> {
         self.holds.clear();
         self.go_to_record()
+    }
+
+    /// Under strict validation, reads the rest of the current record and checks what follows it within the record, for a
+    /// caller that stops here. Under structural validation it does nothing. Returns `true` if the input is known to end with
+    /// this record.
+    ///
+    /// With [`Auto`](Framing::Auto) the first value may be all of the document, so the next byte after it is checked too.
+    ///
+    /// # Errors
+    /// If the rest of the record is malformed, or more follows than the framing allows.
+    pub fn validate_rest(&mut self) -> Result<bool> {
+        if self.validation != Validation::Strict || matches!(self.expect, Expect::Start | Expect::Done) {
+            return Ok(self.expect == Expect::Done);
+        }
+        self.skip_rest()?;
+        match self.framing {
+            Framing::Auto if self.record() == 0 => {
+                let end = self.hold();
+                let more = self.undelimited_follows()?;
+                self.rewind(&end);
+                self.release();
+                Ok(!more)
+            }
+            Framing::Auto | Framing::Concatenated => Ok(false),
+            framing => self.finish().map(|()| framing == Framing::Single),
+        }
     }
 
     /// Whether [`next_record`](Self::next_record) can go on after an error of the input.
@@ -124,6 +151,10 @@ impl Cursor<'_> {
             }
             Expect::End => self.finish().map(|()| false),
             Expect::Failed => self.failure(),
+            Expect::Value | Expect::First | Expect::Next if self.validation == Validation::Strict => {
+                self.skip_rest()?;
+                self.finish().map(|()| false)
+            }
             Expect::Value | Expect::First | Expect::Next | Expect::Done => Ok(false),
         }
     }
@@ -143,6 +174,12 @@ impl Cursor<'_> {
             };
         }
         self.skip_rest()?;
+        self.undelimited_follows()
+    }
+
+    /// After a value, goes to the next one. Returns `false` at the end of the input.
+    fn undelimited_follows(&mut self) -> Result<bool> {
+        let is_auto = self.framing == Framing::Auto;
         let line_break = self.pass_between()?;
         let Some(byte) = self.next_byte()? else { return Ok(false) };
         let is_value = kind_of(byte).is_some();
@@ -199,11 +236,16 @@ impl Cursor<'_> {
         if self.pass_delimiter() { self.next_nonblank() } else { Ok(false) }
     }
 
-    /// To the end of the record: with a check of what follows when it was read to its end, else unseen.
+    /// To the end of the record: with a check of what follows when it was read to its end, else unseen. Under strict
+    /// validation every record is read to its end.
     fn leave_record(&mut self) -> Result<()> {
         match self.expect {
             Expect::End => self.finish()?,
             Expect::Failed if !self.is_recoverable() => return self.failure(),
+            Expect::Value | Expect::First | Expect::Next if self.validation == Validation::Strict => {
+                self.skip_rest()?;
+                self.finish()?;
+            }
             _ => {}
         }
         self.failure = None;

@@ -1,6 +1,8 @@
 //! Files that are there, are not, and change; maps and their memory. Here and not with the batteries, because mapping takes
 //! the word of a caller.
 
+mod pseudo;
+
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;

@@ -33,7 +33,7 @@ fn refusal(text: &[u8], framing: Framing) -> Error {
 
 /// One row a fault: the text, how it is framed, and the message with the place. Every variant of `Syntax` stands here.
 const FAULTS: &[(Syntax, Framing, &[u8], &str)] = &[
-    (Syntax::Empty, Framing::Single, b" \n ", "the input holds no value at byte 3 (line 2, column 2)"),
+    (Syntax::Empty, Framing::Single, b" \n ", "the input is empty at byte 3 (line 2, column 2)"),
     (
         Syntax::UnexpectedEnd,
         Framing::Single,
@@ -72,17 +72,12 @@ const FAULTS: &[(Syntax, Framing, &[u8], &str)] = &[
     ),
     (Syntax::ExpectedValue, Framing::Single, b"{\"a\":}", "expected a value at byte 5 (line 1, column 6)"),
     (Syntax::ExpectedValue, Framing::Single, b"['a']", "expected a value at byte 1 (line 1, column 2)"),
-    (
-        Syntax::ExpectedName,
-        Framing::Single,
-        b"{a:1}",
-        "expected a member's name at byte 1 (line 1, column 2)",
-    ),
+    (Syntax::ExpectedName, Framing::Single, b"{a:1}", "expected an object key at byte 1 (line 1, column 2)"),
     (
         Syntax::ExpectedName,
         Framing::Single,
         b"{\"a\":1,2}",
-        "expected a member's name at byte 7 (line 1, column 8)",
+        "expected an object key at byte 7 (line 1, column 8)",
     ),
     (
         Syntax::ExpectedColon,
@@ -120,13 +115,13 @@ const FAULTS: &[(Syntax, Framing, &[u8], &str)] = &[
         b"{]",
         "the bracket does not close what is open at byte 1 (line 1, column 2)",
     ),
-    (Syntax::Literal, Framing::Single, b"[nul]", "not a word of JSON at byte 1 (line 1, column 2)"),
-    (Syntax::Literal, Framing::Single, b"[True]", "not a word of JSON at byte 1 (line 1, column 2)"),
-    (Syntax::Literal, Framing::Single, b"[1,NaN]", "not a word of JSON at byte 3 (line 1, column 4)"),
-    (Syntax::Number, Framing::Single, b"[012]", "not a number of JSON at byte 2 (line 1, column 3)"),
-    (Syntax::Number, Framing::Single, b"[1.]", "not a number of JSON at byte 3 (line 1, column 4)"),
-    (Syntax::Number, Framing::Single, b"[+1]", "not a number of JSON at byte 1 (line 1, column 2)"),
-    (Syntax::Number, Framing::Single, b"[1,.5]", "not a number of JSON at byte 3 (line 1, column 4)"),
+    (Syntax::Literal, Framing::Single, b"[nul]", "not a JSON literal at byte 1 (line 1, column 2)"),
+    (Syntax::Literal, Framing::Single, b"[True]", "not a JSON literal at byte 1 (line 1, column 2)"),
+    (Syntax::Literal, Framing::Single, b"[1,NaN]", "not a JSON literal at byte 3 (line 1, column 4)"),
+    (Syntax::Number, Framing::Single, b"[012]", "not a JSON number at byte 2 (line 1, column 3)"),
+    (Syntax::Number, Framing::Single, b"[1.]", "not a JSON number at byte 3 (line 1, column 4)"),
+    (Syntax::Number, Framing::Single, b"[+1]", "not a JSON number at byte 1 (line 1, column 2)"),
+    (Syntax::Number, Framing::Single, b"[1,.5]", "not a JSON number at byte 3 (line 1, column 4)"),
     (
         Syntax::ControlCharacter,
         Framing::Single,
@@ -139,8 +134,8 @@ const FAULTS: &[(Syntax, Framing, &[u8], &str)] = &[
         b"[\"\0\"]",
         "a control character in a string at byte 2 (line 1, column 3)",
     ),
-    (Syntax::Escape, Framing::Single, b"\"\\u12x4\"", "not an escape of JSON at byte 1 (line 1, column 2)"),
-    (Syntax::Escape, Framing::Single, b"{\"a\\'\":1}", "not an escape of JSON at byte 3 (line 1, column 4)"),
+    (Syntax::Escape, Framing::Single, b"\"\\u12x4\"", "not a JSON escape at byte 1 (line 1, column 2)"),
+    (Syntax::Escape, Framing::Single, b"{\"a\\'\":1}", "not a JSON escape at byte 3 (line 1, column 4)"),
     (
         Syntax::LoneSurrogate,
         Framing::Single,
@@ -371,4 +366,57 @@ fn limits_are_left_behind() {
     }
     let (depth, token) = (ErrorKind::Limit(Limit::Depth(2)), ErrorKind::Limit(Limit::TokenBytes(4)));
     assert_eq!(outcomes, [Ok(()), Err(depth), Err(token), Err(token), Ok(())]);
+}
+
+/// Input of another format is named by its first bytes, with the command that unpacks it.
+#[test]
+fn other_formats_are_named() {
+    let mut tar = vec![0; 512];
+    tar[..9].copy_from_slice(b"data.json");
+    tar[257..262].copy_from_slice(b"ustar");
+    let formats: [(&[u8], &str, &str); 5] = [
+        (b"\xFD7zXZ\0\0\x04", "xz", "xz -dc FILE"),
+        (b"BZh91AY&SY", "bzip2", "bzip2 -dc FILE"),
+        (b"PK\x03\x04\x14\0", "zip", "unzip -p FILE"),
+        (b"\x04\x22\x4D\x18d@", "lz4", "lz4 -dc FILE"),
+        (&tar, "tar", "tar -xOf FILE"),
+    ];
+    for (bytes, format, command) in formats {
+        for framing in [Framing::Auto, Framing::Single, Framing::Lines, Framing::Concatenated] {
+            let error = read(&mut Cursor::from_view(View::new(bytes), framing, &Config::new())).unwrap_err();
+            assert_eq!(error.message(), format!("the input is {format} data, not JSON"), "{framing:?}");
+            assert!(error.help().is_some_and(|help| help.contains(command)), "{error}");
+            // A pipe gives its first bytes one by one.
+            if format != "tar" {
+                let reader = Chunks::new(bytes, &[1]);
+                let piped = read(&mut Cursor::from_reader(reader, framing, &Config::new())).unwrap_err();
+                assert_eq!(piped.to_string(), error.to_string(), "{framing:?}");
+            }
+        }
+    }
+    for text in ["B", "BZ", "P", "7x", "hello"] {
+        let error = refusal(text.as_bytes(), Framing::Auto);
+        assert!(!error.to_string().contains("data, not JSON"), "{error}");
+    }
+}
+
+#[test]
+fn comments_are_recognized() {
+    for text in [
+        "{\"a\": 1} // c",
+        "// c\n{}",
+        "{\"a\": /* c */ 1}",
+        "{ // c\n\"a\": 1}",
+        "{\"a\" /* c */: 1}",
+        "[1 # one\n]",
+        "# c\n{}",
+        "[1, // c\n2]",
+    ] {
+        let error = refusal(text.as_bytes(), Framing::Auto);
+        assert!(error.to_string().ends_with("; JSON has no comments: remove them"), "{text}: {error}");
+    }
+    for text in ["[1 2]", "{a: 1}", "{} x", "[\"/\" 1]", "\"a\\#\""] {
+        let error = refusal(text.as_bytes(), Framing::Auto);
+        assert!(!error.to_string().contains("comments"), "{text}: {error}");
+    }
 }

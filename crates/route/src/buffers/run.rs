@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::{BufferInfo, Content, Write, no_number, numbered};
 use crate::disk;
 use crate::error::{Error, Result};
-use crate::files::NUMBERS;
+use crate::files::free_number;
 use crate::mode::{Scope, WriteMode};
 use crate::spool::{HELD, Size, Spool};
 
@@ -53,6 +53,23 @@ impl Run {
         Some((held.info.clone(), content))
     }
 
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.lock().contains_key(name)
+    }
+
+    /// Removes a buffer; true if it was there.
+    pub(super) fn remove(&self, name: &str) -> bool {
+        self.lock().remove(name).is_some()
+    }
+
+    /// Removes all of them; how many there were.
+    pub(super) fn clear(&self) -> usize {
+        let mut all = self.lock();
+        let count = all.len();
+        all.clear();
+        count
+    }
+
     /// Writes to a buffer; its name. What is long lies in this folder, or in that for temporary files.
     pub(super) fn write(
         &self,
@@ -63,8 +80,9 @@ impl Run {
         let mut all = self.lock();
         let name = match write.mode {
             WriteMode::New => {
-                let mut names = (0..NUMBERS).map(|number| numbered(write.name, number));
-                names.find(|name| !all.contains_key(name)).ok_or_else(|| no_number(write.name))?
+                let is_taken = |number| all.contains_key(&numbered(write.name, number));
+                let free = free_number(0, is_taken).map(|number| numbered(write.name, number));
+                free.ok_or_else(|| no_number(write.name))?
             }
             _ => write.name.to_owned(),
         };

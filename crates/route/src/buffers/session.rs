@@ -9,25 +9,29 @@
 //! What counts is what the description says. A writer that is ended leaves bytes behind the end, which the next one cuts off, or
 //! a file that no description names, which the next one removes: a buffer is there whole, as it was before or as it is after.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, MetadataExt as _};
 use serde::{Deserialize, Serialize};
 
 use super::{BufferInfo, Content, Listed, Write, no_number, numbered};
 use crate::disk;
 use crate::error::{Error, ErrorKind, Result, shown};
-use crate::files::NUMBERS;
+use crate::files::free_number;
 use crate::mode::{Scope, WriteMode};
 use crate::spool::{Size, Spool};
 
 /// The version of descriptions that are written.
 const VERSION: u32 = 1;
+
+/// Characters of the hash that the files of a buffer are named after.
+const HASH: usize = 32;
 
 /// Bytes of a description at most.
 const LONGEST: u64 = 64 << 10;
@@ -62,7 +66,7 @@ struct Names(String);
 
 impl Names {
     fn of(name: &str) -> Self {
-        Self(blake3::hash(name.as_bytes()).to_hex().get(..32).unwrap_or_default().to_owned())
+        Self(blake3::hash(name.as_bytes()).to_hex().get(..HASH).unwrap_or_default().to_owned())
     }
 
     fn meta(&self) -> String {
@@ -117,7 +121,7 @@ impl Session {
         let mut found = Listed::default();
         for entry in dir.entries().map_err(failed)? {
             let Ok(name) = entry.map_err(failed)?.file_name().into_string() else { continue };
-            if name.strip_suffix(".json").is_none_or(|hash| hash.len() != 32) {
+            if name.strip_suffix(".json").is_none_or(|hash| hash.len() != HASH) {
                 continue;
             }
             match read(&dir, &name) {
@@ -157,27 +161,99 @@ impl Session {
             put(&dir, write.name, write, content)?;
             return Ok(write.name.to_owned());
         }
-        for number in 0..NUMBERS {
+        let mut from = 0;
+        let is_taken = |number| has(&dir, &numbered(write.name, number));
+        while let Some(number) = free_number(from, is_taken) {
             let name = numbered(write.name, number);
-            if dir.exists(Names::of(&name).meta()) {
-                continue;
-            }
             let _locked = lock(&dir, &name)?;
-            // Somebody else may have been faster.
-            if !dir.exists(Names::of(&name).meta()) {
+            // Another process may have been faster.
+            if !has(&dir, &name) {
                 put(&dir, &name, write, content)?;
                 return Ok(name);
             }
+            from = number + 1;
         }
         Err(no_number(write.name))
     }
+
+    /// True if there is a buffer of this name.
+    pub(super) fn has(&self, name: &str) -> Result<bool> {
+        Ok(self.dir()?.is_some_and(|dir| has(&dir, name)))
+    }
+
+    /// Removes a buffer; true if it was there.
+    pub(super) fn remove(&self, name: &str) -> Result<bool> {
+        let Some(dir) = self.dir()? else { return Ok(false) };
+        let there = has(&dir, name);
+        self.erase(&dir, &Names::of(name))?;
+        Ok(there)
+    }
+
+    /// Removes all buffers, damaged ones as well; how many there were.
+    pub(super) fn clear(&self) -> Result<usize> {
+        let Some(dir) = self.dir()? else { return Ok(0) };
+        let mut hashes = BTreeSet::new();
+        let mut count = 0;
+        for name in self.file_names(&dir)? {
+            if let Some((hash, kind)) = name.split_at_checked(HASH).filter(|(hash, _)| is_hash(hash)) {
+                count += usize::from(kind == ".json");
+                hashes.insert(hash.to_owned());
+            }
+        }
+        hashes.into_iter().try_for_each(|hash| self.erase(&dir, &Names(hash)))?;
+        Ok(count)
+    }
+
+    /// Removes the files of a buffer, its description first: whenever the process ends, the buffer is there whole or not at all.
+    /// What an ended removal left behind goes, too.
+    fn erase(&self, dir: &Dir, names: &Names) -> Result<()> {
+        let locked = lock_names(dir, names, &names.0)?;
+        disk::remove(dir, &names.meta())?;
+        disk::sync_folder(dir, &names.meta())?;
+        let data = format!("{}-", names.0);
+        for name in self.file_names(dir)?.into_iter().filter(|name| name.starts_with(&data)) {
+            disk::remove(dir, &name)?;
+        }
+        // Processes that wait for this lock notice that it is gone, and lock a new one.
+        disk::remove(dir, &names.lock())?;
+        drop(locked);
+        Ok(())
+    }
+
+    fn file_names(&self, dir: &Dir) -> Result<Vec<String>> {
+        let failed = |cause| Error::io("list the folder", &self.folder.to_string_lossy(), cause);
+        let entries = dir.entries().map_err(failed)?;
+        let names = entries.map(|entry| Ok(entry.map_err(failed)?.file_name().into_string().ok()));
+        names.filter_map(Result::transpose).collect()
+    }
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == HASH && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn has(dir: &Dir, name: &str) -> bool {
+    dir.symlink_metadata(Names::of(name).meta()).is_ok()
 }
 
 fn lock(dir: &Dir, name: &str) -> Result<File> {
-    let opened = disk::open_or_create(dir, &Names::of(name).lock());
-    let (file, _) = opened.map_err(|cause| Error::io("lock the buffer", name, cause))?;
-    disk::lock(&file, name)?;
-    Ok(file)
+    lock_names(dir, &Names::of(name), name)
+}
+
+/// Locks a buffer. A lock that was removed while this process waited for it guards nothing: the one in its place is taken then.
+fn lock_names(dir: &Dir, names: &Names, name: &str) -> Result<File> {
+    let failed = |cause| Error::io("lock the buffer", name, cause);
+    loop {
+        let (file, _) = disk::open_or_create(dir, &names.lock()).map_err(failed)?;
+        disk::lock(&file, name)?;
+        let held = file.metadata().map_err(failed)?;
+        match dir.symlink_metadata(names.lock()) {
+            Ok(there) if (there.dev(), there.ino()) == (held.dev(), held.ino()) => return Ok(file),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(cause) => return Err(failed(cause)),
+        }
+    }
 }
 
 /// Writes to a buffer that is locked.

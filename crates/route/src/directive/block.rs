@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::piece::Piece;
-use super::value::{Result, fault, of, split};
+use super::value::{Keys, Result, fault, of, split};
 use super::{DirectiveError, Directives, Input, Model, Output, Source};
 use crate::error::shown;
 use crate::near;
@@ -16,19 +16,22 @@ const LONGEST: usize = 4_096;
 /// Bytes of a `@tools` directive at most, over all its lines.
 const LONGEST_TOOLS: usize = 65_536;
 
-const NAMES: &[&str] = &["input", "output", "tools", "model", "write-mode", "header"];
+pub(super) const NAMES: &[&str] = &["input", "output", "tools", "model", "write-mode", "header"];
 
-/// Directives that are known elsewhere, with why they are not taken here.
+/// Directives of other programs, with the reason why there is nothing for them here.
 const ELSEWHERE: &[(&str, &str)] = &[
-    ("run-on", "a document is run when it is run, and has no days of its own"),
-    ("cache", "a run keeps nothing for the next one but files and variables of its session"),
-    ("recent-runs", "there is no chat to look back at"),
-    ("recent-summaries", "there is no chat to look back at"),
+    ("run-on", "trommel has no scheduler"),
+    ("cache", "a run leaves only files and variables of its session to the next one"),
+    ("recent-runs", "trommel keeps no chat"),
+    ("recent-summaries", "trommel keeps no chat"),
 ];
 
-const INPUT: &[&str] = &["output", "write-mode", "scope", "required", "refs-only", "head", "properties"];
-const OUTPUT: &[&str] = &["scope", "write-mode"];
-const MODEL: &[&str] = &["thinking"];
+const INPUT: Keys = Keys {
+    of: "@input",
+    known: &["output", "write-mode", "scope", "required", "refs-only", "head", "properties"],
+};
+const OUTPUT: Keys = Keys { of: "@output", known: &["scope", "write-mode"] };
+const MODEL: Keys = Keys { of: "@model", known: &["thinking"] };
 
 /// Reads the directives at the beginning of a part of a text, and where what is below them begins.
 pub(super) fn parse(
@@ -135,7 +138,7 @@ impl Directives {
 
 fn unknown(name: Piece<'_>, known: &str) -> Result<()> {
     if let Some((_, why)) = ELSEWHERE.iter().find(|(other, _)| *other == known) {
-        return fault(name, format!("@{known} is not taken here: {why}; take the line away"));
+        return fault(name, format!("@{known} is not supported: {why}; remove this line"));
     }
     let meant = near::one(known, NAMES.iter().copied())
         .map_or(String::new(), |near| format!(" Did you mean @{near}?"));
@@ -148,11 +151,11 @@ fn unknown(name: Piece<'_>, known: &str) -> Result<()> {
 }
 
 fn input(value: Piece<'_>) -> Result<Input> {
-    let taken = split(value, &["file", "variable", "url", "query"], INPUT)?;
+    let taken = split(value, &["file", "variable", "url", "query"], &INPUT)?;
     let Some(scheme) = taken.scheme else {
         return fault(
             taken.base,
-            "an input is file:PATH, variable:NAME, url:ADDRESS or query:QUERY; its parameters stand behind it in parentheses",
+            "an input is file:PATH, variable:NAME, url:ADDRESS or query:QUERY, with its parameters after it in parentheses",
         );
     };
     let (base, parameters) = (taken.base, &taken.parameters);
@@ -165,7 +168,7 @@ fn input(value: Piece<'_>) -> Result<Input> {
             if base.text.contains("**") {
                 return fault(
                     base,
-                    "`**` is not taken: a pattern is about the files of one folder, such as notes/*.md",
+                    "`**` is not supported: a pattern is about the files of one folder, such as notes/*.md",
                 );
             }
             Source::File(of(base, Pattern::parse(base.text))?)
@@ -210,7 +213,7 @@ fn input(value: Piece<'_>) -> Result<Input> {
 
 fn output(value: Piece<'_>) -> Result<Output> {
     // What is one destination without its parameters is taken apart with its scheme.
-    let taken = split(value, &["file", "variable"], OUTPUT)?;
+    let taken = split(value, &["file", "variable"], &OUTPUT)?;
     let (base, parameters) = (taken.base, &taken.parameters);
     let target = match taken.scheme {
         Some(scheme) => of(base, Target::parse(&format!("{scheme}:{}", base.text)))?,
@@ -222,13 +225,10 @@ fn output(value: Piece<'_>) -> Result<Output> {
 }
 
 fn model(value: Piece<'_>) -> Result<Model> {
-    let taken = split(value, &[], MODEL)?;
+    let taken = split(value, &[], &MODEL)?;
     let name = taken.base.trim();
     if name.is_empty() || name.text.contains(char::is_whitespace) {
-        return fault(
-            value.trim(),
-            "a model has a name of one word: @model NAME, or @model none to ask none",
-        );
+        return fault(value.trim(), "a model's name is one word: @model NAME, or @model none for no model");
     }
     let thinking = taken.parameters.optional("thinking", "true").map(str::to_owned);
     let name = (!name.text.eq_ignore_ascii_case("none")).then(|| name.text.to_owned());

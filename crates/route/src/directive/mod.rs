@@ -10,14 +10,16 @@
 //! ```
 //!
 //! A line is `@`, a name, perhaps a colon, a space, and a value. They stand at the top, blank lines between them; the first other
-//! line ends them. A value may be quoted with `'` or `"`, or written `[[…]]`. What stands in parentheses at the end of the line are
-//! parameters if their keys are known, and belongs to the value otherwise, so that `note (1)` needs no quotes. Behind
-//! parameters and quotes a remark may stand, ` # …`. Keys are compared without case, `write-mode` is `write_mode`.
+//! line ends them. A value may be quoted with `'` or `"`, or written `[[…]]`. Parentheses at the end of the line are
+//! parameters; unknown keys in them are an error. A number in them is part of the name, so that `note (1)` needs no quotes; any
+//! other name that ends in parentheses does. A remark, ` # …`, may follow parameters and quotes. Keys are compared without case,
+//! and `write-mode` is `write_mode`.
 
 mod block;
 mod error;
 mod parameters;
 mod piece;
+pub(crate) mod stray;
 mod tools;
 mod value;
 mod write;

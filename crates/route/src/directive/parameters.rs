@@ -9,8 +9,10 @@ use super::piece::Piece;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameter<'a> {
     pub(super) key: Piece<'a>,
-    /// What stands behind `=`, without its quotes; nothing for a bare key.
+    /// The text after `=`, without its quotes; nothing for a bare key.
     pub(super) value: Option<Piece<'a>>,
+    /// True if the value was in quotes, so that it means itself whatever is in it.
+    pub(super) is_quoted: bool,
 }
 
 impl Parameter<'_> {
@@ -66,21 +68,22 @@ fn malformed<'a>(piece: Piece<'a>, at: Piece<'a>) -> List<'a> {
 /// One parameter, and what follows it.
 fn item(piece: Piece<'_>) -> Option<(Parameter<'_>, Piece<'_>)> {
     if let Some((inside, behind)) = piece.quoted() {
-        return Some((Parameter { key: inside.trim(), value: None }, behind));
+        return Some((Parameter { key: inside.trim(), value: None, is_quoted: true }, behind));
     }
     let end = plain(piece, true)?;
     let whole = piece.to(end);
     let Some(equals) = whole.text.find('=') else {
-        return Some((Parameter { key: whole.trim(), value: None }, piece.from(end)));
+        return Some((Parameter { key: whole.trim(), value: None, is_quoted: false }, piece.from(end)));
     };
     let key = whole.to(equals).trim();
     let value = piece.from(equals + 1).trim_start();
     if let Some('"' | '\'') = value.text.chars().next() {
         let (inside, behind) = value.quoted()?;
-        Some((Parameter { key, value: Some(inside) }, behind))
+        Some((Parameter { key, value: Some(inside), is_quoted: true }, behind))
     } else {
         let end = plain(value, false)?;
-        Some((Parameter { key, value: Some(value.to(end).trim()) }, value.from(end)))
+        let parameter = Parameter { key, value: Some(value.to(end).trim()), is_quoted: false };
+        Some((parameter, value.from(end)))
     }
 }
 

@@ -148,8 +148,14 @@ fn parentheses_of_a_name_are_the_names() {
         ("@input file: [[notes/a]]", "notes/a", false),
         ("@input file: bob's notes (required)", "bob's notes", true),
         ("@input file: \"half a quote", "\"half a quote", false),
-        ("@input file: \"a\" and \"b\"", "\"a\" and \"b\"", false),
-        ("@input file: a (, b", "a (, b", false),
+        ("@input file: \"a\"b", "\"a\"b", false),
+        ("@input file: \"a (, b\"", "a (, b", false),
+        ("@input url: https://example.com/Rust_(language)", "https://example.com/Rust_(language)", false),
+        ("@input file: report (head).md", "report (head).md", false),
+        ("@input file: \"x (append)\"", "x (append)", false),
+        ("@input file: \"notes output=1\"", "notes output=1", false),
+        ("@input query: d.json $[?(@.head == 'x (y)')] (required)", "d.json $[?(@.head == 'x (y)')]", true),
+        ("@input query: d.json $[?@.a == ' output=1']", "d.json $[?@.a == ' output=1']", false),
         ("@input file: notes #1.md", "notes #1.md", false),
     ] {
         let input = only_input(line);
@@ -219,7 +225,7 @@ fn the_first_other_line_ends_them() {
 fn r45_errors_point_at_the_place() {
     for (text, column, marked, said) in [
         ("@inptu file:a", 2, "inptu", "Did you mean @input?"),
-        ("@cache daily", 2, "cache", "take the line away"),
+        ("@cache daily", 2, "cache", "remove this line"),
         ("@input", 2, "input", "needs a value"),
         ("@input notes.md", 8, "notes.md", "file:PATH, variable:NAME"),
         ("@input file:", 8, "file:", "a name is missing"),
@@ -231,16 +237,16 @@ fn r45_errors_point_at_the_place() {
         ("@input file:a (output=s3:x)", 23, "s3:x", "inline, discard, variable:NAME or file:PATH"),
         ("@input file:a (output=)", 16, "output", "a value is missing"),
         ("@input file:a (outptu=variable:b)", 16, "outptu", "Did you mean `output`?"),
-        ("@input file:a (output=file:a, b.md)", 31, "b.md", "stands in quotes"),
-        ("@input file:a (output=\"file:a\" b)", 32, "b", "stands in quotes"),
-        ("@input file:a (output=\"a) # x\" b)", 32, "", "stands in quotes"),
+        ("@input file:a (output=file:a, b.md)", 31, "b.md", "in quotes"),
+        ("@input file:a (output=\"file:a\" b)", 32, "b", "in quotes"),
+        ("@input file:a (output=\"a) # x\" b)", 32, "", "in quotes"),
         ("@input file:a (output=variable:b", 15, "(output=variable:b", "not closed"),
         ("@input file:a (head=no)", 21, "no", "number of characters"),
         ("@input file:a (head=1, head=2)", 24, "head", "given twice"),
         ("@input file:a (required=maybe)", 25, "maybe", "true or false"),
         ("@input file:a (write-mode=under, output=discard)", 27, "under", "append, replace or new"),
         ("@input file:a (output=variable:b, scope=ever)", 41, "ever", "run or session"),
-        ("@tools a(output=variable:x, b)", 29, "b", "no parameter"),
+        ("@tools a(output=variable:x, b)", 29, "b", "unknown parameter"),
         ("@tools a(ouput=variable:x)", 10, "ouput", "Did you mean `output`?"),
         ("@tools a(output=variable:x", 9, "(", "not closed"),
         ("@tools ,", 8, ",", "a tool is missing"),
@@ -263,6 +269,41 @@ fn r45_errors_point_at_the_place() {
     let long = wrong(&format!("@input file:{}{{x}}", "é\u{202e}".repeat(300)));
     assert!(long.to_string().chars().count() < 2_500, "{long}");
     assert!(wrong(&format!("@model {}", "x".repeat(5_000))).message.contains("4096"));
+}
+
+/// What looks like parameters never becomes part of a name: the error marks what was not understood.
+#[test]
+fn malformed_parameters_are_errors() {
+    for (text, marked, said) in [
+        ("@input file:a (output=variable:v; write-mode=replace)", "write-mode=replace", "a comma is missing"),
+        ("@input file:a (output=variable:v required, head=3 scope=run)", "scope=run", "a comma is missing"),
+        ("@input file:a (output=variable:v) trailing words", "trailing words", "only a remark"),
+        ("@input file:a (output=variable:v))", ")", "only a remark"),
+        ("@input file:a (required) (output=variable:v)", "(output=variable:v)", "only a remark"),
+        ("@input file:a (required)# remark", "# remark", "only a remark"),
+        ("@input file:a output=variable:v", "output=variable:v", "in parentheses"),
+        ("@input file:a, write_mode = new", "write_mode = new", "in parentheses"),
+        ("@input file:a [output=variable:v]", "output=variable:v]", "in parentheses"),
+        ("@input query: d.json $.x output=variable:v", "output=variable:v", "in parentheses"),
+        ("@input file:a (output: variable:v)", "output: variable:v", "output=variable:v"),
+        ("@input file:a (draft)", "draft", "in quotes"),
+        ("@input file:a (1, 2)", "1", "unknown parameter `1`"),
+        ("@input file:a (see file=b)", "see file", "unknown parameter"),
+        ("@input file:a (b", "(b", "not closed"),
+        ("@input file:a (b))", ")", "unexpected `)`"),
+        ("@input \"file:a\" (output=variable:v) words", "words", "only a remark"),
+        ("@input \"file:a\" words", "words", "may follow a quoted name"),
+        ("@output file:x (append)", "append", "Did you mean `write-mode=append`?"),
+        ("@output file:x(replace)", "replace", "Did you mean `write-mode=replace`?"),
+        ("@output variable:x (session)", "session", "@output takes scope, write-mode"),
+        ("@model small (temperature=0)", "temperature", "@model takes thinking"),
+        ("@tools a(output: variable:v)", "output: variable:v", "output=variable:v"),
+        ("@tools a(output=variable:v; write-mode=new)", "write-mode=new", "a comma is missing"),
+    ] {
+        let error = wrong(text);
+        assert_eq!(text.get(error.span.clone()), Some(marked), "{text}: {error}");
+        assert!(error.message.contains(said), "{text}: {error}");
+    }
 }
 
 fn name() -> impl Strategy<Value = String> {

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use super::parameters::{self, List};
 use super::piece::Piece;
-use super::value::{Parameters, Result, fault, of, truth};
+use super::value::{Keys, Parameters, Result, fault, of, truth};
 use crate::error::shown;
 use crate::mode::WriteMode;
 use crate::target::Route;
 
-const KNOWN: &[&str] = &["output", "write-mode", "scope"];
+const KEYS: Keys = Keys { of: "a tool", known: &["output", "write-mode", "scope"] };
 
 /// Which tools a step has: those of all its `@tools` lines together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,8 +49,8 @@ pub struct ToolUse {
 }
 
 impl ToolUse {
-    /// Takes what is said of the same tool later: the last `output` counts, with what is said of it, and the last `write-mode`.
-    fn add(&mut self, later: Self) {
+    /// Merges a later entry of the same tool: the last `output` applies, with its other parameters, and the last `write-mode`.
+    pub(crate) fn add(&mut self, later: Self) {
         if later.route.is_some() {
             *self = later;
         } else if later.write_mode.is_some() {
@@ -165,7 +165,7 @@ impl Token<'_> {
         let List::Whole(list, _) = parameters::read(group) else {
             return fault(group, "this is no list of parameters");
         };
-        let parameters = Parameters::new(list, KNOWN)?;
+        let parameters = Parameters::new(list, &KEYS)?;
         let route = parameters.route()?;
         let write_mode =
             parameters.value("write-mode")?.map(|value| of(value, value.text.parse())).transpose()?;

@@ -112,7 +112,7 @@ impl Display for List {
 /// A value of a parameter, in quotes where it needs some.
 fn quoted(value: &str) -> String {
     let plain =
-        !value.is_empty() && !value.contains([',', '(', ')', '"', '\'', '#']) && value.trim() == value;
+        !value.is_empty() && !value.contains([',', '(', ')', '"', '\'', '#', '=']) && value.trim() == value;
     let quote = ['"', '\''].into_iter().find(|quote| !value.contains(*quote));
     match quote {
         Some(quote) if !plain => format!("{quote}{value}{quote}"),
@@ -127,9 +127,11 @@ struct Base<'a>(&'a str);
 impl Display for Base<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let base = self.0;
-        let plain = !base.contains(['(', ')', '"', '\'', '[', '#', ':']) && base.trim() == base;
+        let plain = !base.contains(['(', ')', '"', '\'', '[', '#', ':', '=']) && base.trim() == base;
         let marks = [("\"", "\""), ("'", "'"), ("[[", "]]")];
-        match marks.into_iter().find(|(_, closing)| !base.contains(closing)) {
+        // With a `]` at the end, `]]` would end it one character early.
+        let fits = |closing: &str| !(base.contains(closing) || closing == "]]" && base.ends_with(']'));
+        match marks.into_iter().find(|(_, closing)| fits(closing)) {
             Some((opening, closing)) if !plain => write!(f, "{opening}{base}{closing}"),
             _ => f.write_str(base),
         }

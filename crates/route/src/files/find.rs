@@ -1,38 +1,116 @@
-//! The files that a path with wildcards stands for.
+//! The files that a path with wildcards matches.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::path::Path;
 
+use cap_std::fs::MetadataExt;
 use glob::{MatchOptions, Pattern as Glob};
 
-use super::{Files, changed, refused};
+use super::{Files, refused};
 use crate::error::{Error, ErrorKind, Result, shown};
 use crate::pattern::Files as Wanted;
 use crate::target::check_path;
 
-/// Files that a path may stand for.
-const MOST: usize = 10_000;
+/// Files that one input may read.
+const MOST: usize = 100_000;
 
-/// Whether a path stands for several files.
-fn has_wildcard(path: &str) -> bool {
+/// Names that are listed of those that were left out.
+const LEFT_OUT: usize = 5;
+
+/// The files that a path matches.
+#[derive(Debug, Default)]
+pub(crate) struct Matched {
+    /// Their paths, sorted by name, or by time where the newest or the oldest were asked for.
+    pub(crate) paths: Vec<String>,
+    /// True if the folder is there.
+    pub(crate) has_folder: bool,
+    /// Files that no path can name: not UTF-8, or with control characters. The first ones, as they may be shown.
+    pub(crate) left_out: Vec<String>,
+    /// How many those are.
+    pub(crate) left_out_count: u64,
+}
+
+/// True if a path may match several files.
+pub(crate) fn has_wildcard(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
-impl Files {
-    /// The files that a path stands for, sorted by name: itself if it is there, else with the extension of Markdown, else those that fit
-    /// its last part.
-    ///
-    /// An error tells that wildcards stand in the path's folders, or that there are more than 10,000 files.
-    pub fn find(&self, path: &str) -> Result<Vec<String>> {
-        check_path(path)?;
-        if self.root.is_file(path) {
-            return Ok(vec![path.to_owned()]);
+/// A file and when it was changed last.
+type Dated = (i128, String);
+
+/// Gathers matches: all of them, or the newest or oldest few, which is all that is held then.
+enum Gather<'a> {
+    All(Vec<String>),
+    Newest(usize, BinaryHeap<Reverse<Dated>>),
+    Oldest(usize, BinaryHeap<Dated>, &'a dyn Fn(&str, i128) -> bool),
+}
+
+impl Gather<'_> {
+    /// Adds a match. An error tells that there are too many.
+    fn add(&mut self, path: String, changed: i128, wanted: &str) -> Result<()> {
+        match self {
+            Self::All(paths) if paths.len() == MOST => {
+                let message = format!(
+                    "`{}` matches more than {} files; use a narrower pattern, or {{latest:N}} for some of them",
+                    shown(wanted),
+                    trommel_tool::display::grouped(MOST as u64)
+                );
+                return Err(Error::new(ErrorKind::Range, message));
+            }
+            Self::All(paths) => paths.push(path),
+            Self::Newest(count, heap) => {
+                heap.push(Reverse((changed, path)));
+                if heap.len() > *count {
+                    heap.pop();
+                }
+            }
+            Self::Oldest(count, heap, is_new) => {
+                if is_new(&path, changed) {
+                    heap.push((changed, path));
+                }
+                if heap.len() > *count {
+                    heap.pop();
+                }
+            }
         }
-        if !has_wildcard(path) {
-            let named = format!("{path}.md");
-            let is_named = Path::new(path).extension().is_none() && self.root.is_file(&named);
-            // What is there and no file is an error to whoever reads it.
-            let found = if is_named { Some(named) } else { self.is_there(path).then(|| path.to_owned()) };
-            return Ok(found.into_iter().collect());
+        Ok(())
+    }
+
+    fn paths(self) -> Vec<String> {
+        match self {
+            Self::All(mut paths) => {
+                paths.sort_unstable();
+                paths
+            }
+            // Reversed, the sorted order is the newest first.
+            Self::Newest(_, heap) => {
+                heap.into_sorted_vec().into_iter().map(|Reverse((_, path))| path).collect()
+            }
+            Self::Oldest(_, heap, _) => heap.into_sorted_vec().into_iter().map(|(_, path)| path).collect(),
+        }
+    }
+}
+
+impl Files {
+    /// The files that a path matches, sorted by name: itself if it is there, else with the extension of Markdown, else those
+    /// that match its last part. A pattern without an extension that matches nothing is tried with that of Markdown, too.
+    ///
+    /// It is an error if the path's folders have wildcards, or if there are more than 100,000 files.
+    pub fn find(&self, path: &str) -> Result<Vec<String>> {
+        self.matched(path, None, &|_, _| true).map(|matched| matched.paths)
+    }
+
+    /// The same, or of the matches the newest, or the oldest that are new: of any number of files, only those are held.
+    pub(crate) fn matched(
+        &self,
+        path: &str,
+        wanted: Option<Wanted>,
+        is_new: &dyn Fn(&str, i128) -> bool,
+    ) -> Result<Matched> {
+        check_path(path)?;
+        if wanted.is_none() && !has_wildcard(path) || self.root.is_file(path) && wanted.is_none() {
+            return self.literal(path);
         }
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
         if has_wildcard(folder) {
@@ -42,16 +120,50 @@ impl Files {
             );
             return Err(Error::new(ErrorKind::Pattern, message));
         }
-        let glob = Glob::new(name).map_err(|error| {
-            Error::new(ErrorKind::Pattern, format!("`{}` is no pattern of files: {error}", shown(name)))
-        })?;
         self.check_open(folder)?;
-        self.names_in(folder, &glob, path)
+        let gather = || match wanted {
+            None => Gather::All(Vec::new()),
+            Some(Wanted::Latest(count)) => Gather::Newest(count, BinaryHeap::new()),
+            Some(Wanted::Pending(count)) => Gather::Oldest(count, BinaryHeap::new(), is_new),
+        };
+        let matched = self.names_in(folder, name, path, gather())?;
+        if matched.paths.is_empty() && matched.has_folder && Path::new(name).extension().is_none() {
+            return self.names_in(folder, &format!("{name}.md"), path, gather());
+        }
+        Ok(matched)
     }
 
-    fn names_in(&self, folder: &str, glob: &Glob, path: &str) -> Result<Vec<String>> {
+    /// The one file that a path without wildcards names.
+    fn literal(&self, path: &str) -> Result<Matched> {
+        let found = |path: &str| {
+            let paths = vec![path.to_owned()];
+            Ok(Matched { paths, has_folder: true, ..Matched::default() })
+        };
+        match self.root.metadata(path) {
+            Ok(there) if there.is_file() => return found(path),
+            Ok(_) => {}
+            Err(cause) if is_missing(&cause) => {}
+            // What leads outside the root is there, but is not a missing file.
+            Err(cause) => return Err(refused("read", path, cause)),
+        }
+        let named = format!("{path}.md");
+        if Path::new(path).extension().is_none() && self.root.is_file(&named) {
+            return found(&named);
+        }
+        // What is there but is not a file is an error when it is read.
+        if self.is_there(path) {
+            return found(path);
+        }
+        let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
+        Ok(Matched { has_folder: self.root.is_dir(folder), ..Matched::default() })
+    }
+
+    fn names_in(&self, folder: &str, name: &str, path: &str, mut gather: Gather<'_>) -> Result<Matched> {
+        let glob = Glob::new(name).map_err(|error| {
+            Error::new(ErrorKind::Pattern, format!("`{}` is not a valid file pattern: {error}", shown(name)))
+        })?;
         let entries = match self.root.read_dir(folder) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if is_missing(&error) => return Ok(Matched::default()),
             entries => entries.map_err(|cause| refused("list the folder of", path, cause))?,
         };
         let options = MatchOptions {
@@ -59,38 +171,35 @@ impl Files {
             require_literal_separator: true,
             require_literal_leading_dot: true,
         };
-        let mut found = Vec::new();
+        let mut matched = Matched { has_folder: true, ..Matched::default() };
         for entry in entries {
             let entry = entry.map_err(|cause| refused("list the folder of", path, cause))?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let whole = if folder == "." { name.clone() } else { format!("{folder}/{name}") };
-            if glob.matches_with(&name, options) && check_path(&whole).is_ok() && self.root.is_file(&whole) {
-                found.push(whole);
+            let name = entry.file_name();
+            // As it can be shown, so that what cannot be read is reported where it was meant.
+            let shown_name = name.to_string_lossy();
+            if !glob.matches_with(&shown_name, options) {
+                continue;
             }
-            if found.len() > MOST {
-                let message = format!("`{}` stands for more than {MOST} files: name fewer", shown(path));
-                return Err(Error::new(ErrorKind::Range, message));
+            let whole = if folder == "." { shown_name.to_string() } else { format!("{folder}/{shown_name}") };
+            if name.to_str().is_none() || check_path(&whole).is_err() {
+                matched.left_out_count += 1;
+                if matched.left_out.len() < LEFT_OUT {
+                    matched.left_out.push(shown(&shown_name));
+                }
+                continue;
+            }
+            let Ok(there) = self.root.metadata(&whole) else { continue };
+            if there.is_file() {
+                let changed = i128::from(there.mtime()) * 1_000_000_000 + i128::from(there.mtime_nsec());
+                gather.add(whole, changed, path)?;
             }
         }
-        found.sort_unstable();
-        Ok(found)
+        matched.paths = gather.paths();
+        Ok(matched)
     }
+}
 
-    /// Of these files the newest, or the oldest, so many.
-    pub(crate) fn choose(&self, found: Vec<String>, wanted: Wanted) -> Result<Vec<String>> {
-        let mut dated = Vec::with_capacity(found.len());
-        for path in found {
-            let file = self.read(&path)?;
-            dated.push((changed(&file).map_err(|cause| Error::io("look at", &path, cause))?, path));
-        }
-        dated.sort();
-        let count = match wanted {
-            Wanted::Latest(count) => {
-                dated.reverse();
-                count
-            }
-            Wanted::Pending(count) => count,
-        };
-        Ok(dated.into_iter().take(count).map(|(_, path)| path).collect())
-    }
+/// True if nothing is there.
+fn is_missing(cause: &std::io::Error) -> bool {
+    matches!(cause.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }

@@ -3,6 +3,8 @@
 use jiff::civil::Weekday as FirstDay;
 use jiff::{ToSpan, Zoned};
 
+use crate::error::{Error, ErrorKind, Result, shown};
+
 /// The days from Monday on, as a week may be said to begin with.
 pub(super) const DAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -40,14 +42,15 @@ impl Day {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, day)| *day)
     }
 
-    /// How it is written where nothing else is said.
+    /// The format where none is given.
     pub(super) fn usual(self) -> Format {
-        Format::parse(match self {
-            Self::ThisMonth | Self::LastMonth => "YYYY-MM",
-            Self::Weekday => "dddd",
-            Self::Month => "MMMM",
-            _ => "YYYY-MM-DD",
-        })
+        let directives = match self {
+            Self::ThisMonth | Self::LastMonth => "%Y-%m",
+            Self::Weekday => "%A",
+            Self::Month => "%B",
+            _ => "%Y-%m-%d",
+        };
+        Format(directives.to_owned())
     }
 
     /// The day; the first of the week or month where it is about one. At the ends of the calendar it is today.
@@ -89,23 +92,80 @@ const WORDS: [(&str, &str); 13] = [
 ];
 
 impl Format {
-    pub(super) fn parse(text: &str) -> Self {
+    /// Reads a format. Letters that are no word of it must be in brackets, `[week]`: `yyyy-mm` would otherwise be the minutes of a
+    /// year. The `T` between a date and a time needs none.
+    pub(super) fn parse(text: &str) -> Result<Self> {
         let mut directives = String::new();
         let mut rest = text;
+        let mut before = "";
         while let Some(c) = rest.chars().next() {
+            let literal = rest.strip_prefix('[').and_then(|inside| inside.split_once(']'));
+            if let Some((inside, behind)) = literal {
+                directives.push_str(&inside.replace('%', "%%"));
+                (rest, before) = (behind, "");
+                continue;
+            }
             let word = WORDS.iter().find(|(word, _)| rest.starts_with(word));
+            if word.is_some_and(|(word, _)| *word == "mm" && is_for_months(text)) {
+                return Err(refused(text, "`mm` is minutes, and the month is `MM`"));
+            }
             let (length, directive) =
                 word.map_or((c.len_utf8(), ""), |(word, directive)| (word.len(), *directive));
+            let behind = rest.get(length..).unwrap_or_default();
+            let is_time = c == 'T' && before.ends_with('D') && behind.starts_with("HH");
+            if directive.is_empty() && c.is_ascii_alphabetic() && !is_time {
+                let run = rest.len() - rest.trim_start_matches(c).len();
+                let run = rest.get(..run).unwrap_or_default();
+                return Err(refused(text, &format!("`{}` is not a word of date formats", shown(run))));
+            }
             directives.push_str(directive);
             if directive.is_empty() {
                 directives.push_str(if c == '%' { "%%" } else { rest.get(..length).unwrap_or_default() });
             }
-            rest = rest.get(length..).unwrap_or_default();
+            before = rest.get(..length).unwrap_or_default();
+            rest = behind;
         }
-        Self(directives)
+        Ok(Self(directives))
     }
 
     pub(super) fn write(&self, day: &Zoned) -> String {
         day.strftime(&self.0).to_string()
     }
+}
+
+/// True if a format is about days and has no hours, so that minutes in it make no sense.
+fn is_for_months(text: &str) -> bool {
+    !text.contains("HH") && text.contains(['Y', 'y', 'D', 'M'])
+}
+
+fn refused(text: &str, why: &str) -> Error {
+    let spelled = respelled(text).filter(|spelled| spelled != text && Format::parse(spelled).is_ok());
+    let hint = spelled.map_or(String::new(), |spelled| format!(" Did you mean `{}`?", shown(&spelled)));
+    let words: Vec<_> = WORDS.iter().map(|(word, _)| *word).collect();
+    let message = format!(
+        "the date format `{}` is not valid: {why}.{hint} The words are {}; put other letters in brackets, [week]",
+        shown(text),
+        words.join(" ")
+    );
+    Error::new(ErrorKind::Pattern, message)
+}
+
+/// A format in the letters of other programs, such as `yyyy-mm-dd`, in ours.
+fn respelled(text: &str) -> Option<String> {
+    let mut spelled = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let length = rest.len() - rest.trim_start_matches(c).len();
+        let run = rest.get(..length)?;
+        spelled.push_str(&match (c, length) {
+            ('Y' | 'y', 1 | 3) => "YYYY".to_owned(),
+            ('y' | 'h', _) | ('d', 1 | 2) => run.to_ascii_uppercase(),
+            ('H', 1) => "HH".to_owned(),
+            ('S' | 's', _) => "ss".to_owned(),
+            ('m', _) if is_for_months(text) => "MM".to_owned(),
+            _ => run.to_owned(),
+        });
+        rest = rest.get(length..)?;
+    }
+    Some(spelled)
 }

@@ -1,10 +1,14 @@
 //! A model's way to its answer, with the tools it asks for.
 
+use std::ops::Range;
+
+use serde_json::Value;
 use trommel_tool::{ErrorKind, Executor, Failure, Metadata, ToolExecution};
 
-use super::{Done, Progress, StepReport, Work, at};
+use super::{CallReport, Done, Progress, StepReport, Work, at};
 use crate::model::{Message, Request, ToolCall};
 use crate::notice::{full_notice, notice};
+use crate::router::NOT_ROUTED;
 
 impl Work<'_> {
     /// Asks the model until it answers.
@@ -17,15 +21,11 @@ impl Work<'_> {
     ) -> Done<String> {
         let directive = self.step.directives.model.as_ref();
         let span = directive.map_or(&self.step.span, |model| &model.span);
-        let Some(model) = &self.runner.model else {
-            let message =
-                "the step asks a model, and none is set up: name one to the program, or write `@model none`";
-            return at(span, Err(Failure::refused(message)));
-        };
+        let model = at(span, self.runner.chosen_model())?;
         let tools = executor.registry().tools();
         let tools: Vec<&Metadata> = tools.iter().map(|tool| tool.metadata()).collect();
         let mut messages = vec![Message::Prompt(prompt)];
-        for _ in 0..=self.runner.rounds {
+        for round in 0..=self.runner.rounds {
             self.check()?;
             let request = Request {
                 model: directive.and_then(|model| model.name.as_deref()),
@@ -34,45 +34,74 @@ impl Work<'_> {
                 tools: &tools,
                 cancel: &self.runner.context.cancel,
             };
+            tell(Progress::Asking);
             let reply = at(span, model.answer(&request))?;
             if reply.calls.is_empty() {
+                if reply.text.trim().is_empty() {
+                    return at(
+                        span,
+                        Err(Failure::new("the model's answer is empty: try again, or change the prompt")),
+                    );
+                }
                 return Ok(reply.text);
+            }
+            // These calls would have no answer.
+            if round == self.runner.rounds {
+                break;
             }
             let calls = reply.calls.clone();
             messages.push(Message::Reply(reply));
             for call in calls {
-                let content = self.call(executor, &call, report, tell);
+                let content = self.call(executor, &call, report, tell)?;
                 messages.push(Message::Tool { id: call.id, content });
                 self.check()?;
             }
         }
         let rounds = self.runner.rounds;
-        at(
-            span,
-            Err(Failure::new(format!(
-                "the model has asked for tools {rounds} times without an answer: ask for less in one step"
-            ))),
-        )
+        let message = format!(
+            "the model still calls tools after {rounds} rounds of tool calls, and does not answer: ask for less in one step"
+        );
+        at(span, Err(Failure::new(message)))
     }
 
-    /// Calls a tool; what the model is told.
+    /// Calls a tool; the text that the model gets. A result that did not get where a directive sends it ends the step: it is lost.
     fn call(
         &self,
         executor: &Executor,
         call: &ToolCall,
         report: &mut StepReport,
         tell: &mut dyn FnMut(Progress<'_>),
-    ) -> String {
+    ) -> Done<String> {
         let mut execution = executor.call(&call.name, call.arguments.clone(), &self.runner.context);
         report.calls += 1;
         name_source(&mut execution);
+        report.tool_calls.push(CallReport::of(&execution));
         tell(Progress::Call(&execution));
         if let Some(manifest) = execution.result.manifest() {
             tell(Progress::Manifest(manifest));
             report.manifests.push(manifest.clone());
         }
-        told(&execution)
+        let lost = execution.result.error.as_ref().filter(|_| is_lost(&execution));
+        match lost {
+            Some(error) => at(&self.span_of(&execution, executor), Err(Failure::new(error.message.clone()))),
+            None => Ok(told(&execution)),
+        }
     }
+
+    /// The bytes of the document that give the step a tool.
+    fn span_of(&self, execution: &ToolExecution, executor: &Executor) -> Range<usize> {
+        let is_it = |name: &str| {
+            executor.registry().get(name).is_some_and(|tool| tool.metadata().name == execution.tool_name)
+        };
+        let named = self.step.directives.tools.named.iter().rev();
+        let named = named.filter(|named| named.route.is_some()).find(|named| is_it(&named.name));
+        named.map_or_else(|| self.step.span.clone(), |named| named.span.clone())
+    }
+}
+
+/// True if a directive, or its length, sends the result somewhere, and it did not get there.
+fn is_lost(execution: &ToolExecution) -> bool {
+    execution.result.metadata.get(NOT_ROUTED).and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// A manifest that does not say whose it is, is the tool's.
@@ -85,7 +114,7 @@ fn name_source(execution: &mut ToolExecution) {
     }
 }
 
-/// What a model is told of a call: the result, else where it is, else what went wrong.
+/// The text that the model gets for a call: the result, else where it is, else the error.
 fn told(execution: &ToolExecution) -> String {
     let result = &execution.result;
     if let Some(error) = &result.error {

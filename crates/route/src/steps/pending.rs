@@ -1,15 +1,15 @@
-//! Which files a document has had: `{pending}` stands for those that it has not.
+//! The files that a document has processed: `{pending}` selects those that it has not.
 //!
-//! It is remembered in a variable of the session, one for each document and pattern, a line for each file: its path, and when it was
-//! changed last, so that a file that has changed since is had again.
+//! They are remembered in a buffer of the session, one for each document and pattern, one line for each file: its path, and when it
+//! was changed last, so that a file that has changed since is processed again. Lists of buffers leave these out.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{Read, Write};
 
+use crate::buffers::PENDING;
 use crate::destinations::{Destinations, Origin};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::changed;
 use crate::mode::{Scope, WriteMode};
 use crate::pattern::{Files, Pattern};
 use crate::target::{Route, Target};
@@ -36,40 +36,27 @@ pub(super) struct Pending<'a> {
 }
 
 impl<'a> Pending<'a> {
-    /// Nothing where the pattern asks for no pending files.
+    /// Nothing where the pattern does not ask for pending files.
     pub(super) fn of(places: &'a Destinations, document: &str, pattern: &Pattern) -> Option<Self> {
         matches!(pattern.files(), Some(Files::Pending(_))).then(|| {
             let both = blake3::hash(format!("{document}\0{pattern}").as_bytes()).to_hex();
-            Self { places, variable: format!("pending-{}", both.get(..16).unwrap_or_default()) }
+            Self { places, variable: format!("{PENDING}-{}", both.get(..16).unwrap_or_default()) }
         })
     }
 
-    /// The files that it has not had.
-    pub(super) fn new_ones(&self, paths: Vec<String>) -> Result<Vec<String>> {
-        let had = self.had()?;
-        let mut new = Vec::new();
-        for path in paths {
-            let changed = self.changed(&path)?;
-            let file = Had { path, changed };
-            if !had.contains(&file.to_string()) {
-                new.push(file.path);
-            }
-        }
-        Ok(new)
-    }
-
-    /// Remembers that it has had them.
+    /// Remembers that the document has processed these files.
     pub(super) fn remember(&self, had: &[Had]) -> Result<()> {
         let route = Route::to(Target::Variable(Pattern::literal(&self.variable)));
         let route = route.write_mode(WriteMode::Append).scope(Scope::Session);
-        let mut parcel = self.places.open(&route, Origin::of("pending"))?;
+        let mut parcel = self.places.open(&route, Origin::of(PENDING))?;
         for file in had {
             writeln!(parcel, "{file}").map_err(|cause| Error::io("remember", &file.path, cause))?;
         }
         parcel.finish().map(drop)
     }
 
-    fn had(&self) -> Result<BTreeSet<String>> {
+    /// The lines of the files that the document has processed.
+    pub(super) fn had(&self) -> Result<BTreeSet<String>> {
         let mut text = String::new();
         match self.places.buffers().find(&self.variable, Some(Scope::Session)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -79,10 +66,5 @@ impl<'a> Pending<'a> {
             }
         }
         Ok(text.lines().map(str::to_owned).collect())
-    }
-
-    fn changed(&self, path: &str) -> Result<i128> {
-        let file = self.places.root()?.read(path)?;
-        changed(&file).map_err(|cause| Error::io("look at", path, cause))
     }
 }

@@ -60,8 +60,7 @@ impl Work<'_> {
         }
         does.extend(self.asks(&places)?);
         for output in &self.step.directives.outputs {
-            let mut route = output.route.clone();
-            route.write_mode = Some(self.mode(output));
+            let route = self.route(output);
             let to = match route.target {
                 Target::Inline => "the document's context".to_owned(),
                 _ => format!("{} ({})", safe(&at(&output.span, places.would_go(&route))?), route.mode()),
@@ -73,14 +72,17 @@ impl Work<'_> {
 
     /// What an input would read. A variable that an earlier step would make is not there yet.
     fn reads(&self, places: &Destinations, input: &Input) -> Result<String, Failure> {
-        let items = Reading { runner: self.runner, places, input, document: self.document }.items()?;
+        let reading = Reading { runner: self.runner, places, input, document: self.document };
+        let found = reading.items()?;
+        let must_be_there = reading.must_be_there() && !reading.may_be_empty(&found);
+        let items = found.items;
         let kind = input.source.scheme();
         let count = items.len();
         let bytes: Option<u64> = items.iter().map(|item| item.bytes).sum();
         let size =
             bytes.filter(|_| count > 0).map_or(String::new(), |bytes| format!(" ({} bytes)", grouped(bytes)));
-        let missing = if count == 0 && input.required {
-            "; the run ends here unless an earlier step makes it"
+        let missing = if count == 0 && must_be_there {
+            "; the run fails here unless an earlier step creates it"
         } else {
             ""
         };
@@ -114,19 +116,24 @@ impl Work<'_> {
     fn asks(&self, places: &Destinations) -> Done<Vec<String>> {
         let model = self.step.directives.model.as_ref();
         let named = self.named()?;
-        if model.is_some_and(|model| model.name.is_none()) {
+        if self.is_without_model() {
             return Ok(vec!["[no model]".to_owned()]);
         }
-        let name = model.and_then(|model| model.name.as_deref()).unwrap_or("the usual one");
+        let model = model.and_then(|model| model.name.as_deref());
         let mut tools = Vec::new();
         for (name, (_, named)) in &named {
-            let route = named.and_then(|named| named.route.as_ref().map(|route| (route, &named.span)));
+            let route =
+                named.as_ref().and_then(|named| named.route.as_ref().map(|route| (route, &named.span)));
             tools.push(match route {
                 None => name.clone(),
                 Some((route, span)) => format!("{name} -> {}", safe(&at(span, places.would_go(route))?)),
             });
         }
         let with = if tools.is_empty() { String::new() } else { format!(" with {}", tools.join(", ")) };
-        Ok(vec![format!("[would ask] model {}{with}", safe(name))])
+        let who = model.map_or("the default model".to_owned(), |name| format!("model {}", safe(name)));
+        let mut does = vec![format!("[would ask] {who}{with}")];
+        let cannot = self.runner.chosen_model().and_then(|chosen| chosen.check(model)).err();
+        does.extend(cannot.map(|failure| format!("[would fail] {}", safe(&failure.message))));
+        Ok(does)
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use trommel_tool::{Executor, Failure, Registry, Tool};
+use trommel_tool::{Executor, Failure, Permissions, Registry, Tool};
 
 use super::{Done, Runner, Work, at};
 use crate::destinations::Destinations;
 use crate::directive::{Asked, ToolUse};
 use crate::error::shown;
+use crate::mode::WriteMode;
 use crate::router::{Choosing, Router};
 
 /// The tool that looks at buffers, which a step with other tools has as well.
@@ -18,37 +19,57 @@ const BUFFER_OPS: &str = "buffer_ops";
 const STORED: &str = "tool_outputs.";
 
 /// Tools under their own names, with what a step says of each.
-pub(super) type Named<'a> = BTreeMap<String, (Arc<dyn Tool>, Option<&'a ToolUse>)>;
+pub(super) type Named = BTreeMap<String, (Arc<dyn Tool>, Option<ToolUse>)>;
 
 impl Work<'_> {
-    /// The tools that the step names, under their own names, with what it says of each.
-    pub(super) fn named(&self) -> Done<Named<'_>> {
+    /// The tools that the step names, under their own names, with what it says of each, within what it lets them do.
+    pub(super) fn named(&self) -> Done<Named> {
         let registry = self.runner.executor.registry();
         let tools = &self.step.directives.tools;
         let mut found = Named::new();
         if tools.asked == Asked::All {
-            found.extend(
-                registry.tools().into_iter().map(|tool| (tool.metadata().name.clone(), (tool, None))),
-            );
+            let approves = |tool: &Arc<dyn Tool>| self.runner.approves || !tool.metadata().requires_approval;
+            let all = registry.tools().into_iter().filter(approves);
+            found.extend(all.map(|tool| (tool.metadata().name.clone(), (tool, None))));
         }
-        for named in &tools.named {
+        // Both spellings of a name are one tool: what the document says last applies.
+        let mut named: Vec<_> = tools.named.iter().collect();
+        named.sort_by_key(|named| named.span.start);
+        for named in named {
             let tool =
                 at(&named.span, registry.get(&named.name).ok_or_else(|| unknown(registry, &named.name)))?;
-            // Under another spelling, it may have been named before: the last `output` counts.
             let (_, said) = found.entry(tool.metadata().name.clone()).or_insert((tool, None));
-            if said.is_none_or(|said: &ToolUse| named.route.is_some() || said.route.is_none()) {
-                *said = Some(named);
+            match said {
+                Some(said) => said.add(named.clone()),
+                None => *said = Some(named.clone()),
             }
         }
-        if tools.asked != Asked::None && (!found.is_empty() || self.routes_inputs()) {
+        let is_named = !found.is_empty();
+        for (tool, said) in found.values_mut() {
+            restrict(tool, self.permissions(said.as_ref()));
+        }
+        if tools.asked != Asked::None && (is_named || self.routes_inputs()) {
             let is_long = found.values().any(|(tool, _)| !tool.metadata().bounded);
             let stored = self.runner.shelf.is_some() && is_long;
             let looks = |name: &str| name == BUFFER_OPS || (stored && name.starts_with(STORED));
-            for tool in registry.tools().into_iter().filter(|tool| looks(&tool.metadata().name)) {
-                found.entry(tool.metadata().name.clone()).or_insert((tool, None));
+            for mut tool in registry.tools().into_iter().filter(|tool| looks(&tool.metadata().name)) {
+                let name = tool.metadata().name.clone();
+                // The step does not ask for it: it may look, and nothing else.
+                restrict(&mut tool, Permissions::NONE);
+                found.entry(name).or_insert((tool, None));
             }
         }
         Ok(found)
+    }
+
+    /// What a tool of the step may do. A step that names a tool lets it do what it does, but replacing files has to be said.
+    fn permissions(&self, said: Option<&ToolUse>) -> Permissions {
+        let mut permissions = Permissions::NONE;
+        permissions.write_files = true;
+        permissions.change_sessions = said.is_some() || self.runner.approves;
+        permissions.replace_files =
+            said.is_some_and(|said| said.route.is_none() && said.write_mode == Some(WriteMode::Replace));
+        permissions
     }
 
     fn routes_inputs(&self) -> bool {
@@ -65,18 +86,18 @@ impl Work<'_> {
             router = router.shelf(Arc::clone(shelf));
         }
         for (name, (tool, named)) in self.named()? {
-            let route = named.and_then(|named| named.route.clone());
-            let span = named.map_or(&self.step.span, |named| &named.span);
+            let route = named.as_ref().and_then(|named| named.route.clone());
+            let span = named.as_ref().map_or(&self.step.span, |named| &named.span);
             let failed = |error: trommel_tool::RegistryError| Failure::new(error.to_string());
             if let Some(route) = route {
-                // What is wrong with a destination is told before any tool runs.
+                // A destination that cannot be is an error before any tool runs.
                 at(span, places.would_go(&route))?;
                 router = router.rule(name, route);
                 at(span, registry.register(tool).map_err(failed))?;
             } else if self.runner.chooses(&name) {
                 let tool = Choosing::new(tool);
                 if tool.chooses() {
-                    router = router.choosing(name, named.and_then(|named| named.write_mode));
+                    router = router.choosing(name, named.as_ref().and_then(|named| named.write_mode));
                 }
                 at(span, registry.register(tool).map_err(failed))?;
             } else {
@@ -90,6 +111,12 @@ impl Work<'_> {
 impl Runner {
     fn chooses(&self, name: &str) -> bool {
         self.choosing.iter().any(|one| one == name)
+    }
+}
+
+fn restrict(tool: &mut Arc<dyn Tool>, permissions: Permissions) {
+    if let Some(within) = tool.within(permissions) {
+        *tool = within;
     }
 }
 

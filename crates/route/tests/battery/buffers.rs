@@ -84,7 +84,7 @@ fn modes_are_for_the_owner_alone() {
 fn r45_names_that_are_not_there() {
     let bench = Bench::new();
     let said = |name: &str, scope| bench.places.buffers().find(name, scope).unwrap_err().to_string();
-    assert_eq!(said("x", None), "there is no buffer `x`: there is none yet");
+    assert_eq!(said("x", None), "there is no buffer `x`: there are none yet");
     bench.put("variable:search_results", WriteMode::Append, "x");
     assert!(said("search_result", None).ends_with("did you mean `search_results`?"));
     assert!(said("other", None).ends_with("`list` shows the 1 there are"));

@@ -112,17 +112,18 @@ fn r45_endpoints_that_refuse() {
         (
             401,
             json!({"error": {"message": "Incorrect API key provided: secret-key"}}).to_string(),
-            "see whether the key is right",
+            "check the key",
         ),
         (404, json!({"error": "no such model"}).to_string(), "no such model"),
         (429, String::new(), "wait, and try again"),
         (500, "<html>".to_owned(), "status 500; try again"),
         (302, String::new(), "status 302"),
-        (200, "{}".to_owned(), "no chat completion"),
+        (200, "{}".to_owned(), "not a chat completion"),
         (200, json!({"choices": []}).to_string(), "no choices"),
     ] {
         let (address, serving) = server(vec![(status, body)]);
-        let failed = ask(&Endpoint::new(&address).key("secret-key").model("m")).unwrap_err();
+        let endpoint = Endpoint::new(&address).key("secret-key").model("m").retries(0, Duration::ZERO);
+        let failed = ask(&endpoint).unwrap_err();
         assert!(failed.contains(expected) && failed.contains("did not answer"), "{status}: {failed}");
         assert!(!failed.contains("secret-key"), "{failed}");
         serving.join().unwrap();

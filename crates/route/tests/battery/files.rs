@@ -93,7 +93,7 @@ fn r45_places_that_cannot_be_written_to() {
     fs::create_dir(bench.root().join("folder.md")).unwrap();
     let error = |target: &str| put(&bench.places, &route(target), "x").unwrap_err();
     assert_eq!(error("file:folder").kind(), ErrorKind::Outside);
-    assert!(error("file:folder").to_string().contains("it is no regular file"));
+    assert!(error("file:folder").to_string().contains("it is not a regular file"));
     let below = error("file:file/x");
     assert!(below.to_string().contains("file"), "{below}");
     assert_eq!(error("file:own/x").kind(), ErrorKind::Outside, "the program's own folder");

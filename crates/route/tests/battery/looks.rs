@@ -74,11 +74,11 @@ fn r45_ranges_that_are_too_long_say_what_fits() {
     assert_eq!(lines(&info, &content, 11, 737, &mut on).unwrap().chars, 7_997);
     assert!(said(lines(&info, &content, 2_001, 2_002, &mut on)).contains("`b` has 2,000 lines"));
     assert!(said(lines(&info, &content, 0, 1, &mut on)).contains("count from 1"));
-    assert!(said(lines(&info, &content, 5, 4, &mut on)).contains("not before the start"));
+    assert!(said(lines(&info, &content, 5, 4, &mut on)).contains("must not be before the start"));
     assert!(said(range(&info, &content, 7, 8_001, &mut on)).contains("offset 8007 next"));
-    assert!(said(range(&info, &content, 0, 0, &mut on)).contains("from 1 on"));
+    assert!(said(range(&info, &content, 0, 0, &mut on)).contains("at least 1"));
     assert!(said(range(&info, &content, 22_000, 1, &mut on)).contains("has 22,000 characters"));
-    assert!(said(peek(&info, &content, 22_000, 1, &mut on)).contains("behind the end"));
+    assert!(said(peek(&info, &content, 22_000, 1, &mut on)).contains("past the end"));
     let (info, content) = buffer(&format!("a\n{}", "x".repeat(9_000)));
     let alone = said(lines(&info, &content, 2, 2, &mut on));
     assert!(alone.contains("alone has more than 8,000") && alone.contains("begins at offset 2"), "{alone}");

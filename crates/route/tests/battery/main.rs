@@ -2,13 +2,19 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod buffers;
+mod checks;
 mod confine;
 #[cfg(feature = "endpoint")]
 mod endpoint;
 mod files;
 mod full;
 mod looks;
+mod missing;
+mod numbers;
 mod processes;
+mod removal;
+#[cfg(feature = "endpoint")]
+mod replies;
 mod routing;
 mod runs;
 mod secrets;

@@ -1,6 +1,7 @@
 //! Sum, mean, smallest and largest of any number that events carry, by any other field.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, RandomState};
 
 use serde::Serialize;
 use trommel::reader::{Kind, Number};
@@ -49,8 +50,15 @@ pub struct Aggregate {
     pub events: u64,
     /// Those without the field.
     pub missing: u64,
-    /// Those where it is no number.
+    /// Those where it is not a number.
     pub not_numbers: u64,
+    /// Records that were not counted on their own: Claude Code writes a response in parts, and repeats its usage in each. The usage of
+    /// a response is counted once, by its largest figure.
+    #[serde(skip_serializing_if = "crate::text::is_zero")]
+    pub repeated: u64,
+    /// True if there were more responses than can be told apart, so that some count repeatedly.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub approximate: bool,
     /// What could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
@@ -82,8 +90,10 @@ impl Session {
         if let Some(by) = &query.by {
             asked.extend(places(by, self.format)?);
         }
-        let looked = Looked::at(&asked, self.format);
-        let mut groups = BTreeMap::<Option<String>, Numeric>::new();
+        let is_usage = self.format == Format::ClaudeCode && asked.iter().take(2).any(is_of_usage);
+        let response = FieldPath::of(["message", "id"]);
+        let looked = Looked::at(&asked, is_usage.then_some(&response), self.format);
+        let (mut groups, mut responses) = (Groups::default(), Responses::default());
         let (mut events, mut missing, mut not_numbers) = (0, 0, 0);
         let log = self.events(watch)?;
         let job = watch.job(log.len())?;
@@ -102,16 +112,98 @@ impl Session {
                 return Ok(Flow::On);
             };
             let group = if query.by.is_some() { looked.value(found, 2).map(name) } else { None };
-            let full = groups.len() >= GROUPS && !groups.contains_key(&group);
-            let group = if full { Some("(others)".to_owned()) } else { group };
-            groups.entry(group).or_default().observe(number);
+            let group = groups.group(group);
+            let id = looked.response.and_then(|place| found.text(place));
+            if !responses.take(id.as_deref(), group, number) {
+                groups.observe(group, number);
+            }
             Ok(Flow::On)
         })?;
         job.done();
-        let groups =
-            groups.into_iter().map(|(group, numbers)| Group { group, figures: numbers.summary() }).collect();
+        let (repeated, approximate) = (responses.repeated, responses.approximate);
+        responses.observe(&mut groups);
         let (field, by) = (query.field.clone(), query.by.clone());
-        Ok(Aggregate { field, by, groups, events, missing, not_numbers, damage })
+        let groups = groups.end();
+        Ok(Aggregate { field, by, groups, events, missing, not_numbers, repeated, approximate, damage })
+    }
+}
+
+/// True if a path leads into the usage of a message.
+fn is_of_usage(path: &FieldPath) -> bool {
+    matches!(path.names(), [message, usage, ..] if message == "message" && usage == "usage")
+}
+
+/// Numbers by group.
+#[derive(Default)]
+struct Groups {
+    numbers: BTreeMap<Option<String>, usize>,
+    figures: Vec<Numeric>,
+}
+
+impl Groups {
+    /// The number of a group.
+    fn group(&mut self, name: Option<String>) -> usize {
+        let full = self.numbers.len() >= GROUPS && !self.numbers.contains_key(&name);
+        let name = if full { Some("(others)".to_owned()) } else { name };
+        *self.numbers.entry(name).or_insert_with(|| {
+            self.figures.push(Numeric::default());
+            self.figures.len() - 1
+        })
+    }
+
+    fn observe(&mut self, group: usize, number: Number<'_>) {
+        if let Some(figures) = self.figures.get_mut(group) {
+            figures.observe(number);
+        }
+    }
+
+    fn end(self) -> Vec<Group> {
+        let Self { numbers, mut figures } = self;
+        let mut figures = |number: usize| figures.get_mut(number).map(std::mem::take).unwrap_or_default();
+        numbers
+            .into_iter()
+            .map(|(group, number)| Group { group, figures: figures(number).summary() })
+            .collect()
+    }
+}
+
+/// Responses whose figures are told apart.
+const RESPONSES: usize = 500_000;
+
+/// The largest figure of each response, with its group.
+#[derive(Default)]
+struct Responses {
+    keys: RandomState,
+    figures: HashMap<u64, (usize, u64)>,
+    repeated: u64,
+    approximate: bool,
+}
+
+impl Responses {
+    /// Keeps the figure of a response. Returns `false` where it has to be observed now: it belongs to no response, is not a count, or
+    /// there are too many.
+    fn take(&mut self, id: Option<&str>, group: usize, number: Number<'_>) -> bool {
+        let Some(id) = id else { return false };
+        let Some(count) = number.as_i64().and_then(|count| u64::try_from(count).ok()) else { return false };
+        let key = self.keys.hash_one(id);
+        if let Some((_, most)) = self.figures.get_mut(&key) {
+            *most = count.max(*most);
+            self.repeated += 1;
+        } else if self.figures.len() < RESPONSES {
+            self.figures.insert(key, (group, count));
+        } else {
+            self.approximate = true;
+            return false;
+        }
+        true
+    }
+
+    fn observe(self, groups: &mut Groups) {
+        for (group, count) in self.figures.into_values() {
+            if let Some(number) = Number::parse(&count.to_string()) {
+                groups.observe(group, number);
+            }
+        }
     }
 }
 
@@ -119,13 +211,15 @@ impl Session {
 struct Looked {
     fresh: Vec<(FieldPath, usize)>,
     places: Vec<usize>,
+    /// The place of the response's ID, where figures of responses are counted once.
+    response: Option<usize>,
 }
 
 impl Looked {
-    fn at(asked: &[FieldPath], format: Format) -> Self {
+    fn at(asked: &[FieldPath], response: Option<&FieldPath>, format: Format) -> Self {
         let mut all = Known::paths(format);
         let (mut fresh, mut places) = (Vec::new(), Vec::new());
-        for path in asked {
+        for path in asked.iter().chain(response) {
             let place = all.iter().position(|other| other == path).unwrap_or_else(|| {
                 all.push(path.clone());
                 fresh.push((path.clone(), VALUE));
@@ -133,7 +227,8 @@ impl Looked {
             });
             places.push(place);
         }
-        Self { fresh, places }
+        let response = response.and_then(|_| places.pop());
+        Self { fresh, places, response }
     }
 
     /// What was asked for, there or in what the event carries.

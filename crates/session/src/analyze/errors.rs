@@ -1,4 +1,6 @@
-//! Events that tell of an error, and what they say of it.
+//! Events of errors, and their messages.
+
+use std::collections::HashMap;
 
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -8,7 +10,7 @@ use crate::error::Result;
 use crate::events::Known;
 use crate::project::{Found, Value};
 use crate::records::{Damage, Flow};
-use crate::session::Session;
+use crate::session::{Format, Session};
 use crate::text::{clipped, shown};
 use crate::time::spelt;
 use crate::watch::Watch;
@@ -31,36 +33,76 @@ pub struct Errors {
     pub damage: Damage,
 }
 
-/// An event that tells of an error.
+/// An event of an error.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ErrorRow {
     /// Its record, from 0.
     pub record: u64,
-    /// When.
+    /// Its time.
     pub ts: Option<String>,
     /// Its type.
     pub event: String,
     /// The tool, where one failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// What it says, of bounded length.
+    /// Its message, of bounded length.
     pub message: String,
 }
 
-/// What is looked at besides the known members, in the order of the places below.
-pub(crate) const FIELDS: [(&str, usize); 3] =
-    [("data.tool_name", 200), ("data.result.error", 2_000), ("data.message", 2_000)];
+/// The fields that are read besides the known members, in the order of the places below.
+pub(crate) const FIELDS: [(&str, usize); 4] = [
+    ("data.tool_name", 200),
+    ("data.result.error", 2_000),
+    ("data.tool_result.error", 2_000),
+    ("data.message", 2_000),
+];
+
+/// The same for Claude Code, whose messages are read as blocks.
+const CLAUDE_FIELDS: [(&str, usize); 2] = [("tool_name", 200), ("content", 2_000)];
 
 const TOOL: usize = Known::MORE;
-const RESULT: usize = Known::MORE + 1;
-const SAYS: usize = Known::MORE + 2;
+const SAYS: [usize; 3] = [Known::MORE + 1, Known::MORE + 2, Known::MORE + 3];
 
-/// What an error says of itself.
+/// The message of an error: the result of a failed tool, the `error` that is set, or the text beside it.
 fn says(found: &Found) -> String {
-    let value = Known::error(found).or_else(|| found.get(RESULT)).or_else(|| found.get(SAYS));
-    let said = value.map(said).filter(|said| !said.is_empty());
-    clipped(&said.unwrap_or_else(|| "it says nothing more".to_owned()), MESSAGE).into_owned()
+    let failed = found.blocks().and_then(|blocks| blocks.failed.as_ref()).map(|(_, says)| says.clone());
+    let text = found.blocks().map(|blocks| blocks.text.clone());
+    let places = || SAYS.iter().filter_map(|place| found.get(*place)).map(said).find(|said| !said.is_empty());
+    // Claude Code writes the name of an error as `error`, and its message as the text.
+    let set = |said: String| match &text {
+        Some(text) if !text.is_empty() => format!("{said}: {text}"),
+        _ => said,
+    };
+    let said = failed
+        .filter(|said| !said.is_empty())
+        .or_else(|| Known::error(found).map(said).filter(|said| !said.is_empty()).map(set))
+        .or_else(places)
+        .or_else(|| text.clone().filter(|said| !said.is_empty()));
+    clipped(&said.unwrap_or_else(|| "no message".to_owned()), MESSAGE).into_owned()
+}
+
+/// The tools of calls, by ID: Claude Code names the tool in the call alone.
+#[derive(Default)]
+struct Tools(HashMap<String, String>);
+
+/// Calls whose tools are remembered at once.
+const CALLS: usize = 10_000;
+
+impl Tools {
+    /// Remembers the calls of a record, and returns the tool that failed in it.
+    fn take(&mut self, found: &Found) -> Option<String> {
+        let blocks = found.blocks()?;
+        for (id, tool) in &blocks.calls {
+            // Results follow soon: those of calls before the last thousands have come.
+            if self.0.len() >= CALLS {
+                self.0.clear();
+            }
+            self.0.insert(id.clone(), tool.clone());
+        }
+        let (id, _) = blocks.failed.as_ref()?;
+        self.0.remove(id)
+    }
 }
 
 /// A text, or of an object its kind and text.
@@ -69,7 +111,7 @@ fn said(value: &Value) -> String {
         return text.into_owned();
     }
     let Some(json) = value.json() else {
-        return "it says more than can be shown: ask for its fields".to_owned();
+        return "too long to be shown: get its fields with get_events".to_owned();
     };
     let Ok(Json::Object(members)) = serde_json::from_str::<Json>(json) else { return json.to_owned() };
     let member = |names: [&str; 3]| names.iter().find_map(|name| members.get(*name)).and_then(Json::as_str);
@@ -81,14 +123,16 @@ fn said(value: &Value) -> String {
 }
 
 impl Session {
-    /// A page of its errors.
+    /// A page of its errors: of records that are [errors](crate#errors) by the one definition of this crate.
     pub fn errors(&self, page: Page, watch: &Watch<'_>) -> Result<Errors> {
         let page = page.check()?;
         let log = self.events(watch)?;
         let job = watch.job(log.len())?;
-        let (mut errors, mut total) = (Vec::new(), 0);
-        let damage = each_event(&log, self.format, &paths(&FIELDS), watch, |found, record| {
-            if !Known::is_error(found) {
+        let (mut errors, mut total, mut tools) = (Vec::new(), 0, Tools::default());
+        let fields = if self.format == Format::Amplifier { paths(&FIELDS) } else { paths(&CLAUDE_FIELDS) };
+        let damage = each_event(&log, self.format, &fields, watch, |found, record| {
+            let tool = tools.take(found);
+            if !Known::is_error(self.format, found) {
                 return Ok(Flow::On);
             }
             if page.takes(total, errors.len()) {
@@ -96,7 +140,9 @@ impl Session {
                     record: record.number,
                     ts: Known::time(found).map(spelt),
                     event: shown(&Known::event(found), 200),
-                    tool_name: found.text(TOOL).map(|name| shown(&name, 200)),
+                    tool_name: tool
+                        .or_else(|| found.text(TOOL).map(std::borrow::Cow::into_owned))
+                        .map(|name| shown(&name, 200)),
                     message: says(found),
                 });
             }

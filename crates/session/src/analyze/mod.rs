@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod errors;
+mod seen;
 mod timeline;
 mod usage;
 
@@ -108,7 +109,7 @@ pub struct Summary {
     /// How many of each level.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: BTreeMap<String, u64>,
-    /// How many tell of an error.
+    /// How many are of an error.
     pub errors: u64,
     /// From the first time to the last.
     pub duration_ms: Option<i64>,
@@ -184,7 +185,7 @@ impl Session {
         summary.damage = each_event(&log, self.format, &[], watch, |found, record| {
             let event = Known::event(found);
             summary.total_events += 1;
-            summary.errors += u64::from(Known::is_error(found));
+            summary.errors += u64::from(Known::is_error(self.format, found));
             types.add(&event);
             let level = Known::level(found);
             if !level.is_empty() {

@@ -2,17 +2,19 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
+use trommel::reader::Cursor;
 
+use super::seen::Seen;
+use super::usage::is_synthetic;
 use super::{Page, each_event};
 use crate::error::{ErrorKind, Result};
 use crate::events::Known;
-use crate::message::{Keep, Message};
+use crate::message::{self, Call, Keep, Message};
 use crate::names::current;
 use crate::project::Found;
 use crate::records::{Damage, Flow, Log};
 use crate::session::{Format, Session};
 use crate::time::{milliseconds, spelt};
-use crate::transcript::messages;
 use crate::watch::Watch;
 
 /// A page of turns.
@@ -38,12 +40,15 @@ pub struct Timeline {
 pub struct Turn {
     /// Its number, from 1.
     pub turn_num: u64,
-    /// When the user said something.
+    /// The time of the user's prompt.
     pub user_ts: Option<String>,
-    /// When it was answered last.
+    /// The time of the last answer.
     pub assistant_ts: Option<String>,
-    /// From the one to the other.
+    /// From the one to the other; none where it was not answered, and where the times contradict each other.
     pub duration_ms: Option<i64>,
+    /// True if every answer has an earlier time than the prompt: the clocks that wrote them differ.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub clock_skew: bool,
     /// How many tools were called.
     pub tool_calls: u64,
     /// How often a model answered.
@@ -65,12 +70,13 @@ struct Open {
 
 impl Open {
     fn close(&self) -> Turn {
-        let duration = |(began, answered)| milliseconds(began, answered);
+        let duration = self.began.zip(self.answered).map(|(began, answered)| milliseconds(began, answered));
         Turn {
             turn_num: self.number,
             user_ts: self.began.map(spelt),
             assistant_ts: self.answered.map(spelt),
-            duration_ms: self.began.zip(self.answered).map(duration),
+            duration_ms: duration.filter(|duration| *duration >= 0),
+            clock_skew: duration.is_some_and(|duration| duration < 0),
             tool_calls: self.tool_calls,
             llm_responses: self.llm_responses,
             errors: self.errors,
@@ -104,7 +110,8 @@ impl Turns {
     }
 
     fn answer(&mut self, time: Option<Timestamp>) {
-        self.open.answered = time.or(self.open.answered);
+        // Records may be written in another order than that of their times.
+        self.open.answered = self.open.answered.max(time);
     }
 
     fn end(mut self, from: &'static str, damage: Damage) -> Timeline {
@@ -146,32 +153,32 @@ fn take_event(turns: &mut Turns, begins: &str, found: &Found) {
         "prompt:complete" | "execution:end" => turns.answer(time),
         _ => {}
     }
-    turns.open.errors += u64::from(Known::is_error(found));
+    turns.open.errors += u64::from(Known::is_error(Format::Amplifier, found));
 }
 
-fn take_message(turns: &mut Turns, message: &Message, responses: &mut Responses) {
+/// IDs of responses and of calls, each counted in the turn where it appears first.
+#[derive(Default)]
+struct KnownIds {
+    responses: Seen,
+    calls: Seen,
+}
+
+fn take_message(turns: &mut Turns, message: &Message, ids: &mut KnownIds, format: Format) {
     if message.is_users() {
         turns.begin(message.time);
     } else if message.role == "assistant" {
-        turns.open.tool_calls += message.calls.len() as u64;
-        turns.open.llm_responses += u64::from(responses.is_new(message));
+        // Other programs use IDs of calls again.
+        let mut is_new =
+            |call: &Call| format != Format::ClaudeCode || call.id.is_empty() || ids.calls.is_new(&call.id);
+        turns.open.tool_calls += message.calls.iter().filter(|call| is_new(call)).count() as u64;
+        let is_new =
+            !is_synthetic(message) && message.response.as_ref().is_none_or(|id| ids.responses.is_new(id));
+        turns.open.llm_responses += u64::from(is_new);
         if !message.is_inner() {
             turns.answer(message.time);
         }
     }
     turns.open.errors += u64::from(message.is_error);
-}
-
-/// Tells records of one response, which follow each other, from those of the next.
-#[derive(Debug, Default)]
-struct Responses(Option<String>);
-
-impl Responses {
-    fn is_new(&mut self, message: &Message) -> bool {
-        let same = message.response.is_some() && self.0 == message.response;
-        self.0.clone_from(&message.response);
-        !same
-    }
 }
 
 impl Session {
@@ -187,9 +194,12 @@ impl Session {
         }
         let log = self.transcript(watch)?;
         let job = watch.job(log.len())?;
-        let (mut turns, mut responses) = (Turns::new(page), Responses::default());
-        let damage = messages(&log, Keep::least(), watch, |message, _| {
-            take_message(&mut turns, &message, &mut responses);
+        let (mut turns, mut ids) = (Turns::new(page), KnownIds::default());
+        let keep = Keep::least().of(self);
+        // Also records without a message, which may be of errors.
+        let look = |cursor: &mut Cursor<'_>| message::look(cursor, keep).map(Some);
+        let damage = log.each(watch, look, |message, _| {
+            take_message(&mut turns, &message, &mut ids, self.format);
             Ok(Flow::On)
         })?;
         job.done();

@@ -9,6 +9,7 @@ use serde::Serialize;
 use trommel::reader::Cursor;
 
 use super::{Counts, each_event, paths};
+use crate::claude;
 use crate::error::Result;
 use crate::events::Known;
 use crate::message::{Keep, Message};
@@ -29,14 +30,16 @@ use crate::watch::Watch;
 pub struct UsageReport {
     /// How often a model answered.
     pub llm_requests: u64,
-    /// Tokens sent.
+    /// Tokens that were sent, without those that came from the cache: see [`Usage`].
     pub total_input_tokens: u64,
-    /// Tokens answered.
+    /// Tokens of the answers.
     pub total_output_tokens: u64,
-    /// Tokens that came from the cache.
+    /// Tokens that were sent and came from the cache.
     pub cache_read_tokens: u64,
-    /// Tokens put into the cache.
+    /// Tokens that were written to the cache.
     pub cache_write_tokens: u64,
+    /// The sum of these four.
+    pub total_tokens: u64,
     /// How many tools were called.
     pub tool_calls: u64,
     /// The same by model, the one with most tokens first.
@@ -48,6 +51,9 @@ pub struct UsageReport {
     pub by_session: Vec<SessionUsage>,
     /// What was not counted, and why.
     pub left_out: Vec<LeftOut>,
+    /// True if there were more responses or calls than can be told apart, so that repetitions may be counted again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub approximate: bool,
     /// What could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
@@ -107,15 +113,18 @@ pub struct LeftOut {
 }
 
 const REPEATS: &str = "they repeat the usage of llm:response, which is counted";
-const ENDS: &str = "they tell of the end of calls, which are counted at tool:pre";
+const ENDS: &str = "ends of calls: each call is counted once, at tool:pre";
 const OTHERS: &str = "they are another session's, and counted where that is asked for";
 const COPIES: &str = "they are copies from before the fork, and counted in the parent";
 const TWICE: &str = "a call of the same id was counted already";
-const SEEN: &str = "the same response stands in another session's log, where it is counted";
+const SEEN: &str = "the same response is in another session's log, where it is counted";
 const WITHOUT: &str = "they say no usage: counted as requests, without tokens";
-const PARTS: &str = "they are further parts of a response that is counted";
+const PARTS: &str = "further parts of a response, which is counted once, by the largest figures";
+const WRITTEN: &str = "messages of Claude Code itself, such as errors: no model was asked";
+const MANY: &str =
+    "there are more responses than can be told apart: counted as they come, the figures may be too large";
 
-/// What is looked at besides the known members, in the order of the places below.
+/// The fields that are read besides the known members, in the order of the places below.
 pub(crate) const FIELDS: [(&str, usize); 6] = [
     ("session_id", 2_000),
     ("data.provider", 2_000),
@@ -133,11 +142,14 @@ const TOOL: usize = Known::MORE + 3;
 const CALL: usize = Known::MORE + 4;
 const USAGE: usize = Known::MORE + 5;
 
-/// Ids that are remembered at once.
+/// IDs that are remembered at once.
 const REMEMBERED: usize = 2_000_000;
 
 /// Models that are told apart.
 const MODELS: usize = 100;
+
+/// Responses of Claude Code whose parts are merged: some 50 MiB at most.
+const RESPONSES: usize = if cfg!(test) { 100 } else { 500_000 };
 
 /// Counts over one or more logs.
 #[derive(Debug, Default)]
@@ -148,12 +160,54 @@ struct Count {
     left_out: BTreeMap<(&'static str, String), u64>,
     keys: RandomState,
     calls: HashSet<u64>,
-    /// Responses, each with the log it was counted in.
+    /// Responses of Amplifier, each with the log it was counted in.
     responses: HashMap<u64, usize>,
+    parts: Parts,
+    /// The sessions whose logs were read, and the one whose log is being read.
+    sessions: Vec<SessionUsage>,
+}
+
+/// Responses that are written in parts, which may come interleaved, and again in the logs of other sessions.
+#[derive(Debug, Default)]
+struct Parts {
+    responses: HashMap<u64, Response>,
+    /// Names of models, which responses refer to.
+    models: Vec<String>,
+}
+
+/// A response, as far as its parts were read.
+#[derive(Clone, Copy, Debug)]
+struct Response {
     log: usize,
-    requests: u64,
-    usage: Usage,
-    tool_calls: u64,
+    model: usize,
+    usage: Option<Usage>,
+}
+
+impl Parts {
+    /// The number of a model's name.
+    fn model(&mut self, name: String) -> usize {
+        if let Some(known) = self.models.iter().position(|known| *known == name) {
+            return known;
+        }
+        let most = MODELS - 1;
+        if self.models.len() < most {
+            self.models.push(name);
+        } else if self.models.len() == most {
+            self.models.push(OTHER_MODELS.to_owned());
+        }
+        self.models.len() - 1
+    }
+}
+
+/// The models beyond those that are told apart.
+const OTHER_MODELS: &str = "(others)";
+
+/// The model of messages that Claude Code writes without asking one.
+const SYNTHETIC: &str = "<synthetic>";
+
+/// True if a program wrote the message itself in the place of a model.
+pub(super) fn is_synthetic(message: &Message) -> bool {
+    message.model.as_deref() == Some(SYNTHETIC)
 }
 
 /// Which events of a log are a session's own.
@@ -202,77 +256,101 @@ impl Count {
         }
         match name {
             "tool:pre" => {
-                self.call(found.text(CALL).as_deref(), found.text(TOOL).as_deref().unwrap_or("unknown"));
+                let tool = found.text(TOOL);
+                self.call("tool:pre", found.text(CALL).as_deref(), tool.as_deref().unwrap_or("unknown"));
             }
             _ => self.response(found),
         }
     }
 
-    fn call(&mut self, id: Option<&str>, tool: &str) {
+    fn call(&mut self, what: &str, id: Option<&str>, tool: &str) {
         let known = id.map(|id| self.keys.hash_one(id));
         if known.is_some_and(|key| self.calls.contains(&key)) {
-            return self.leave_out("tool:pre", TWICE);
+            return self.leave_out(what, TWICE);
         }
         if self.calls.len() < REMEMBERED {
             self.calls.extend(known);
+        } else {
+            self.report.approximate |= known.is_some();
         }
-        self.tool_calls += 1;
+        if let Some(session) = self.sessions.last_mut() {
+            session.tool_calls += 1;
+        }
         self.tools.add(tool);
     }
 
     fn response(&mut self, found: &Found) {
         let json = found.get(USAGE).and_then(|value| value.json()).unwrap_or_default();
         let key = self.keys.hash_one((found.text(0), found.text(MODEL), json));
-        if self.responses.get(&key).is_some_and(|log| *log != self.log) {
+        let log = self.log();
+        if self.responses.get(&key).is_some_and(|counted| *counted != log) {
             return self.leave_out("llm:response", SEEN);
         }
         if self.responses.len() < REMEMBERED {
-            self.responses.insert(key, self.log);
+            self.responses.insert(key, log);
+        } else {
+            self.report.approximate = true;
         }
         let usage = look_at_usage(&mut Cursor::new(json.as_bytes(), &config())).ok().flatten();
         let text = |place| found.text(place).map(|text| shown(&text, 200)).unwrap_or_default();
-        self.add(text(MODEL), text(PROVIDER), usage);
-    }
-
-    fn add(&mut self, model: String, provider: String, usage: Option<Usage>) {
-        self.requests += 1;
         if usage.is_none() {
             self.leave_out("llm:response", WITHOUT);
         }
-        let usage = usage.unwrap_or_default();
-        self.usage.add(usage);
+        self.add(log, (text(MODEL), text(PROVIDER)), usage);
+    }
+
+    /// The number of the log that is being read.
+    fn log(&self) -> usize {
+        self.sessions.len().saturating_sub(1)
+    }
+
+    /// Adds a response to the session of a log and to its model.
+    fn add(&mut self, log: usize, (model, provider): (String, String), usage: Option<Usage>) {
+        if let Some(session) = self.sessions.get_mut(log) {
+            session.requests += 1;
+            session.usage.add(usage.unwrap_or_default());
+        }
+        if model.is_empty() && usage.is_none() {
+            return;
+        }
+        let model = if model.is_empty() { "unknown".to_owned() } else { model };
         let many =
             self.models.len() >= MODELS && !self.models.contains_key(&(model.clone(), provider.clone()));
-        let key = if many { ("(others)".to_owned(), String::new()) } else { (model, provider) };
+        let key = if many { (OTHER_MODELS.to_owned(), String::new()) } else { (model, provider) };
         let row = self.models.entry(key).or_default();
         row.requests += 1;
-        row.usage.add(usage);
+        row.usage.add(usage.unwrap_or_default());
     }
 
-    /// Closes the books of a session.
-    fn end_session(&mut self, session: &Session) {
-        let (requests, tool_calls) =
-            (std::mem::take(&mut self.requests), std::mem::take(&mut self.tool_calls));
-        let usage = std::mem::take(&mut self.usage);
-        let report = &mut self.report;
-        report.llm_requests += requests;
-        report.tool_calls += tool_calls;
-        report.total_input_tokens = report.total_input_tokens.saturating_add(usage.input);
-        report.total_output_tokens = report.total_output_tokens.saturating_add(usage.output);
-        report.cache_read_tokens = report.cache_read_tokens.saturating_add(usage.cache_read);
-        report.cache_write_tokens = report.cache_write_tokens.saturating_add(usage.cache_write);
-        let session_id = session.id.clone();
-        report.by_session.push(SessionUsage { session_id, requests, usage, tool_calls });
-        self.log += 1;
+    /// Adds the responses whose parts were merged. Each counts in the log where it was met first.
+    fn add_parts(&mut self) {
+        let Parts { responses, models } = std::mem::take(&mut self.parts);
+        for Response { log, model, usage } in responses.into_values() {
+            if usage.is_none() {
+                self.leave_out("messages", WITHOUT);
+            }
+            let model = models.get(model).cloned().unwrap_or_default();
+            self.add(log, (model, String::new()), usage);
+        }
     }
 
-    fn end(self) -> UsageReport {
+    fn end(mut self) -> UsageReport {
+        self.add_parts();
         let mut report = self.report;
+        let mut usage = Usage::default();
+        for session in &self.sessions {
+            report.llm_requests += session.requests;
+            report.tool_calls += session.tool_calls;
+            usage.add(session.usage);
+        }
+        (report.total_input_tokens, report.total_output_tokens) = (usage.input, usage.output);
+        (report.cache_read_tokens, report.cache_write_tokens) = (usage.cache_read, usage.cache_write);
+        report.total_tokens = usage.total();
+        report.by_session = self.sessions;
         let named =
             |((model, provider), row): ((String, String), ModelUsage)| ModelUsage { model, provider, ..row };
         report.by_model = self.models.into_iter().map(named).collect();
-        let tokens = |row: &ModelUsage| row.usage.input.saturating_add(row.usage.output);
-        report.by_model.sort_by_key(|row| Reverse(tokens(row)));
+        report.by_model.sort_by_key(|row| Reverse(row.usage.total()));
         report.by_tool =
             self.tools.names.into_iter().map(|(tool, calls)| ToolCalls { tool, calls }).collect();
         report.by_tool.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.tool.cmp(&b.tool)));
@@ -285,12 +363,21 @@ impl Count {
     }
 
     fn count(&mut self, session: &Session, watch: &Watch<'_>) -> Result<()> {
+        let session_id = session.id.clone();
+        self.sessions.push(SessionUsage { session_id, requests: 0, usage: Usage::default(), tool_calls: 0 });
+        let counted = self.count_log(session, watch);
+        if counted.is_err() {
+            self.sessions.pop();
+        }
+        counted
+    }
+
+    fn count_log(&mut self, session: &Session, watch: &Watch<'_>) -> Result<()> {
         let damage = match session.format {
             Format::Amplifier => self.count_events(session, watch)?,
             Format::ClaudeCode | Format::Chat => self.count_messages(session, watch)?,
         };
         self.report.damage.add(damage);
-        self.end_session(session);
         Ok(())
     }
 
@@ -302,60 +389,45 @@ impl Count {
         })
     }
 
-    /// Messages say their usage themselves, each part of a response that of all of it.
+    /// Messages hold their usage themselves, each part of a response that of all of it so far.
     fn count_messages(&mut self, session: &Session, watch: &Watch<'_>) -> Result<Damage> {
-        let mut open: Option<Response> = None;
-        let mut done = HashSet::new();
-        let damage = messages(&session.transcript(watch)?, Keep::least(), watch, |message, _| {
-            if message.role != "assistant" {
-                return Ok(Flow::On);
-            }
-            for call in &message.calls {
-                // Ids of chats are anybody's, and some are used again.
-                let is_own = session.format == Format::ClaudeCode && !call.id.is_empty();
-                self.call(is_own.then_some(&*call.id), &call.tool);
-            }
-            let key = message.response.as_ref().map(|id| self.keys.hash_one(id));
-            match &mut open {
-                Some(response) if key.is_some() && response.key == key => {
-                    response.usage = response
-                        .usage
-                        .map(|usage| usage.most(message.usage.unwrap_or(usage)))
-                        .or(message.usage);
-                    self.leave_out("messages", PARTS);
-                }
-                _ if key.is_some_and(|key| done.contains(&key)) => self.leave_out("messages", PARTS),
-                _ => {
-                    self.close(open.replace(Response::of(&message, key)));
-                    if done.len() < REMEMBERED {
-                        done.extend(key);
-                    }
-                }
+        messages(&session.transcript(watch)?, Keep::least(), watch, |message, _| {
+            if message.role == "assistant" {
+                self.message(&message, session.format);
             }
             Ok(Flow::On)
-        })?;
-        self.close(open);
-        Ok(damage)
+        })
     }
 
-    fn close(&mut self, response: Option<Response>) {
-        if let Some(Response { model, usage, .. }) = response {
-            self.add(model, String::new(), usage);
+    fn message(&mut self, message: &Message, format: Format) {
+        for call in &message.calls {
+            // Chats use IDs again.
+            let is_own = format == Format::ClaudeCode && !call.id.is_empty();
+            self.call("tool calls", is_own.then_some(&*call.id), &call.tool);
         }
-    }
-}
-
-/// A response whose parts may not all have come.
-struct Response {
-    key: Option<u64>,
-    model: String,
-    usage: Option<Usage>,
-}
-
-impl Response {
-    fn of(message: &Message, key: Option<u64>) -> Self {
-        let model = shown(message.model.as_deref().unwrap_or_default(), 200);
-        Self { key, model, usage: message.usage }
+        if is_synthetic(message) {
+            return self.leave_out("messages", WRITTEN);
+        }
+        let (log, model) = (self.log(), shown(message.model.as_deref().unwrap_or_default(), 200));
+        let key = message.response.as_ref().map(|id| self.keys.hash_one(id));
+        if let Some(response) = key.and_then(|key| self.parts.responses.get_mut(&key)) {
+            let both = response.usage.zip(message.usage).map(|(one, other)| one.most(other));
+            response.usage = both.or(response.usage).or(message.usage);
+            let why = if response.log == log { PARTS } else { SEEN };
+            return self.leave_out("messages", why);
+        }
+        if let Some(key) = key.filter(|_| self.parts.responses.len() < RESPONSES) {
+            let model = self.parts.model(model);
+            self.parts.responses.insert(key, Response { log, model, usage: message.usage });
+            return;
+        }
+        if key.is_some() {
+            self.report.approximate = true;
+            self.leave_out("messages", MANY);
+        } else if message.usage.is_none() {
+            self.leave_out("messages", WITHOUT);
+        }
+        self.add(log, (model, String::new()), message.usage);
     }
 }
 
@@ -371,17 +443,20 @@ impl Session {
 }
 
 impl Sessions {
-    /// What a session used with all that it spawned. Forks are sessions of their own, and no part of it.
+    /// The usage of a session with all that it spawned. Forks are sessions of their own, and not a part of it.
     pub fn usage(&self, session: &Session, watch: &Watch<'_>) -> Result<UsageReport> {
-        let children = self.children(session)?;
+        let (children, unreadable) = self.spawned(session)?;
         let bytes = children.iter().map(|child| child.bytes(EVENTS)).sum::<u64>();
         let job = watch.job(session.bytes(EVENTS) + bytes)?;
         let mut count = Count::default();
         count.count(session, watch)?;
+        for _ in 0..unreadable {
+            count.leave_out("sub-agents", "their logs cannot be read, nor whose they are");
+        }
         for child in children {
             match count.count(&child, watch) {
                 Err(error) if error.kind() == crate::ErrorKind::NotFound => {
-                    count.leave_out("sub-sessions", "they have no events");
+                    count.leave_out("sub-sessions", "they have no log");
                 }
                 counted => counted?,
             }
@@ -390,15 +465,26 @@ impl Sessions {
         Ok(count.end())
     }
 
-    /// The sessions that one spawned, and those that they spawned.
+    /// The sessions that one spawned, and those that they spawned: sub-sessions of Amplifier, sub-agents of Claude Code.
     pub fn children(&self, session: &Session) -> Result<Vec<Session>> {
-        let mut all = Vec::new();
+        self.spawned(session).map(|(children, _)| children)
+    }
+
+    /// The same, and how many logs of sub-agents cannot be read, so that it is not known who spawned them.
+    fn spawned(&self, session: &Session) -> Result<(Vec<Session>, u64)> {
+        let (mut all, mut unreadable) = (Vec::new(), 0);
         self.each(Some(&session.project), &mut |other| {
-            if other.format == Format::Amplifier && !other.is_top_level() && other.id != session.id {
-                let facts = Facts::of(&other);
-                if let Some(parent) = facts.parent_id.filter(|_| !facts.is_fork) {
-                    all.push((parent, other));
-                }
+            if other.format == session.format && !other.is_top_level() && other.id != session.id {
+                let parent = if other.is_agent() {
+                    claude::parent(&other).unwrap_or_else(|_| {
+                        unreadable += 1;
+                        None
+                    })
+                } else {
+                    let facts = Facts::of(&other);
+                    facts.parent_id.filter(|_| !facts.is_fork)
+                };
+                all.extend(parent.map(|parent| (parent, other)));
             }
             Ok(())
         })?;
@@ -410,6 +496,32 @@ impl Sessions {
             found.extend(children.into_iter().map(|(_, child)| child));
         }
         found.sort_by(|a, b| a.id.cmp(&b.id));
-        Ok(found)
+        Ok((found, unreadable))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_when_there_are_too_many_responses() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        let usage = |responses: usize| {
+            let part = |id: usize| {
+                format!(
+                    "{{\"type\":\"assistant\",\"message\":{{\"id\":\"m{id}\",\"role\":\"assistant\",\"model\":\"m\",\"usage\":{{\"output_tokens\":2}}}}}}\n"
+                )
+            };
+            let lines = (0..responses).flat_map(|id| [part(id), part(id)]).collect::<String>();
+            std::fs::write(&path, lines).unwrap();
+            Session::open(&path).unwrap().usage(&Watch::new()).unwrap()
+        };
+        let all = usage(RESPONSES);
+        assert_eq!((all.approximate, all.llm_requests, all.total_output_tokens), (false, 100, 200));
+        let more = usage(RESPONSES + 1);
+        assert_eq!((more.approximate, more.llm_requests), (true, 102), "both parts of the last one count");
+        assert!(more.left_out.iter().any(|row| row.why == MANY && row.count == 2));
     }
 }

@@ -6,7 +6,7 @@ mod events;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::change::{self, Change, Held, REWIND, UNDO};
+use crate::change::{self, Change, Content, Held, REWIND, UNDO};
 use crate::disk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metadata::{quoted, with_members};
@@ -63,6 +63,9 @@ pub struct Rewound {
     /// What should be known about the result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// What becomes of the lines of a program that keeps writing to the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'static str>,
     /// What could not be read; it is cut off with what stands around it.
     #[serde(skip_serializing_if = "Damage::is_none")]
     pub damage: Damage,
@@ -92,6 +95,9 @@ pub struct Undone {
     pub restored: Vec<String>,
     /// Whether the files had been changed since.
     pub changed_since: bool,
+    /// Lines that a program added to the backups, because it still had the files open that were replaced. They are restored, too.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub late_lines: u64,
     /// Backups of what was there until now.
     pub backups: Vec<String>,
 }
@@ -120,21 +126,25 @@ impl Sessions {
         // Who only asks needs no right to write.
         let held = if query.dry_run { None } else { Some(change::hold(session)?) };
         let (messages, events) = (session.bytes(TRANSCRIPT), session.bytes(EVENTS));
-        // Gone through, events twice; copied, read back and written anew, as the description is but for the first.
-        let copies = if query.dry_run { 0 } else { 3 * (messages + events) + 2 * session.bytes(METADATA) };
+        // Read once, events twice; read again for their backups, and rewritten. The description is read for its backup and rewritten.
+        let copies = if query.dry_run { 0 } else { 2 * (messages + events) + session.bytes(METADATA) };
         let job = watch.job(messages + 2 * events + copies)?;
         let rewind = Rewind::of(session, target, watch)?;
         let mut rewound = rewind.told(session, query.dry_run);
+        rewound.note = rewind.changes_anything().then_some(change::stop_writers(query.dry_run));
         if let Some(held) = held.filter(|_| rewind.changes_anything()) {
             let plan = rewind.make(&held, self.now().timestamp(), watch)?;
             rewound.backups = plan.files.iter().map(|file| plan.backup(&file.name)).collect();
             rewound.backup_created = true;
+            rewound.warnings.extend(held.late(&plan));
         }
         job.done();
         Ok(rewound)
     }
 
     /// Brings back what the last rewind or repair changed that was not undone. What is there now is kept as backups.
+    ///
+    /// The backups become the session's files again, with lines that a program added to them since.
     pub fn undo(&self, session: &Session, watch: &Watch<'_>) -> Result<Undone> {
         self.must_be_changeable(session, "changed back")?;
         let held = change::hold(session)?;
@@ -146,7 +156,11 @@ impl Sessions {
         let backups = held.backups(&last, watch)?;
         let changed_since = held.changed_since(&last, watch)?;
         let now = open_all(session, &last)?;
-        let files = now.iter().zip(&backups).map(|((name, was), (_, backup))| copy(name, was, backup, watch));
+        let files = now.iter().zip(&backups).map(|((name, was), backup)| Change {
+            name,
+            was,
+            content: Content::Backup(backup),
+        });
         let plan = held.change(UNDO, self.now().timestamp(), files.collect(), watch)?;
         held.forget(&last)?;
         job.done();
@@ -156,6 +170,7 @@ impl Sessions {
             made: last.stamp.clone(),
             restored: last.files.iter().map(|file| file.name.clone()).collect(),
             changed_since,
+            late_lines: backups.iter().map(|backup| backup.late_lines).sum(),
             backups: plan.files.iter().map(|file| plan.backup(&file.name)).collect(),
         })
     }
@@ -169,11 +184,9 @@ fn open_all(session: &Session, plan: &change::Plan) -> Result<Vec<(&'static str,
     names.map(|name| Ok((name, Log::open(&session.path.join(name))?))).collect()
 }
 
-fn copy<'f>(name: &'static str, was: &'f Log, backup: &'f Log, watch: &'f Watch<'_>) -> Change<'f> {
-    let fill = move |write: &mut dyn FnMut(&[u8]) -> Result<()>| {
-        disk::each_block((backup.input().reader(), backup.len()), backup.path(), watch, |block| write(block))
-    };
-    Change { name, was, fill: Box::new(fill) }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde passes")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A rewind that was thought through.
@@ -229,6 +242,7 @@ impl Rewind {
             backup_created: false,
             backups: Vec::new(),
             warnings,
+            note: None,
             damage: self.damage.clone(),
         }
     }
@@ -270,7 +284,7 @@ pub(crate) fn described<'f>(log: &'f Log, members: &[(&str, String)]) -> Result<
     })?;
     let changed = with_members(&json, members).map_err(|error| Error::read(log.path(), &error))?;
     let fill = move |write: &mut dyn FnMut(&[u8]) -> Result<()>| write(&changed);
-    Ok(Change { name: METADATA, was: log, fill: Box::new(fill) })
+    Ok(Change { name: METADATA, was: log, content: Content::Written(Box::new(fill)) })
 }
 
 /// Some ranges of a file.
@@ -281,5 +295,5 @@ fn ranges<'f>(name: &'static str, log: &'f Log, ranges: Vec<(u64, u64)>, watch: 
         }
         Ok(())
     };
-    Change { name, was: log, fill: Box::new(fill) }
+    Change { name, was: log, content: Content::Written(Box::new(fill)) }
 }

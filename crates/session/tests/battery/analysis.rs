@@ -1,8 +1,10 @@
 //! Figures: each use is counted once, and what is not counted is said.
 
-use trommel_session::{AggregateQuery, Page};
+use trommel_session::{AggregateQuery, EventQuery, ListQuery, Page, Session, Sessions, TranscriptQuery};
 
-use crate::support::{Home, Written, watch};
+use crate::support::{Claude, Home, PROJECT, Written, watch};
+
+const PROMPT: &str = r#"{"type":"user","timestamp":"2026-03-01T09:00:00Z","sessionId":"s","message":{"role":"user","content":"hi"}}"#;
 
 #[test]
 fn a_summary_of_all_events() {
@@ -39,13 +41,13 @@ fn usage_is_counted_once() {
     assert_eq!((usage.llm_requests, usage.tool_calls), (6, 3));
     assert_eq!(
         (usage.total_input_tokens, usage.total_output_tokens, usage.cache_read_tokens),
-        (600, 60, 300)
+        (300, 60, 300)
     );
     assert_eq!((&*usage.by_model[0].model, usage.by_model[0].requests), ("m", 6));
     assert_eq!((&*usage.by_tool[0].tool, usage.by_tool[0].calls), ("grep", 3));
     let left_out = usage.left_out.iter().map(|row| (&*row.what, row.count)).collect::<Vec<_>>();
-    assert_eq!(left_out, [("content_block:end", 3), ("tool:post", 3)]);
-    assert!(usage.left_out[1].why.contains("counted at tool:pre"));
+    assert_eq!(left_out, [("tool:post", 3), ("content_block:end", 3)]);
+    assert!(usage.left_out[0].why.contains("counted once, at tool:pre"));
 }
 
 #[test]
@@ -93,7 +95,7 @@ fn calls_of_one_id_are_one() {
     written.event(1, 5003, "llm:response", r#""model":"n""#);
     home.write("s", "events.jsonl", &written.events);
     let usage = home.find("s").usage(&watch()).unwrap();
-    assert_eq!((usage.tool_calls, usage.llm_requests, usage.total_input_tokens), (2, 4, 207));
+    assert_eq!((usage.tool_calls, usage.llm_requests, usage.total_input_tokens), (2, 4, 107));
     assert!(usage.left_out.iter().any(|row| row.why.contains("same id") && row.count == 1));
     assert!(usage.left_out.iter().any(|row| row.why.contains("say no usage") && row.count == 1));
 }
@@ -139,4 +141,174 @@ fn figures_of_any_field_by_any_other() {
     query.event_types = vec!["llm:response".to_owned()];
     let found = session.aggregate(&query, &watch()).unwrap();
     assert_eq!((found.events, found.not_numbers, found.groups.len()), (8, 8, 0));
+}
+
+/// Interleaved parts: each response counts once, by its largest figures.
+#[test]
+fn counts_interleaved_parts_of_a_message_once() {
+    let claude = Claude::new();
+    let part = |id: &str, output: u64| {
+        format!(
+            r#"{{"type":"assistant","timestamp":"2026-03-01T09:00:01Z","message":{{"id":"{id}","role":"assistant","model":"m","content":[{{"type":"text","text":"x"}}],"usage":{{"input_tokens":3,"cache_read_input_tokens":7,"output_tokens":{output}}}}}}}"#
+        )
+    };
+    let session = claude.write("s", &[PROMPT.to_owned(), part("A", 1), part("B", 5), part("A", 300)]);
+    let usage = session.usage(&watch()).unwrap();
+    assert_eq!((usage.total_output_tokens, usage.llm_requests, usage.total_input_tokens), (305, 2, 6));
+    assert_eq!((usage.cache_read_tokens, usage.total_tokens, usage.approximate), (14, 325, false));
+    assert!(usage.left_out.iter().any(|row| row.why.contains("further parts") && row.count == 1));
+    let timeline = session.timeline(Page::default(), &watch()).unwrap();
+    assert_eq!(timeline.turns[0].llm_responses, 2, "as many as in the usage");
+    let mut query = AggregateQuery::default();
+    (query.field, query.by) = ("message.usage.output_tokens".to_owned(), Some("model".to_owned()));
+    for field in ["message.usage.output_tokens", "usage.output_tokens"] {
+        query.field = field.to_owned();
+        let found = session.aggregate(&query, &watch()).unwrap();
+        let sum = found.groups[0].figures.sum.as_ref().unwrap().as_str().to_owned();
+        assert_eq!((&*sum, found.groups[0].figures.count, found.repeated), ("305", 2, 1), "{field}");
+    }
+}
+
+#[test]
+fn counts_sub_agents_of_claude_code_once() {
+    let claude = Claude::new();
+    let answer = |id: &str, output: u64| {
+        format!(
+            r#"{{"type":"assistant","isSidechain":true,"sessionId":"s","message":{{"id":"{id}","role":"assistant","model":"m","content":[{{"type":"tool_use","id":"toolu_{id}","name":"Bash","input":{{}}}}],"usage":{{"input_tokens":1,"output_tokens":{output}}}}}}}"#
+        )
+    };
+    let session = claude.write("s", &[PROMPT.to_owned(), answer("A", 342)]);
+    claude.write("s/subagents/agent-1", &[answer("B", 30)]);
+    claude.write("s/subagents/workflows/wf/agent-2", &[answer("C", 4), answer("A", 342)]);
+    claude.write("agent-3", &[answer("D", 1)]);
+    claude.write("agent-4", &[answer("E", 1_000).replace("\"sessionId\":\"s\"", "\"sessionId\":\"other\"")]);
+    let children = claude.sessions.children(&session).unwrap();
+    assert_eq!(children.iter().map(Session::id).collect::<Vec<_>>(), ["agent-1", "agent-2", "agent-3"]);
+    let usage = claude.sessions.usage(&session, &watch()).unwrap();
+    assert_eq!((usage.total_output_tokens, usage.llm_requests, usage.tool_calls), (377, 4, 4));
+    let sessions =
+        usage.by_session.iter().map(|row| (&*row.session_id, row.usage.output)).collect::<Vec<_>>();
+    assert_eq!(sessions, [("s", 342), ("agent-1", 30), ("agent-2", 4), ("agent-3", 1)]);
+    assert!(usage.left_out.iter().any(|row| row.why.contains("another session's log")));
+    assert_eq!(session.usage(&watch()).unwrap().total_output_tokens, 342);
+    let mut query = ListQuery::default();
+    let listed = |query: &ListQuery| claude.sessions.list(query, &watch()).unwrap().sessions;
+    assert_eq!(listed(&query).len(), 1);
+    query.top_level_only = false;
+    let parents = listed(&query).into_iter().map(|row| (row.session_id, row.parent_id));
+    let parents = parents.collect::<std::collections::BTreeMap<_, _>>();
+    assert_eq!(parents.len(), 5);
+    assert_eq!((parents["agent-1"].as_deref(), parents["agent-3"].as_deref()), (Some("s"), Some("s")));
+    assert_eq!(parents["agent-4"].as_deref(), Some("other"));
+    let agent = claude.sessions.find("agent-2").unwrap();
+    assert_eq!((agent.project(), agent.is_top_level()), (PROJECT, false));
+    // A path leads to the same.
+    let (sessions, opened) = Sessions::open(agent.path()).unwrap();
+    assert_eq!((opened.id(), opened.project()), ("agent-2", PROJECT));
+    assert_eq!(sessions.find("s").unwrap().id(), "s");
+}
+
+#[test]
+fn errors_have_one_definition() {
+    let claude = Claude::new();
+    let lines = [
+        PROMPT,
+        r#"{"type":"assistant","message":{"id":"A","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}"#,
+        r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t0","content":"fine","is_error":false},{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"exit 1"}],"is_error":true}]}}"#,
+        r#"{"type":"assistant","message":{"id":"B","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"API Error: 529"}]},"isApiErrorMessage":true}"#,
+        r#"{"type":"system","subtype":"api_error","level":"error","content":"overloaded"}"#,
+        r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"ok"}]}}"#,
+    ];
+    let session = claude.write("s", &lines.map(str::to_owned));
+    let home = Home::new();
+    let mut written = Written::turns(1);
+    written.event(
+        1,
+        5_000,
+        "tool:post",
+        r#""tool_name":"cat","result":{"success":false,"error":{"message":"no such file"}}"#,
+    );
+    written.event(
+        1,
+        5_001,
+        "tool:result",
+        r#""tool_name":"cat","tool_result":{"success":false,"error":"none"}"#,
+    );
+    written.event(1, 5_002, "provider:retry", r#""result":{"success":false}"#);
+    home.write("s", "events.jsonl", &written.events);
+    for (session, says) in [
+        (session, vec![(Some("Bash"), "exit 1"), (None, "API Error: 529"), (None, "overloaded")]),
+        (home.find("s"), vec![(Some("cat"), "no such file"), (Some("cat"), "none")]),
+    ] {
+        let errors = session.errors(Page::default(), &watch()).unwrap();
+        let found = errors.errors.iter().map(|row| (row.tool_name.as_deref(), &*row.message));
+        assert_eq!(found.collect::<Vec<_>>(), says);
+        let count = says.len() as u64;
+        assert_eq!(session.summary(&watch()).unwrap().errors, count);
+        assert_eq!(session.timeline(Page::default(), &watch()).unwrap().turns[0].errors, count);
+        let mut query = EventQuery::default();
+        query.errors_only = true;
+        assert_eq!(session.get_events(&query, &watch()).unwrap().total_count, count);
+    }
+}
+
+#[test]
+fn commands_and_notes_begin_no_turns() {
+    let claude = Claude::new();
+    let user = |content: &str, more: &str| {
+        format!(
+            r#"{{"type":"user",{more}"timestamp":"2026-03-01T09:00:00Z","message":{{"role":"user","content":"{content}"}}}}"#
+        )
+    };
+    let lines = [
+        user("hi", ""),
+        user("<command-name>/clear</command-name>", ""),
+        user("<local-command-stdout></local-command-stdout>", ""),
+        user("<bash-input>ls</bash-input>", ""),
+        user("<bash-stdout>a</bash-stdout>", ""),
+        user("[Request interrupted by user]", ""),
+        user("a note", r#""isMeta":true,"#),
+        user("a summary", r#""isCompactSummary":true,"#),
+        r#"{"type":"assistant","timestamp":"2026-03-01T09:00:05Z","message":{"id":"A","role":"assistant","content":[{"type":"thinking","thinking":"","signature":"s"}]}}"#.to_owned(),
+        r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"r"}]}}"#.to_owned(),
+        user("and now?", ""),
+        r#"{"type":"assistant","timestamp":"2026-03-01T08:59:00Z","message":{"id":"B","role":"assistant","content":"late"}}"#.to_owned(),
+    ];
+    let session = claude.write("s", &lines);
+    let page = session.messages(&TranscriptQuery::default(), &watch()).unwrap();
+    assert_eq!(page.turns, 2);
+    let kinds = page.messages.iter().map(|row| serde_json::to_value(row.kind).unwrap());
+    let kinds = kinds.map(|kind| kind.as_str().unwrap_or("-").to_owned()).collect::<Vec<_>>();
+    let expected = [
+        "-",
+        "command",
+        "command_output",
+        "command",
+        "command_output",
+        "interruption",
+        "note",
+        "compaction",
+        "thinking",
+        "tool_result",
+        "-",
+        "-",
+    ];
+    assert_eq!((kinds, &*page.messages[9].role), (expected.map(str::to_owned).to_vec(), "tool"));
+    let turns = session.timeline(Page::default(), &watch()).unwrap().turns;
+    assert_eq!((turns[0].duration_ms, turns[0].clock_skew), (Some(5_000), false));
+    assert_eq!((turns[1].duration_ms, turns[1].clock_skew), (None, true));
+}
+
+#[test]
+fn a_response_without_model_and_usage_has_no_row() {
+    let home = Home::new();
+    let path = home.root.path().join("chat.jsonl");
+    std::fs::write(
+        &path,
+        "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":\"ho\"}\n",
+    )
+    .unwrap();
+    let usage = Session::open(&path).unwrap().usage(&watch()).unwrap();
+    assert_eq!((usage.llm_requests, usage.by_model.len()), (1, 0));
+    assert!(usage.left_out.iter().any(|row| row.why.contains("say no usage")));
 }

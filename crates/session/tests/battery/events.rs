@@ -105,7 +105,7 @@ fn errors_are_told_wherever_they_are_said() {
     assert!(page.events.iter().all(|event| event.fields.get(&["has_error"]) == Some("true")));
     let errors = session.errors(trommel_session::Page::default(), &watch()).unwrap();
     let says = errors.errors.iter().map(|row| &*row.message).collect::<Vec<_>>();
-    assert_eq!(says, ["it says nothing more", "it says nothing more", "T: m", "old", "it says nothing more"]);
+    assert_eq!(says, ["no message", "no message", "T: m", "old", "no message"]);
 }
 
 #[test]

@@ -2,9 +2,12 @@
 
 use std::fs;
 
-use trommel_session::{ErrorKind, Format, GetQuery, ListQuery, Sessions, TranscriptQuery};
+use trommel_session::{
+    AggregateQuery, ErrorKind, EventQuery, Format, GetQuery, ListQuery, Page, RewindQuery, SearchQuery,
+    Session, Sessions, TranscriptQuery,
+};
 
-use crate::support::{Home, PROJECT, watch};
+use crate::support::{Claude, Home, PROJECT, watch};
 
 fn ids(home: &Home, change: impl FnOnce(&mut ListQuery)) -> Vec<String> {
     let mut query = ListQuery::default();
@@ -158,4 +161,274 @@ fn days_are_those_of_the_system_unless_a_time_is_given() {
     // Files that were written just now.
     assert_eq!(listed(&Sessions::new().amplifier(home.root.path())), 1);
     assert_eq!(listed(&home.sessions.clone().at("2020-01-01T00:00[UTC]".parse().unwrap())), 0);
+}
+
+/// A copy of a file is later than all that is in it.
+#[test]
+fn the_last_record_of_claude_code_says_when_it_was_changed() {
+    let claude = Claude::new();
+    let user = |time: &str, content: &str| {
+        format!(
+            r#"{{"type":"user","cwd":"/home/u/app","gitBranch":"main","version":"2.1.0","sessionId":"s","timestamp":"{time}","message":{{"role":"user","content":"{content}"}}}}"#
+        )
+    };
+    let model = r#"{"type":"assistant","timestamp":"2026-03-03T10:00:00Z","message":{"id":"A","role":"assistant","model":"m-1","content":"x"}}"#;
+    let mut lines = vec![
+        user("2026-03-03T09:00:00Z", "<command-name>/clear</command-name>"),
+        user("2026-03-03T09:01:00Z", "Mend the test"),
+        model.to_owned(),
+    ];
+    let row = || claude.sessions.list(&ListQuery::default(), &watch()).unwrap().sessions.remove(0);
+    claude.write("s", &lines);
+    let first = row();
+    assert_eq!(first.name.as_deref(), Some("Mend the test"));
+    assert_eq!(
+        (first.created.as_deref(), first.modified.as_deref()),
+        (Some("2026-03-03T09:00:00Z"), Some("2026-03-03T10:00:00Z"))
+    );
+    assert_eq!((first.turn_count, first.model.as_deref()), (Some(1), Some("m-1")));
+    let mut query = ListQuery::default();
+    for (range, count) in [("today", 0), ("yesterday", 1)] {
+        query.date_range = Some(range.to_owned());
+        assert_eq!(claude.sessions.list(&query, &watch()).unwrap().total, count, "{range}");
+    }
+    // Titles, the user's before a model's before a summary's, wherever they are.
+    lines.insert(0, r#"{"type":"summary","summary":"Fix login test","leafUuid":"u"}"#.to_owned());
+    claude.write("s", &lines);
+    assert_eq!(row().name.as_deref(), Some("Fix login test"));
+    lines.extend(
+        (0..200).map(|number| user("2026-03-03T11:00:00Z", &format!("more {number} {}", "x".repeat(300)))),
+    );
+    lines.push(r#"{"type":"ai-title","aiTitle":"Tests of the login"}"#.to_owned());
+    claude.write("s", &lines);
+    assert_eq!((row().name.as_deref(), row().turn_count), (Some("Tests of the login"), Some(201)));
+    lines.push(r#"{"type":"custom-title","customTitle":"Mine"}"#.to_owned());
+    lines.push(format!(
+        r#"{{"type":"attachment","text":"{}","timestamp":"2026-03-03T12:00:00Z"}}"#,
+        "y".repeat(3 << 20)
+    ));
+    let session = claude.write("s", &lines);
+    let last = row();
+    assert_eq!(last.modified.as_deref(), Some("2026-03-03T12:00:00Z"), "however long the last record is");
+    assert_eq!(last.turn_count, None, "the log is too large to be counted for a list");
+    let metadata = session.get(&GetQuery::default(), &watch()).unwrap().metadata.unwrap();
+    let member = |name: &str| metadata.get(&[name]).map(str::to_owned);
+    assert_eq!(
+        (member("turn_count").as_deref(), member("cwd").as_deref()),
+        (Some("201"), Some("\"/home/u/app\""))
+    );
+    assert_eq!(
+        (member("gitBranch").as_deref(), member("version").as_deref()),
+        (Some("\"main\""), Some("\"2.1.0\""))
+    );
+}
+
+#[test]
+fn formats_that_are_not_supported_are_named() {
+    let home = Home::new();
+    let path = home.root.path().join("rollout.jsonl");
+    for (content, kind, says) in [
+        (
+            r#"{"timestamp":"2026-03-01T09:00:00Z","type":"session_meta","payload":{"id":"x"}}"#,
+            ErrorKind::Unsupported,
+            "a log of Codex",
+        ),
+        (
+            r#"{"sessionId":"x","messages":[{"id":"1","type":"user","content":"hi"},{"id":"2","type":"gemini","content":"ho"}]}"#,
+            ErrorKind::Unsupported,
+            "a log of Gemini CLI",
+        ),
+        (r#"{"level":"info"}"#, ErrorKind::Unsupported, "format not supported"),
+        ("", ErrorKind::Unsupported, "it has no records"),
+        ("hello\nworld\n", ErrorKind::Corrupt, "it holds no JSON objects"),
+    ] {
+        fs::write(&path, content).unwrap();
+        let error = Sessions::open(&path).unwrap_err();
+        assert!(error.kind() == kind && error.to_string().contains(says), "{error}");
+    }
+}
+
+/// Three projects with a session each.
+fn projects() -> (tempfile::TempDir, Sessions) {
+    let home = tempfile::tempdir().unwrap();
+    for (program, project) in [("a", "-home-ada-app"), ("a", "-home-ada-app-web"), ("c", "-home-ada-my-api")]
+    {
+        let folder = home.path().join(program).join("projects").join(project);
+        if program == "a" {
+            let session = folder.join("sessions").join(format!("of{project}"));
+            fs::create_dir_all(&session).unwrap();
+            fs::write(session.join("transcript.jsonl"), "{\"role\":\"user\",\"content\":\"hello\"}\n")
+                .unwrap();
+        } else {
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(format!("of{project}.jsonl")), "").unwrap();
+        }
+    }
+    let sessions = Sessions::new().amplifier(home.path().join("a")).claude_code(home.path().join("c"));
+    (home, sessions)
+}
+
+#[test]
+fn projects_are_matched_by_name_directory_and_part() {
+    let (_home, sessions) = projects();
+    let listed = |project: &str| {
+        let mut query = ListQuery::default();
+        query.project = Some(project.to_owned());
+        let listing = sessions.list(&query, &watch()).unwrap();
+        assert_eq!(listing.notes.is_empty(), listing.total > 0, "{project}: {:?}", listing.notes);
+        let mut projects = listing.sessions.into_iter().map(|row| row.project).collect::<Vec<_>>();
+        projects.sort();
+        projects.join(" ")
+    };
+    for (asked, expected) in [
+        ("-home-ada-app", "-home-ada-app"),
+        ("/home/ada/app", "-home-ada-app"),
+        ("/home/ada/app/", "-home-ada-app"),
+        ("/home/ada/my.api", "-home-ada-my-api"),
+        ("app", "-home-ada-app"),
+        ("ada/app", "-home-ada-app"),
+        ("APP", "-home-ada-app"),
+        ("ap", "-home-ada-app -home-ada-app-web -home-ada-my-api"),
+        ("web", "-home-ada-app-web"),
+        ("app-w", "-home-ada-app-web"),
+        ("/home/ada", ""),
+        ("apple", ""),
+    ] {
+        assert_eq!(listed(asked), expected, "{asked}");
+    }
+    assert_eq!(sessions.projects().unwrap().len(), 3);
+    assert_eq!(sessions.find("web/of").unwrap().id(), "of-home-ada-app-web");
+    let error = sessions.find("apple/of").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(
+        error.to_string().starts_with("no project matches apple: the nearest are -home-ada-app, "),
+        "{error}"
+    );
+}
+
+#[test]
+fn lists_without_sessions_say_why() {
+    let (home, sessions) = projects();
+    let notes = |sessions: &Sessions, change: &dyn Fn(&mut ListQuery)| {
+        let mut query = ListQuery::default();
+        change(&mut query);
+        sessions.list(&query, &watch()).unwrap().notes.join("|")
+    };
+    let said = notes(&sessions, &|query| query.project = Some("/home/ada/ap".to_owned()));
+    assert!(said.starts_with("no project matches /home/ada/ap: the nearest are -home-ada-app,"), "{said}");
+    let said = notes(&sessions, &|query| query.date_range = Some("2020-01-01".to_owned()));
+    assert_eq!(said, "none of 3 sessions matches");
+    let (one, two) = (home.path().join("one"), home.path().join("two"));
+    let none = Sessions::new().amplifier(&one).claude_code(&two);
+    let said = format!("no sessions found in {} or {}", one.display(), two.display());
+    assert_eq!(notes(&none, &|_| {}), said);
+    assert_eq!(notes(&none, &|query| query.project = Some("app".to_owned())), said);
+    let found = none.search(&SearchQuery::new("x"), &watch()).unwrap();
+    assert_eq!(found.notes, [said]);
+    assert!(sessions.search(&SearchQuery::new("x"), &watch()).unwrap().notes.is_empty());
+    let mut query = ListQuery::default();
+    query.project = Some(" ".to_owned());
+    assert_eq!(sessions.list(&query, &watch()).unwrap_err().kind(), ErrorKind::Request);
+}
+
+#[test]
+fn a_folder_without_session_files_is_not_a_session() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("notes.txt"), "").unwrap();
+    for error in [Session::open(home.path()).unwrap_err(), Sessions::open(home.path()).map(drop).unwrap_err()]
+    {
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(
+            error.to_string().contains("without metadata.json, transcript.jsonl and events.jsonl"),
+            "{error}"
+        );
+    }
+    for name in ["metadata.json", "transcript.jsonl", "events.jsonl"] {
+        fs::write(home.path().join(name), "").unwrap();
+        assert!(Session::open(home.path()).is_ok(), "{name}");
+        fs::remove_file(home.path().join(name)).unwrap();
+    }
+}
+
+#[test]
+fn a_copied_file_of_another_program_is_refused_with_true_advice() {
+    let home = tempfile::tempdir().unwrap();
+    let copy = home.path().join("copy.jsonl");
+    fs::write(
+        &copy,
+        "{\"type\":\"user\",\"sessionId\":\"s\",\"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n",
+    )
+    .unwrap();
+    let (sessions, session) = Sessions::open(&copy).unwrap();
+    let error = sessions.repair(&session, false, &watch()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    let said = error.to_string();
+    assert!(said.contains("a file of Claude Code") && said.contains("copies as well"), "{said}");
+    assert!(!said.contains("work on the copy"), "{said}");
+}
+
+/// No question and no change waits for a writer at the other end of a pipe.
+#[test]
+fn files_that_are_not_regular_are_refused_at_once() {
+    let names = ["metadata.json", "transcript.jsonl", "events.jsonl"];
+    for name in names {
+        for kind in ["pipe", "folder", "socket"] {
+            let home = Home::new();
+            home.turns("s", 2);
+            let path = home.folder("s").join(name);
+            fs::remove_file(&path).unwrap();
+            let socket = match kind {
+                "pipe" => {
+                    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+                    None
+                }
+                "folder" => fs::create_dir(&path).map(|()| None).unwrap(),
+                _ => Some(std::os::unix::net::UnixListener::bind(&path).unwrap()),
+            };
+            let (send, receive) = std::sync::mpsc::channel();
+            let all = home.sessions.clone();
+            std::thread::spawn(move || {
+                let one = all.find("s").unwrap();
+                let refused = asked_in_every_way(&all, &one);
+                send.send(refused).unwrap();
+            });
+            let refused = receive.recv_timeout(std::time::Duration::from_secs(20));
+            let refused = refused.unwrap_or_else(|_| panic!("{kind} as {name}: something waits"));
+            assert!(
+                refused.iter().any(|text| text.contains("regular file") || text.contains("a folder")),
+                "{name}, {kind}: {refused:?}"
+            );
+            drop(socket);
+        }
+    }
+}
+
+/// What is said of a session by every question and change.
+fn asked_in_every_way(all: &Sessions, one: &Session) -> Vec<String> {
+    let watch = watch();
+    let mut get = GetQuery::default();
+    (get.transcript, get.events_summary) = (Some(TranscriptQuery::default()), true);
+    let mut rewind = RewindQuery::default();
+    (rewind.to_turn, rewind.dry_run) = (Some(1), false);
+    let mut query = AggregateQuery::default();
+    "duration_ms".clone_into(&mut query.field);
+    let problems = |problem: Option<String>| problem.into_iter();
+    let mut said = Vec::new();
+    said.extend(problems(all.list(&ListQuery::default(), &watch).unwrap().sessions.remove(0).problem));
+    said.extend(all.search(&SearchQuery::new("question"), &watch).unwrap().problems);
+    said.extend(one.get(&get, &watch).unwrap().problems);
+    let results = [
+        one.get_events(&EventQuery::default(), &watch).map(drop),
+        one.summary(&watch).map(drop),
+        one.errors(Page::default(), &watch).map(drop),
+        one.timeline(Page::default(), &watch).map(drop),
+        one.aggregate(&query, &watch).map(drop),
+        all.usage(one, &watch).map(drop),
+        one.diagnose(&watch).map(drop),
+        all.repair(one, false, &watch).map(drop),
+        all.rewind(one, &rewind, &watch).map(drop),
+        all.undo(one, &watch).map(drop),
+    ];
+    said.extend(results.into_iter().filter_map(|result| result.err().map(|error| error.to_string())));
+    said
 }

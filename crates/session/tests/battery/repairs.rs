@@ -2,7 +2,7 @@
 
 use trommel_session::{Diagnosis, ErrorKind, Session};
 
-use crate::support::{Home, read, watch};
+use crate::support::{Claude, Home, read, watch};
 
 const USER: &str = r#"{"role":"user","content":"u"}"#;
 const CALL: &str = r#"{"role":"assistant","content":"","tool_calls":[{"id":"a","tool":"ls","arguments":{}},{"id":"b","tool":"cat","arguments":{}}]}"#;
@@ -136,4 +136,55 @@ fn ids_may_be_used_again() {
     assert_eq!(repaired(&home, &lines), [names, names].concat());
     // A result of a call that is lost belongs to none that has its own.
     assert_eq!(diagnose(&home, &[A, USER, CALL, A, B, ANSWER]).status, "healthy");
+}
+
+/// Claude Code writes a record for each part of a response: parallel calls come before the result of the first.
+#[test]
+fn parallel_calls_of_one_response_are_healthy() {
+    let claude = Claude::new();
+    let user = r#"{"type":"user","message":{"role":"user","content":"u"}}"#;
+    let call = |message: &str, id: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"{message}","role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Bash","input":{{}}}}]}}}}"#
+        )
+    };
+    let result = |id: &str| {
+        format!(
+            r#"{{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"r"}}]}}}}"#
+        )
+    };
+    let answer = r#"{"type":"assistant","message":{"id":"m9","role":"assistant","content":[{"type":"text","text":"x"}]}}"#;
+    let mut lines = vec![
+        user.to_owned(),
+        call("m1", "t2"),
+        call("m1", "t3"),
+        result("t2"),
+        result("t3"),
+        answer.to_owned(),
+    ];
+    let found = claude.write("s", &lines).diagnose(&watch()).unwrap();
+    assert_eq!((found.status, found.recommended_action), ("healthy", "none"), "{found:?}");
+    // A part may be written twice, and a user may end a turn.
+    lines.insert(2, call("m1", "t2"));
+    assert_eq!(claude.write("s", &lines).diagnose(&watch()).unwrap().status, "healthy");
+    lines.remove(2);
+    let ended = r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t3","content":"r"},{"type":"text","text":"[Request interrupted by user for tool use]"}]}}"#;
+    let interrupted = [&lines[..4], &[ended.to_owned(), user.to_owned(), answer.to_owned()]].concat();
+    assert_eq!(claude.write("s", &interrupted).diagnose(&watch()).unwrap().status, "healthy");
+    // Another response does close the calls of the one before.
+    lines[2] = call("m2", "t3");
+    let found = claude.write("s", &lines).diagnose(&watch()).unwrap();
+    assert_eq!((found.status, found.recommended_action), ("broken", "none"), "repair changes no such file");
+    assert_eq!(found.misplaced_tool_ids, ["t2"]);
+}
+
+#[test]
+fn unreadable_records_are_part_of_the_status() {
+    let home = Home::new();
+    let found = diagnose(&home, &[USER, "{\"role\": ", ANSWER]);
+    assert_eq!((found.status, &*found.failure_modes), ("damaged", &["unreadable_records"][..]));
+    assert_eq!((found.recommended_action, found.damage.count), ("restore", 1));
+    let found = diagnose(&home, &[USER, "x", CALL, A, B]);
+    assert_eq!((found.status, found.recommended_action), ("broken", "repair"));
+    assert_eq!(found.failure_modes, ["incomplete_assistant_turn", "unreadable_records"]);
 }

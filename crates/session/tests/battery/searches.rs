@@ -2,7 +2,7 @@
 
 use trommel_session::{ErrorKind, Matches, Scope, SearchQuery};
 
-use crate::support::{Home, watch};
+use crate::support::{Claude, Home, Written, watch};
 
 fn search(home: &Home, text: &str, change: impl FnOnce(&mut SearchQuery)) -> Matches {
     let mut query = SearchQuery::new(text);
@@ -99,9 +99,64 @@ fn what_is_damaged_hides_nothing() {
 fn r45_wrong_searches_are_explained() {
     let home = Home::new();
     let long = "x".repeat(501);
-    for (text, says) in [("  ", "say what to search for"), (&*long, "search for a part")] {
+    for (text, says) in [("  ", "pass a word to search for"), (&*long, "search for a part")] {
         let error = home.sessions.search(&SearchQuery::new(text), &watch()).unwrap_err();
         assert!(error.kind() == ErrorKind::Request && error.to_string().contains(says), "{error}");
     }
-    assert!(Scope::parse("events").unwrap_err().to_string().contains("metadata, transcript or all"));
+    assert_eq!(Scope::parse("events").unwrap(), Scope::Events);
+    let error = Scope::parse("titles").unwrap_err().to_string();
+    assert!(error.contains("metadata, transcript, events or all"), "{error}");
+}
+
+#[test]
+fn hits_a_tool_result_of_claude_code_once() {
+    let claude = Claude::new();
+    let user = r#"{"type":"user","cwd":"/home/u/needle","sessionId":"s","timestamp":"2026-03-01T09:00:00Z","message":{"role":"user","content":"hi"}}"#;
+    let result = |content: &str| {
+        format!(
+            r#"{{"type":"user","cwd":"/home/u/needle","timestamp":"2026-03-01T09:00:02Z","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":"{content}"}}]}},"toolUseResult":{{"stdout":"a needle"}}}}"#
+        )
+    };
+    let progress = r#"{"type":"progress","data":{"output":"a needle"}}"#.to_owned();
+    claude.write("s", &[user.to_owned(), result("a needle"), progress, result("cut")]);
+    claude.write("s/subagents/agent-1", &[user.replace("hi", "my needle").replace("9:00:00", "8:00:00")]);
+    let mut query = SearchQuery::new("needle");
+    query.scope = Scope::Transcript;
+    let found = claude.sessions.search(&query, &watch()).unwrap();
+    let rows = found
+        .matches
+        .iter()
+        .map(|row| (&*row.session_id, row.line_number, &*row.field, row.role.as_deref(), row.turn));
+    let expected = [
+        ("s", Some(2), "message.content.content", Some("tool"), Some(1)),
+        ("s", Some(4), "toolUseResult.stdout", Some("tool"), Some(1)),
+        ("agent-1", Some(1), "message.content", Some("user"), Some(1)),
+    ];
+    assert_eq!(rows.collect::<Vec<_>>(), expected);
+    assert_eq!(found.matches[0].ts.as_deref(), Some("2026-03-01T09:00:02Z"));
+    query.scope = Scope::Metadata;
+    let found = claude.sessions.search(&query, &watch()).unwrap();
+    let fields = found.matches.iter().map(|row| (&*row.session_id, &*row.field)).collect::<Vec<_>>();
+    assert_eq!(fields, [("s", "cwd"), ("agent-1", "cwd")]);
+}
+
+#[test]
+fn events_are_searched() {
+    let home = Home::new();
+    let mut written = Written::turns(1);
+    written.event(1, 9_000, "tool:error", r#""error":{"type":"E","msg":"Boom: no 3"}"#);
+    home.write("s", "transcript.jsonl", &written.transcript).write("s", "events.jsonl", &written.events);
+    home.metadata("s", "");
+    for scope in [Scope::All, Scope::Events] {
+        let found = search(&home, "boom: no 3", |query| query.scope = scope);
+        let row = &found.matches[0];
+        assert_eq!((found.total_count, row.match_type, &*row.field), (1, "event", "data.error.msg"));
+        assert_eq!((row.event.as_deref(), row.line_number), (Some("tool:error"), Some(9)));
+        assert_eq!(row.ts.as_deref(), Some("2026-03-01T09:01:09Z"));
+    }
+    assert_eq!(search(&home, "boom", |query| query.scope = Scope::Transcript).total_count, 0);
+    // What is in a message is found there, and in the events that repeat it when those are asked for.
+    let types = |found: Matches| found.matches.iter().map(|row| row.match_type).collect::<Vec<_>>();
+    assert_eq!(types(search(&home, "question 1", |_| {})), ["transcript"]);
+    assert_eq!(types(search(&home, "question 1", |query| query.scope = Scope::Events)), ["event"]);
 }

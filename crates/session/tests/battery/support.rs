@@ -57,6 +57,32 @@ impl Home {
     }
 }
 
+/// A folder with sessions of Claude Code in it, and the time that it is.
+pub(crate) struct Claude {
+    root: tempfile::TempDir,
+    pub(crate) sessions: Sessions,
+}
+
+impl Claude {
+    pub(crate) fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let sessions = Sessions::new().at("2026-03-04T12:00[UTC]".parse().unwrap()).claude_code(root.path());
+        Self { root, sessions }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join("projects").join(PROJECT).join(format!("{name}.jsonl"))
+    }
+
+    /// Writes the log of a session or sub-agent, and finds it.
+    pub(crate) fn write(&self, name: &str, lines: &[String]) -> Session {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
+        self.sessions.find(path.file_stem().unwrap().to_str().unwrap()).unwrap()
+    }
+}
+
 pub(crate) fn read(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap_or_default()
 }

@@ -55,8 +55,13 @@ fn long_messages_are_cut_and_say_so() {
     query.max_text = 5;
     let page = home.find("s").messages(&query, &watch()).unwrap();
     assert_eq!(page.messages[0].content, "ééééé…");
-    query.max_text = 1_000_000;
-    assert_eq!(home.find("s").messages(&query, &watch()).unwrap_err().kind(), ErrorKind::Request);
+    // A page has a million characters, unless a message is to be whole.
+    query.max_text = 10_000_000;
+    let page = home.find("s").messages(&query, &watch()).unwrap();
+    assert!(page.messages[0].content.chars().count() < 1_000_000);
+    query.whole_messages = true;
+    let page = home.find("s").messages(&query, &watch()).unwrap();
+    assert!(page.messages[0].content == long && page.messages[0].content_chars.is_none());
 }
 
 #[test]

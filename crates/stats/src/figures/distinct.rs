@@ -26,6 +26,15 @@ pub struct Distinct {
     cap: usize,
     precision: u8,
     values: Values,
+    /// Values observed. The stored form does without it: there the number of scalars of a path bounds the estimate.
+    #[cfg_attr(feature = "serde", serde(skip, default = "unknown"))]
+    observed: u64,
+}
+
+/// No bound is known after the values were stored.
+#[cfg(feature = "serde")]
+const fn unknown() -> u64 {
+    u64::MAX
 }
 
 #[derive(Clone, Debug)]
@@ -44,7 +53,8 @@ impl Default for Distinct {
 impl Distinct {
     /// An empty counter that is exact up to `cap` different values (at least 16).
     pub fn with_cap(cap: usize) -> Self {
-        Self { cap: cap.max(MIN_CAP), precision: DEFAULT_PRECISION, values: Values::Exact(BTreeSet::new()) }
+        let values = Values::Exact(BTreeSet::new());
+        Self { cap: cap.max(MIN_CAP), precision: DEFAULT_PRECISION, values, observed: 0 }
     }
 
     /// Adds a value.
@@ -55,6 +65,11 @@ impl Distinct {
     }
 
     pub(crate) fn observe_fingerprint(&mut self, fingerprint: u64) {
+        self.observed = self.observed.saturating_add(1);
+        self.add(fingerprint);
+    }
+
+    fn add(&mut self, fingerprint: u64) {
         match &mut self.values {
             Values::Exact(values) => {
                 values.insert(fingerprint);
@@ -99,6 +114,7 @@ impl Accumulator for Distinct {
     type Summary = DistinctSummary;
 
     fn merge(&mut self, mut other: Self) {
+        let observed = self.observed.saturating_add(other.observed);
         self.lower_cap(other.cap, other.precision);
         other.lower_cap(self.cap, self.precision);
         if matches!(self.values, Values::Exact(_)) {
@@ -108,22 +124,31 @@ impl Accumulator for Distinct {
             (Values::Sketch(sketch), Values::Sketch(other)) => sketch.merge(other),
             (_, Values::Exact(values)) => {
                 for value in values {
-                    self.observe_fingerprint(value);
+                    self.add(value);
                 }
             }
             // Swapped above: an exact state is merged into a sketch, never the other way round.
             (Values::Exact(_), Values::Sketch(_)) => {}
         }
+        self.observed = observed;
     }
 
     fn summary(&self) -> DistinctSummary {
+        self.summary_among(self.observed)
+    }
+}
+
+impl Distinct {
+    /// The summary, where `observed` values are known to have been observed: there are at most as many different ones. The true
+    /// number lies below that bound too, so lowering an estimate to it brings the two closer, and the stated error holds.
+    pub(crate) fn summary_among(&self, observed: u64) -> DistinctSummary {
         match &self.values {
             Values::Exact(values) => {
                 DistinctSummary { count: values.len() as u64, approximate: false, relative_error: None }
             }
             Values::Sketch(sketch) => DistinctSummary {
-                // More than the cap is certain.
-                count: (sketch.estimate().round() as u64).max(self.cap as u64 + 1),
+                // More than the cap is certain, as is no more than there were values.
+                count: (sketch.estimate().round() as u64).min(observed).max(self.cap as u64 + 1),
                 approximate: true,
                 relative_error: Some(SURE * sketch.standard_error()),
             },

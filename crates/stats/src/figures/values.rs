@@ -82,7 +82,7 @@ impl Values {
             quantiles: (numbers.count > 0).then(|| self.quantiles.summary()),
             numbers: (numbers.count > 0).then_some(numbers),
             strings: (lengths.count > 0).then_some(lengths),
-            distinct: self.distinct.summary(),
+            distinct: self.distinct.summary_among(self.count.saturating_sub(self.uncompared)),
             frequent: self.frequent.summary(),
             long_strings: self.uncompared,
         }

@@ -33,7 +33,7 @@ struct Change {
     work: fn(&Store) -> Result<()>,
 }
 
-fn put(store: &Store, id: &str, created_at: i64, payload: &[u8]) -> Result<()> {
+pub(super) fn put(store: &Store, id: &str, created_at: i64, payload: &[u8]) -> Result<()> {
     let mut origin = Origin::of("tool");
     (origin.id, origin.created_at) = (Some(id.into()), Some(created_at));
     let mut put = store.put(origin)?;
@@ -183,12 +183,17 @@ fn r17_every_operation_may_find_the_disk_full() {
     let store = prepared(&folder.path().join("store"), &change);
     let writes =
         |at| failing::<Op, _>(at, Fails::Once, Errno::NOSPC.raw_os_error(), || (change.work)(&store));
+    // The first time makes the folder, and all later ones do the same operations.
+    for _ in 0..2 {
+        writes(u64::MAX).0.unwrap();
+        store.delete("new-one").unwrap();
+    }
     let (_, operations) = writes(u64::MAX);
     store.delete("new-one").unwrap();
     for (at, (op, _)) in operations.iter().enumerate() {
         if matches!(op, Op::Write | Op::Sync | Op::SyncFolder | Op::Rename) {
             let (failed, _) = writes(at as u64);
-            let error = failed.unwrap_err();
+            let error = failed.expect_err(&format!("{op:?} at {at} of {operations:?}"));
             assert_eq!(error.kind(), ErrorKind::Full, "{op:?}");
             assert!(
                 error.path().is_some() && error.bytes_needed().is_some_and(|bytes| bytes >= 256 << 10),

@@ -55,8 +55,8 @@ fn r45_errors_teach() {
         "exists: there is an output output-1 already, and outputs never change: use another id",
         "corrupt: the metadata of output output-3 is damaged (it is not as it was sealed); its payload may be whole: copy it \
          out of the store, then delete the output",
-        "not_json: output output-2 is text, no JSON (not a word of JSON at byte 0 (line 1, column 1); the words are true, \
-         false and null, in lower case): read it page by page instead",
+        "not_json: output output-2 is text, no JSON (not a JSON literal at byte 0 (line 1, column 1); the literals are \
+         true, false, and null, in lower case): read it page by page instead",
         "filter: `after` (2) is not below `before` (1), so that nothing can lie between: swap them, or leave one out (times \
          up to 100000000000 are seconds, above milliseconds)",
         "invalid: the tool name has 5000 bytes, and may have 1024: use a shorter one",

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
+use trommel::Analysis;
 use trommel_store::{ErrorKind, GcOptions, Limits, Origin, Store, StoreOptions};
 
 use crate::support::{all, bytes_of, child, childs_root, files, named, options, put_as};
@@ -69,17 +70,18 @@ fn childs_work() {
     println!("the disk was filled after {} outputs", stored.len());
 }
 
-/// R17: on a disk that is full the old state is there, space is freed, and the error says what was needed.
-#[test]
-fn r17_a_full_disk_takes_nothing_away() {
+/// Runs a test of this binary in a store on a file system of its own; what it printed, or nothing where none can be mounted.
+#[expect(clippy::print_stdout, reason = "a test that is not run says so")]
+fn on_a_disk(mebibytes: u32, test: &str, envs: &[(&str, &str)]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let disk = folder.path().join("disk");
     std::fs::create_dir(&disk).unwrap();
-    let command = child("full::childs_work", &disk.join("store"));
-    let script = "mount -t tmpfs -o size=8m,mode=700 tmpfs \"$DISK\" || exit 77; exec \"$0\" \"$@\"";
+    let command = child(test, &disk.join("store"));
+    let script = "mount -t tmpfs -o size=\"$SIZE\",mode=700 tmpfs \"$DISK\" || exit 77; exec \"$0\" \"$@\"";
     let mut shell = Command::new("unshare");
     shell.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
-    shell.arg(command.get_program()).args(command.get_args()).env("DISK", &disk);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell.env("DISK", &disk).env("SIZE", format!("{mebibytes}m")).envs(envs.iter().copied());
     shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = shell.output();
     let ran = output.as_ref().is_ok_and(|output| output.status.code() == Some(0));
@@ -91,15 +93,92 @@ fn r17_a_full_disk_takes_nothing_away() {
     });
     if could_not && !ran {
         println!(
-            "not run: no file system of 8 MiB can be mounted here; see the tests of operations that find the disk full"
+            "not run: no file system of {mebibytes} MiB can be mounted here; see the tests of operations that find the disk full"
         );
-        return;
+        return None;
     }
     let output = output.unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(ran, "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    Some(said)
+}
+
+/// R17: on a disk that is full the old state is there, space is freed, and the error says what was needed.
+#[test]
+fn r17_a_full_disk_takes_nothing_away() {
+    let Some(said) = on_a_disk(8, "full::childs_work", &[]) else { return };
     assert!(said.contains("the disk was filled after"), "{said}");
     println!("{}", said.lines().find(|line| line.contains("the disk was filled")).unwrap());
+}
+
+/// Which bytes an output has, and which command comes first, in a child.
+const LENGTH: &str = "TROMMEL_LENGTH_OF_A_CHILD";
+const FIRST: &str = "TROMMEL_FIRST_OF_A_CHILD";
+
+/// R17: a disk without a free byte, filled with small outputs by one process after another: everything but a put works, whichever
+/// command comes first.
+#[test]
+fn r17_space_is_freed_on_a_disk_without_a_free_byte() {
+    for (mebibytes, length) in [(2, "300"), (8, "3000"), (8, "40000")] {
+        for first in ["list", "delete", "gc", "verify", "read"] {
+            let envs = [(LENGTH, length), (FIRST, first)];
+            let Some(said) = on_a_disk(mebibytes, "full::childs_small_outputs", &envs) else { return };
+            assert!(said.contains("the disk is free again"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn childs_small_outputs() {
+    let Some(root) = childs_root() else { return };
+    let length = std::env::var_os(LENGTH).unwrap().into_string().unwrap().parse::<usize>().unwrap();
+    let open = || Store::open(&root, StoreOptions::default()).unwrap();
+    let payload = format!("[{}1]", " ".repeat(length - 3));
+    let mut ids = Vec::new();
+    loop {
+        let id = format!("output-{:05}", ids.len());
+        match open().put_from(named(&id), payload.as_bytes()) {
+            Ok(_) => ids.push(id),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Full, "{error}");
+                break;
+            }
+        }
+    }
+    // Not one byte is left.
+    let mut ballast = std::fs::File::create(root.parent().unwrap().join("ballast")).unwrap();
+    while ballast.write(&[1; 4096]).is_ok_and(|count| count > 0) {}
+    let first = std::env::var_os(FIRST).unwrap().into_string().unwrap();
+    for command in
+        [first.as_str(), "list", "read", "verify", "delete", "list", "delete", "gc", "list", "verify"]
+    {
+        match command {
+            "list" => assert_eq!(open().list(&all()).unwrap().total, ids.len() as u64),
+            "read" => {
+                let store = open();
+                let mut document = store.document(&store.get(&ids[ids.len() - 1]).unwrap()).unwrap();
+                Analysis::new().count("$[*]".parse().unwrap()).run(&mut document).unwrap();
+            }
+            "verify" => assert!(open().verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole()),
+            "delete" => drop(open().delete(&ids.pop().unwrap()).unwrap()),
+            _ => {
+                let mut limits = Limits::default();
+                let going = ids.len() as u64 / 4;
+                limits.count = Some(ids.len() as u64 - going);
+                let mut options = GcOptions::default();
+                options.limits = Some(limits);
+                assert_eq!(open().gc(&options).unwrap().evicted.len() as u64, going);
+                let left = open().list(&all()).unwrap().rows;
+                ids.retain(|id| left.iter().any(|row| row.id == *id));
+            }
+        }
+    }
+    // What was freed can be used.
+    ids.push("another".into());
+    put_as(&open(), named("another"), payload.as_bytes());
+    assert_eq!(open().list(&all()).unwrap().total, ids.len() as u64);
+    assert!(files(&root.join("pending")).is_empty());
+    println!("the disk is free again");
 }
 
 /// R17: a limit to the length of files is met like a full disk.

@@ -3,14 +3,18 @@
 
 mod controls;
 mod crowds;
+mod damages;
 mod errors;
 mod finds;
+mod foreign;
 mod full;
 mod history;
 mod keeps;
 mod kills;
 mod lists;
+mod logs;
 mod many;
+mod mapping;
 mod memory;
 mod modes;
 mod packed;

@@ -29,7 +29,7 @@ fn childs_work() {
 /// R24: files are 0600 and folders 0700, whatever the umask.
 #[test]
 fn r24_modes_do_not_depend_on_the_umask() {
-    for umask in ["000", "077", "022", "027"] {
+    for umask in ["000", "077", "022", "027", "0777", "0700"] {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("a/new/store");
         let command = child("modes::childs_work", &root);

@@ -66,10 +66,6 @@ fn a_damaged_index_is_made_anew() {
         }
         assert!(pages(&home) == before, "{at} {length}");
     }
-    // An index that is a folder is somebody else's.
-    remove_index(home.root());
-    fs::create_dir(&path).unwrap();
-    assert!(Store::open(home.root(), StoreOptions::default()).is_err());
 }
 
 /// Names as they may lie in a folder of payloads.

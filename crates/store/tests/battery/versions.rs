@@ -89,9 +89,13 @@ fn r47_an_index_of_another_version_is_made_anew() {
     let home = Home::new();
     put(&home, "[1]");
     let listed = home.list(&all()).unwrap();
-    for (pragma, value) in
-        [("user_version", 0), ("user_version", 2), ("user_version", -1), ("application_id", 5)]
-    {
+    for (pragma, value) in [
+        ("user_version", 0),
+        ("user_version", 1),
+        ("user_version", 3),
+        ("user_version", -1),
+        ("application_id", 5),
+    ] {
         let index = rusqlite::Connection::open(home.root().join("index.sqlite")).unwrap();
         index.execute_batch("DROP TABLE IF EXISTS shown").unwrap();
         index.pragma_update(None, pragma, value).unwrap();

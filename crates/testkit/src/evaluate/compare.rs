@@ -1,7 +1,8 @@
 //! Comparisons (RFC 9535, section 2.3.5.2.2).
 
+use super::{Duplicates, Evaluation};
 use crate::decimal::Decimal;
-use crate::naive::{Data, Document, ValueId, equal};
+use crate::naive::{Data, Document, ValueId, equal_by};
 use std::borrow::Cow;
 use trommel_query::Comparison;
 
@@ -30,24 +31,35 @@ impl<'a> Operand<'a> {
     }
 }
 
-pub(super) fn compare(document: &Document, left: &Operand<'_>, op: Comparison, right: &Operand<'_>) -> bool {
+pub(super) fn compare(
+    evaluation: Evaluation<'_>,
+    left: &Operand<'_>,
+    op: Comparison,
+    right: &Operand<'_>,
+) -> bool {
     match op {
-        Comparison::Equal => same(document, left, right),
-        Comparison::NotEqual => !same(document, left, right),
+        Comparison::Equal => same(evaluation, left, right),
+        Comparison::NotEqual => !same(evaluation, left, right),
         Comparison::Less => less(left, right),
-        Comparison::LessOrEqual => less(left, right) || same(document, left, right),
+        Comparison::LessOrEqual => less(left, right) || same(evaluation, left, right),
         Comparison::Greater => less(right, left),
-        Comparison::GreaterOrEqual => less(right, left) || same(document, left, right),
+        Comparison::GreaterOrEqual => less(right, left) || same(evaluation, left, right),
     }
 }
 
-fn same(document: &Document, left: &Operand<'_>, right: &Operand<'_>) -> bool {
+fn same(
+    Evaluation { document, duplicates }: Evaluation<'_>,
+    left: &Operand<'_>,
+    right: &Operand<'_>,
+) -> bool {
     match (left, right) {
         (Operand::Nothing, Operand::Nothing) | (Operand::Null, Operand::Null) => true,
         (Operand::Bool(left), Operand::Bool(right)) => left == right,
         (Operand::Number(left), Operand::Number(right)) => left == right,
         (Operand::Text(left), Operand::Text(right)) => left == right,
-        (&Operand::Container(left), &Operand::Container(right)) => equal((document, left), (document, right)),
+        (&Operand::Container(left), &Operand::Container(right)) => {
+            equal_by((document, left), (document, right), duplicates == Duplicates::Last)
+        }
         _ => false,
     }
 }

@@ -14,7 +14,7 @@ impl<'a> Evaluation<'a> {
             Logical::Not(operand) => !self.holds(operand, candidate),
             Logical::Exists(query) => !self.nodes(query, candidate).is_empty(),
             Logical::Compare { left, op, right } => {
-                compare(self.document, &self.operand(left, candidate), *op, &self.operand(right, candidate))
+                compare(self, &self.operand(left, candidate), *op, &self.operand(right, candidate))
             }
             Logical::Matches(matching) => self.matches(matching, candidate),
         }

@@ -27,12 +27,13 @@ impl Evaluation<'_> {
     }
 
     fn named(self, node: ValueId, name: &str) -> Vec<ValueId> {
-        let members = self.document.members(node).iter().filter(|member| member.name == name);
-        let wanted = match self.duplicates {
-            Duplicates::First => 1,
-            Duplicates::All => usize::MAX,
+        let mut members = self.document.members(node).iter().filter(|member| member.name == name);
+        let members: Vec<_> = match self.duplicates {
+            Duplicates::First => members.next().into_iter().collect(),
+            Duplicates::Last => members.next_back().into_iter().collect(),
+            Duplicates::All => members.collect(),
         };
-        members.take(wanted).map(|member| member.value).collect()
+        members.into_iter().map(|member| member.value).collect()
     }
 
     /// The elements at the places that `choose` gives for their number; none if the value is no array.

@@ -47,6 +47,12 @@ pub fn query(seed: u64, document: &Document, wishes: &Wishes) -> String {
     text
 }
 
+/// A random filter, valid and well-typed by RFC 9535, over names and values of the document.
+pub fn filter(seed: u64, document: &Document, wishes: &Wishes) -> String {
+    let (mut random, words) = (Random::new(seed), Words::of(document));
+    Composer { random: &mut random, words: &words, wishes: *wishes }.filter(wishes.filters)
+}
+
 /// What the document offers to ask for.
 pub(super) struct Words {
     pub(super) names: Vec<String>,

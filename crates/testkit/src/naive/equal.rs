@@ -8,6 +8,11 @@ use std::collections::BTreeMap;
 /// value, strings by their characters, arrays element by element, objects without regard to the order of their members.
 /// Of members with one name the first counts.
 pub fn equal(left: (&Document, ValueId), right: (&Document, ValueId)) -> bool {
+    equal_by(left, right, false)
+}
+
+/// The same; with `last`, the last of members with one name counts.
+pub fn equal_by(left: (&Document, ValueId), right: (&Document, ValueId), last: bool) -> bool {
     let mut open = vec![(left.1, right.1)];
     while let Some((a, b)) = open.pop() {
         match (&left.0[a].data, &right.0[b].data) {
@@ -23,7 +28,7 @@ pub fn equal(left: (&Document, ValueId), right: (&Document, ValueId)) -> bool {
                 open.extend(a.iter().copied().zip(b.iter().copied()));
             }
             (Data::Object(a), Data::Object(b)) => {
-                let (a, b) = (by_name(a), by_name(b));
+                let (a, b) = (by_name(a, last), by_name(b, last));
                 if !a.keys().eq(b.keys()) {
                     return false;
                 }
@@ -39,8 +44,15 @@ pub fn equal(left: (&Document, ValueId), right: (&Document, ValueId)) -> bool {
     true
 }
 
-fn by_name(members: &[Member]) -> BTreeMap<&str, ValueId> {
-    members.iter().rev().map(|member| (member.name.as_str(), member.value)).collect()
+fn by_name(members: &[Member], last: bool) -> BTreeMap<&str, ValueId> {
+    let mut values = BTreeMap::new();
+    for member in members {
+        let value = values.entry(member.name.as_str()).or_insert(member.value);
+        if last {
+            *value = member.value;
+        }
+    }
+    values
 }
 
 #[cfg(test)]

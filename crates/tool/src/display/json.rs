@@ -100,9 +100,12 @@ pub(super) fn value(value: &Value) -> String {
     }
 }
 
-/// An object on one line of at most so many characters: whole members as long as they fit, then `...`.
+/// An object on one line of at most `most` characters: whole members as long as they fit, then the beginning of the next one
+/// if it shows enough of its value, then `...`.
 pub(super) fn members(object: &Map<String, Value>, most: usize) -> String {
     const MORE: &str = "...";
+    /// Characters of a value that are worth showing.
+    const LEAST: usize = 8;
     let mut text = "{".to_owned();
     let mut length = 1;
     for (at, (name, value)) in object.iter().enumerate() {
@@ -117,9 +120,11 @@ pub(super) fn members(object: &Map<String, Value>, most: usize) -> String {
             length += count;
             continue;
         }
-        if at == 0 {
-            // So that something of it can be seen.
-            text.extend(member.chars().take(most.saturating_sub(5)));
+        // The mark and the bracket follow.
+        let shown = most.saturating_sub(length + MORE.len() + 1);
+        let of_value = shown.saturating_sub(mark.len() + name.chars().count() + 4);
+        if at == 0 || of_value >= LEAST {
+            text.extend(member.chars().take(shown));
             text.push_str(MORE);
         } else {
             text.push_str(", ");
@@ -158,5 +163,13 @@ mod tests {
         assert_eq!(members(&call, 20), r#"{"file_path": "/...}"#);
         assert_eq!(members(&call, 1_000), inline(&Value::Object(call.clone()).to_string()));
         assert_eq!(members(&Map::new(), 54), "{}");
+        let Value::Object(call) =
+            json!({"id": "ex-1234", "paths": ["$.products[?@.price > 100].name", "$.a"]})
+        else {
+            return;
+        };
+        let shown = members(&call, 54);
+        assert_eq!(shown, r#"{"id": "ex-1234", "paths": ["$.products[?@.price >...}"#);
+        assert_eq!(shown.chars().count(), 54);
     }
 }

@@ -1,10 +1,11 @@
 //! Calls without a result.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::outcome::{causes, command, labelled};
 use super::panel::Section;
-use super::{Look, Outcome, Panel, Show, ValidationFailed, json};
+use super::{Look, Outcome, Panel, Show, ValidationFailed, json as shown};
 use crate::{ErrorKind, Fault, Metadata, ToolError, ToolExecution};
 
 /// A name that no tool has.
@@ -66,8 +67,9 @@ impl Serialize for ExecutionFailed<'_> {
 
 /// A call without a result, in the display that its error's kind asks for.
 ///
-/// In JSON `{tool, kind, message}` and, where there is something to say, `command`, `faults`, `suggestions`, `causes` and
-/// `advice`.
+/// In JSON `{tool, kind, code, message}` and, where there is something to say, `offset`, `suggestion` and `candidates` as in the
+/// result's metadata, and `command`, `faults`, `suggestions`, `causes` and `advice`. Without a code in the metadata the kind
+/// is the code.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem<'a> {
     execution: &'a ToolExecution,
@@ -102,12 +104,12 @@ impl<'a> Problem<'a> {
 
     fn advice(&self, error: &ToolError) -> Vec<String> {
         let metadata = &self.execution.result.metadata;
-        let exit = metadata.get("exit_code").and_then(serde_json::Value::as_i64);
+        let exit = metadata.get("exit_code").and_then(Value::as_i64);
         let exit = exit.map(|code| format!("The command failed with exit code {code}."));
         let given = metadata.get("advice");
         let given =
             given.map(|given| given.as_array().map_or_else(|| std::slice::from_ref(given), Vec::as_slice));
-        let given = given.unwrap_or_default().iter().map(json::value);
+        let given = given.unwrap_or_default().iter().map(shown::value);
         exit.into_iter().chain(error.advice()).chain(given).collect()
     }
 }
@@ -133,7 +135,14 @@ impl Serialize for Problem<'_> {
         struct Fields<'a> {
             tool: &'a str,
             kind: ErrorKind,
+            code: Value,
             message: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            offset: Option<&'a Value>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            suggestion: Option<&'a Value>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            candidates: Option<&'a Value>,
             #[serde(skip_serializing_if = "Option::is_none")]
             command: Option<String>,
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -146,10 +155,15 @@ impl Serialize for Problem<'_> {
             advice: Vec<String>,
         }
         let error = self.error();
+        let metadata = &self.execution.result.metadata;
         let fields = Fields {
             tool: &self.execution.tool_name,
             kind: error.kind,
+            code: metadata.get("code").cloned().unwrap_or_else(|| json!(error.kind)),
             message: &error.message,
+            offset: metadata.get("offset"),
+            suggestion: metadata.get("suggestion"),
+            candidates: metadata.get("candidates"),
             command: command(self.execution, self.tool),
             faults: &error.faults,
             suggestions: &error.suggestions,

@@ -85,7 +85,10 @@ impl Job {
         let result = match (shared.ended(), returned) {
             (Ended::Unheeded, _) => return None,
             (Ended::Stopped(stop), _) => Err(stop.error(&self.context)),
-            (Ended::InTime, Ok(output)) => deliver(stream, output, &mut metadata).map_err(error),
+            (Ended::InTime, Ok(output)) => deliver(stream, output, &mut metadata).map_err(|mut failure| {
+                metadata.append(&mut failure.metadata);
+                error(failure)
+            }),
             // It noticed its deadline before anyone told it.
             (Ended::InTime, Err(failure)) if failure.kind == FailureKind::Cancelled && self.is_late() => {
                 Err(Stop::TimedOut.error(&self.context))

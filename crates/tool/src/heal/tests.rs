@@ -60,6 +60,7 @@ fn texts_become_what_is_wanted() {
         (json!({"nothing": "null"}), json!({"nothing": null})),
         (json!({"nothing": "7"}), json!({"nothing": 7})),
         (json!({"paths": "[\"$.a\", \"$.b\"]"}), json!({"paths": ["$.a", "$.b"]})),
+        (json!({"paths": "$.a"}), json!({"paths": ["$.a"]})),
         (json!({"dollars": ["[\"$.a\", \"$.b\"]"]}), json!({"dollars": ["$.a", "$.b"]})),
         (
             json!({"counts": "[{\"path\": \"$\", \"limit\": \"3\"}]"}),
@@ -108,8 +109,9 @@ fn nothing_is_guessed() {
         json!({"number": "99999999999999999999999"}),
         json!({"boolean": "yes"}),
         json!({"boolean": 1}),
-        json!({"paths": "$.a"}),
         json!({"paths": "{\"a\": 1}"}),
+        json!({"paths": "[$.a"}),
+        json!({"counts": "$.a"}),
         json!({"counts": "[{"}),
         json!({"one": "[\"x\"]"}),
         json!({"form": {"kind": "b", "n": "1"}}),
@@ -266,5 +268,12 @@ proptest! {
         prop_assert_eq!(faults.is_empty(), schema.validator.is_valid(&once));
         prop_assert!(faults.iter().all(|fault| !fault.message.is_empty()));
         told(healed, &Redaction::new());
+    }
+}
+
+#[test]
+fn a_filter_in_brackets_becomes_the_list_of_filters_that_is_wanted() {
+    for text in [" @.n > 1", "[?(@.n > 1)]", " [?@.n]"] {
+        assert_eq!(mended(json!({ "paths": text })), json!({ "paths": [text] }));
     }
 }

@@ -33,6 +33,11 @@ fn r25_secrets_in_texts() {
         ("login --secret \"CANARY", "login --secret [redacted]"),
         (r#"{"password": "CANARY\"#, r#"{"password": "[redacted]""#),
         ("pwd='CANARY", "pwd='[redacted]'"),
+        (r#"$.users[?@.token == "CANARY"].name"#, r#"$.users[?@.token == "[redacted]"].name"#),
+        ("@.password!='CANARY'", "@.password!='[redacted]'"),
+        ("a.org/api_key:CANARY", "a.org/api_key:[redacted]"),
+        ("$TOKEN=CANARY", "$TOKEN=[redacted]"),
+        ("conf/password: CANARY1", "conf/password: [redacted]"),
     ];
     for (given, clean) in cases {
         assert_eq!(text(given), clean);
@@ -48,6 +53,11 @@ fn harmless_texts_stay() {
         "https://example.org:8080/a@b",
         "password: null",
         "the author: somebody",
+        "cannot describe output ../../etc/passwd: `../../etc/passwd` is no id",
+        "there is no output ../../etc/passwd: an id is 1 to 64 letters",
+        "the path `$.token: x` is not valid: unexpected `:` at byte 7",
+        "the path `$.users[*].password: x` is not valid",
+        "nothing is at $.token; the nearest path is `$.tokens`",
         "Invalid type for offset: expected integer",
     ];
     for harmless in texts {

@@ -97,9 +97,9 @@ static LOOKS: LazyLock<Vec<Look>> = LazyLock::new(|| {
         // A name and its value, in whatever notation.
         Look::new(
             concat!(
-                r#"(?i)([a-z0-9_.-]*"#,
+                r#"(?i)([a-z0-9_.$@/-]*"#,
                 stems!(),
-                r#"[a-z0-9_.-]*)(\\*["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*(?:"|\\?\z)|'[^']*(?:'|\z)|\\+"[^"\\]*|[^\s,;&"'\\}\])]+)"#
+                r#"[a-z0-9_.-]*)(\\*["']?\s*(?:[!=]=|[:=])\s*)("(?:[^"\\]|\\.)*(?:"|\\?\z)|'[^']*(?:'|\z)|\\+"[^"\\]*|[^\s,;&"'\\}\])]+)"#
             ),
             Stays::Judged(under_a_name),
         ),
@@ -132,7 +132,10 @@ fn behind_an_option(found: &Captures<'_>, is_secret: IsSecret<'_>) -> Option<Str
 
 fn under_a_name(found: &Captures<'_>, is_secret: IsSecret<'_>) -> Option<String> {
     let (name, value) = (part(found, 1), part(found, 3));
-    let short = name.rsplit('.').next().unwrap_or(name);
+    if is_path(name, part(found, 2), value) {
+        return None;
+    }
+    let short = name.rsplit(['.', '/', '$', '@']).next().unwrap_or(name);
     let bare = value.trim_start_matches('\\').trim_matches(['"', '\'']);
     let is_plain = bare.is_empty() || matches!(bare, "true" | "false" | "null" | "None");
     let counts =
@@ -145,6 +148,15 @@ fn under_a_name(found: &Captures<'_>, is_secret: IsSecret<'_>) -> Option<String>
     let quote = quote.map(String::from).unwrap_or_default();
     let close = if slashes.is_empty() { &*quote } else { "" };
     Some(format!("{name}{}{slashes}{quote}{REDACTED}{close}", part(found, 2)))
+}
+
+/// True if a name is the end of a JSONPath query or of a file's path, and what follows is prose: `$.token: unexpected …`,
+/// `../passwd: no such file`. What a path is compared with or set to stays a secret.
+fn is_path(name: &str, separator: &str, value: &str) -> bool {
+    let is_prose = separator.trim_start().starts_with(':') && separator.ends_with(char::is_whitespace);
+    let is_query = ["$.", "@.", "."].iter().any(|root| name.starts_with(root)) && !name.contains('/');
+    let is_word = || value.bytes().all(|byte| byte.is_ascii_lowercase() || b"./_-`".contains(&byte));
+    is_prose && (is_query || name.contains('/') && is_word())
 }
 
 #[cfg(test)]

@@ -450,7 +450,10 @@ fn displays_have_a_plain_form_and_json() {
     let outcome = serde_json::to_value(Outcome::new(&executions[4], Some(&bash))).unwrap();
     assert_eq!((&outcome["status"], &outcome["command"]), (&json!("timed_out"), &json!("sleep 300")));
     let problem = serde_json::to_value(Problem::new(&executions[2], None)).unwrap();
-    assert_eq!(problem, json!({"tool": "Write", "kind": "failed", "message": "Permission denied"}));
+    assert_eq!(
+        problem,
+        json!({"tool": "Write", "kind": "failed", "code": "failed", "message": "Permission denied"})
+    );
     let context = serde_json::to_value(ContextView::new(&Context::new("/"))).unwrap();
     assert_eq!(context["timeout"], json!(120));
     let not_found = serde_json::to_value(ToolNotFound::new("x", &[])).unwrap();

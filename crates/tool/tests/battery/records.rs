@@ -330,6 +330,22 @@ fn r25_arguments_are_logged_at_debug_only() {
     assert!(lines.join("\n").contains(CANARY));
 }
 
+/// R25: a secret that was passed as the name of a tool is neither logged nor remembered; the name of a tool is.
+#[test]
+fn r25_unknown_names_are_redacted() {
+    const SECRET: &str = "sk-proj-0123456789abcdefghijABCDEFGHIJ";
+    let executor = only(anything("t"), |_| Ok("x".into()));
+    for name in [SECRET.to_owned(), format!("tool {SECRET} x")] {
+        let lines = logged(LevelFilter::TRACE, || drop(executor.call(&name, json!({}), &context())));
+        assert!(lines.iter().any(|line| line.contains("Executing tool: ")), "{lines:?}");
+        assert!(!lines.join("\n").contains(SECRET), "{lines:?}");
+    }
+    let history = serde_json::to_string(&executor.history(10).unwrap()).unwrap();
+    assert!(!history.contains(SECRET) && history.contains(REDACTED), "{history}");
+    let lines = logged(LevelFilter::INFO, || drop(executor.call("t", json!({}), &context())));
+    assert_eq!(lines[0], "INFO  [tools] Executing tool: t");
+}
+
 /// R25: the payload of a short result is not remembered, only its size.
 #[test]
 fn r25_payloads_are_not_remembered() {

@@ -97,7 +97,10 @@ impl Arguments {
         let takes = self.operation.takes();
         match given.iter().find(|(name, given)| *given && !takes.contains(name)) {
             None => Ok(()),
-            Some((name, _)) => Err(refused(format!("it takes no `{name}`, but {}", takes.join(", ")))),
+            Some((name, _)) => {
+                let message = format!("unknown argument `{name}`; it takes {}", takes.join(", "));
+                Err(refused(message, &[name]))
+            }
         }
     }
 
@@ -109,7 +112,10 @@ impl Arguments {
         }
         match self.target.as_deref() {
             Some(name) => Ok((name, self.lifetime()?)),
-            None => Err(refused("pass the buffer's name as `target`; the operation list shows the names")),
+            None => Err(refused(
+                "pass the buffer's name as `target`; the operation list shows the names",
+                &["target"],
+            )),
         }
     }
 
@@ -127,6 +133,7 @@ impl Arguments {
             (None, Some(target), Some(scope)) => Ok((target, scope, None)),
             _ => Err(refused(
                 "pass the pattern as `query` and the buffer as `target`, or the pattern as `target` and the buffer as `scope`",
+                &["query", "target", "scope"],
             )),
         }
     }
@@ -137,7 +144,8 @@ impl Arguments {
         if (self.start_line.is_some() && self.start.is_some())
             || (self.end_line.is_some() && self.end.is_some())
         {
-            return Err(refused("`start` is `start_line`, and `end` is `end_line`: pass one of each"));
+            let message = "`start` is `start_line`, and `end` is `end_line`: pass one of each";
+            return Err(refused(message, &["start", "start_line", "end", "end_line"]));
         }
         match (lines, (self.offset, self.length)) {
             ((Some(start), Some(end)), (None, None)) => Ok(Range::Lines(start, end)),
@@ -145,17 +153,28 @@ impl Arguments {
             ((None, None), (None, None)) => Err(refused(
                 "a buffer is not read as a whole: pass `start_line` and `end_line`, or `offset` and `length`; peek shows how it \
                  begins, search finds places, export writes it to a file",
+                &["start_line", "end_line", "offset", "length"],
             )),
-            ((None, None), _) => Err(refused("`offset` and `length` go together: pass both")),
-            (_, (None, None)) => Err(refused("`start_line` and `end_line` go together: pass both")),
-            _ => Err(refused("pass lines, or `offset` and `length`, and not both")),
+            ((None, None), _) => {
+                Err(refused("`offset` and `length` go together: pass both", &["offset", "length"]))
+            }
+            (_, (None, None)) => Err(refused(
+                "`start_line` and `end_line` go together: pass both",
+                &["start_line", "end_line"],
+            )),
+            _ => Err(refused(
+                "pass lines, or `offset` and `length`, and not both",
+                &["start_line", "end_line", "offset", "length"],
+            )),
         }
     }
 
     /// Where a buffer is exported to.
     pub(super) fn destination(&self) -> Result<&str, Failure> {
         let path = self.destination.as_deref().map(str::trim).filter(|path| !path.is_empty());
-        let path = path.ok_or_else(|| refused("pass the file's path below the root as `destination`"))?;
+        let path = path.ok_or_else(|| {
+            refused("pass the file's path below the root as `destination`", &["destination"])
+        })?;
         Ok(path.strip_prefix("file:").map_or(path, str::trim))
     }
 }

@@ -10,11 +10,12 @@ use trommel::reader::Validation;
 use trommel::{CountAs, Measure};
 use trommel_tool::{Call, Failure, Metadata, Output, Tool};
 
+use super::filters::Filters;
 use super::job::{Basis, Job};
 use super::page::{Cut, Next, Reason, Sheet};
 use super::source::Source;
 use super::text::{chars, push_string, shown, string};
-use super::{Asked, DEFAULT_CHARS, Shared, metadata, note, warning};
+use super::{Asked, DEFAULT_CHARS, Questioned, Shared, Silence, metadata, note, warning};
 
 /// The tool.
 pub(crate) struct Count {
@@ -26,6 +27,8 @@ pub(crate) struct Count {
 struct Arguments {
     id: String,
     counts: Vec<Counted>,
+    #[serde(default, rename = "where")]
+    filters: Vec<String>,
     max_chars: Option<usize>,
 }
 
@@ -76,9 +79,10 @@ impl Tool for Count {
         let asked = Asked::new(&self.metadata.name, "count in", &arguments.id, max_chars);
         let stored = self.shared.json(asked.doing)?;
         let questions = questions(&self.shared, asked, &arguments.counts)?;
+        let filters = &Filters::new(&self.shared, asked.doing, &arguments.filters)?;
         let mut source = self.shared.open(asked.doing, stored)?;
         let (counted, took) = Job::attend(call, |job| {
-            let counting = Counting { shared: &self.shared, asked, questions: &questions, job };
+            let counting = Counting { shared: &self.shared, asked, questions: &questions, filters, job };
             (counting.answer(&mut source), job.took())
         });
         let (output, basis) = counted?;
@@ -132,6 +136,7 @@ struct Counting<'a> {
     shared: &'a Shared,
     asked: Asked<'a>,
     questions: &'a [Question<'a>],
+    filters: &'a Filters<'a>,
     job: &'a Job,
 }
 
@@ -139,9 +144,12 @@ impl Counting<'_> {
     fn answer(&self, source: &mut Source<'_>) -> Result<(Output, Basis), Failure> {
         let total = source.stored.size_bytes;
         let (counts, basis) = self.counts(source)?;
-        let none = self.questions.iter().zip(&counts).filter(|(_, count)| **count == 0);
-        let none: Vec<(&str, &Query)> = none.map(|(question, _)| (question.path, &*question.query)).collect();
-        let hint = self.shared.hint(source, self.job, "nothing counted at", &none);
+        let all: Vec<_> = self.questions.iter().map(Question::questioned).collect();
+        let none = all.iter().zip(&counts).filter(|(_, count)| **count == 0);
+        let empty: Vec<_> = none.map(|(questioned, _)| *questioned).collect();
+        let silence =
+            Silence { filters: self.filters, all: &all, is_silent: !empty.is_empty(), empty: &empty };
+        let hint = self.shared.hint(source, self.job, &silence);
         let counts = self.questions.iter().map(|question| question.name).zip(counts).collect();
         let warning = warning(hint.as_ref(), self.asked.max_chars);
         self.job.finished(total);
@@ -151,11 +159,12 @@ impl Counting<'_> {
     /// All counts; those that are not known from earlier calls are made in one pass.
     fn counts(&self, source: &mut Source<'_>) -> Result<(Vec<u64>, Basis), Failure> {
         let total = source.stored.size_bytes;
-        let key = |question: &Question<'_>| format!("{} {}", source.stored.digest, question.key);
+        let filters = self.filters.key();
+        let key = |question: &Question<'_>| format!("{} {}{filters}", source.stored.digest, question.key);
         let known: Vec<Option<u64>> =
             self.questions.iter().map(|question| self.shared.counts.get(&key(question))).collect();
         let keys: Vec<String> = self.questions.iter().map(key).collect();
-        let mut analysis = self.job.analysis(source, Validation::Structural);
+        let mut analysis = self.filters.narrow(self.job.analysis(source, Validation::Structural));
         for (question, _) in self.questions.iter().zip(&known).filter(|(_, known)| known.is_none()) {
             analysis = analysis.ask(Measure::Count(question.count()));
         }
@@ -177,6 +186,10 @@ impl Counting<'_> {
 }
 
 impl Question<'_> {
+    fn questioned(&self) -> Questioned<'_> {
+        Questioned::new(self.path, &self.query).filter(self.filter.as_deref(), self.count_as)
+    }
+
     fn count(&self) -> trommel::Count {
         let count = trommel::Count::new((*self.query).clone()).name(self.name).count_as(self.count_as);
         match &self.filter {

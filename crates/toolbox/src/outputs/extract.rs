@@ -18,10 +18,11 @@ use trommel_tool::{Call, Failure, Metadata, Output, Tool};
 
 use super::cursor::Binding;
 use super::failures::place;
+use super::filters::Filters;
 use super::job::{Basis, Job};
 use super::page::Reason;
 use super::source::Source;
-use super::{Asked, DEFAULT_CHARS, Shared, is_cancelled, metadata, note, warning};
+use super::{Asked, DEFAULT_CHARS, Questioned, Shared, Silence, is_cancelled, metadata, note, warning};
 use answer::{Answer, Shape};
 use collect::Collector;
 pub(crate) use collect::of_record;
@@ -40,6 +41,8 @@ struct Arguments {
     flatten: bool,
     #[serde(default)]
     include_paths: bool,
+    #[serde(default, rename = "where")]
+    filters: Vec<String>,
     cursor: Option<String>,
     max_chars: Option<usize>,
 }
@@ -82,6 +85,7 @@ pub(super) struct Request<'a> {
     shape: Shape,
     /// What a path without a match gives, if something was said.
     default: Option<String>,
+    filters: Filters<'a>,
 }
 
 /// One path.
@@ -90,6 +94,12 @@ pub(super) struct Path<'a> {
     query: Arc<Query>,
     /// Whether it is left out, since the same path stands before it: an object has one member of a name.
     again: bool,
+}
+
+impl Path<'_> {
+    fn questioned(&self) -> Questioned<'_> {
+        Questioned::new(self.text, &self.query)
+    }
 }
 
 /// Where an answer begins: the number of a path, and how many of its values are passed over.
@@ -117,13 +127,15 @@ impl<'a> Request<'a> {
             let again = !known.insert(text.as_str()) && shape == Shape::ByPath;
             paths.push(Path { text, query, again });
         }
-        Ok(Self { paths, shape, default })
+        let filters = Filters::new(shared, asked.doing, &arguments.filters)?;
+        Ok(Self { paths, shape, default, filters })
     }
 
     fn binding(&self, binding: Binding) -> Binding {
         let shape = [self.shape.is_flat(), self.shape.has_paths()].map(u8::from);
         let binding = binding.and(shape).and(self.default.as_deref().unwrap_or_default());
-        self.paths.iter().fold(binding, |binding, path| binding.and(path.text))
+        let binding = self.paths.iter().fold(binding, |binding, path| binding.and(path.text));
+        binding.and(self.filters.key())
     }
 
     fn start(&self, asked: Asked<'_>, binding: &Binding) -> Result<Start, Failure> {
@@ -170,8 +182,11 @@ impl Extraction<'_> {
         let is_damaged = end == Some(Reason::Damage) || collector.bad_records > 0;
         let damage = is_damaged.then(|| collector.damage_told(&ran)).flatten();
         let mut answer = Answer::new(self.request, binding, self.start, collector, end);
-        let hint =
-            damage.or_else(|| self.shared.hint(source, self.job, "nothing matches", &answer.missing()));
+        let all: Vec<_> = self.request.paths.iter().map(Path::questioned).collect();
+        let empty = answer.missing();
+        let filters = &self.request.filters;
+        let silence = Silence { filters, all: &all, is_silent: !empty.is_empty(), empty: &empty };
+        let hint = damage.or_else(|| self.shared.hint(source, self.job, &silence));
         answer.warning = warning(hint.as_ref(), self.asked.max_chars).map(str::to_owned);
         self.job.finished(total);
         Ok((self.asked.fit(&answer)?, basis))
@@ -199,7 +214,7 @@ impl Extraction<'_> {
             let extract = trommel::Extract::new((*path.query).clone()).limit(skip.saturating_add(page));
             analysis = analysis.ask(Measure::Extract(extract));
         }
-        analysis.run_with(&mut source.document, collector)
+        self.request.filters.narrow(analysis).run_with(&mut source.document, collector)
     }
 
     /// Why there may be more than was collected, apart from what there is no room for.

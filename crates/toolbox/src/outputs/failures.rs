@@ -70,9 +70,14 @@ impl Doing<'_> {
 
     /// The payload is no JSON.
     pub(crate) fn no_json(self, stored: &Stored) -> Failure {
+        if stored.size_bytes == 0 {
+            return self.refuse("not_json", "it is empty; run the tool again that made it");
+        }
+        // Of a text that begins like JSON it helps to know where it stops being JSON.
+        let is_near = stored.preview.trim_start().starts_with(['{', '[']);
         let because = match &stored.not_json {
-            Some(NotJson { message, .. }) => format!(" ({})", shown(message, QUERY)),
-            None => String::new(),
+            Some(NotJson { message, .. }) if is_near => format!(" ({})", shown(message, QUERY)),
+            _ => String::new(),
         };
         self.refuse(
             "not_json",
@@ -143,8 +148,13 @@ impl Doing<'_> {
     fn not_countable(self, what: &NotCountable) -> Failure {
         let NotCountable { name, wanted, location, kind, instead, .. } = what;
         let (name, location) = (shown(name, QUERY), shown(location, QUERY));
+        let purpose = match *instead {
+            "matches" => "to count the selected values themselves",
+            "array_length" => "to count its elements",
+            _ => "to count its members",
+        };
         let why = format!(
-            "count `{name}`: {location} is of type {}, which has no {wanted}; pass `count_type` {instead} instead",
+            "count `{name}`: {location} is of type {}, which has no {wanted}; pass `count_type` \"{instead}\" {purpose}",
             kind.name()
         );
         self.refuse("not_countable", why).with("location", location).with("count_type", *instead)

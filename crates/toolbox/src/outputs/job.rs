@@ -96,6 +96,11 @@ impl Job {
             })
     }
 
+    /// An analysis of a source that ends with the call and reports nothing.
+    pub(crate) fn quiet_analysis(&self, source: &Source<'_>) -> Analysis {
+        Analysis::new().duplicates(source.duplicates()).cancel_with(&self.cancel)
+    }
+
     /// Does a pass over so many bytes that another one will follow.
     pub(crate) fn first_pass<T>(&self, bytes: u64, pass: impl FnOnce() -> T) -> T {
         self.state.after.store(bytes, Ordering::Relaxed);
@@ -174,7 +179,9 @@ fn watch(flag: &CancelFlag, until: Option<Instant>, state: &State, cancel: &Canc
 /// What an answer rests on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Basis {
-    /// Bytes read for this call; none where the answer was known.
+    /// Passes over the payload; more than one where its size had to be known before.
+    pub(crate) passes: u32,
+    /// Bytes read for this call, of all passes; none where the answer was known.
     pub(crate) read: u64,
     /// Bytes of the payload.
     pub(crate) total: u64,
@@ -188,12 +195,13 @@ pub(crate) struct Basis {
 impl Basis {
     /// An answer that was known, or needs no payload.
     pub(crate) fn known(total: u64) -> Self {
-        Self { read: 0, total, validation: Validation::Structural, exact: true, complete: false }
+        Self { passes: 1, read: 0, total, validation: Validation::Structural, exact: true, complete: false }
     }
 
     /// What an analysis rests on.
     pub(crate) fn of(coverage: &Coverage, total: u64) -> Self {
         Self {
+            passes: 1,
             read: coverage.bytes_read,
             total,
             validation: if coverage.strict { Validation::Strict } else { Validation::Structural },
@@ -206,13 +214,17 @@ impl Basis {
     pub(crate) fn to_json(self, took: Duration) -> Value {
         let validation = if self.validation == Validation::Strict { "strict" } else { "structural" };
         let milliseconds = (took.as_secs_f64() * 1e6).round() / 1e3;
-        json!({
+        let mut coverage = json!({
             "bytes_read": self.read,
             "bytes_total": self.total,
             "validation": validation,
             "exact": self.exact,
             "complete": self.complete,
             "duration_ms": milliseconds,
-        })
+        });
+        if let (Some(members), 2..) = (coverage.as_object_mut(), self.passes) {
+            members.insert("passes".into(), self.passes.into());
+        }
+        coverage
     }
 }

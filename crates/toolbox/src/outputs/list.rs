@@ -6,12 +6,12 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trommel_store::{Filter, Page, Row, SortBy, SortOrder, Summary};
-use trommel_tool::{Call, Failure, Metadata, Output, Tool};
+use trommel_tool::{Call, Failure, Metadata, Output, Tool, nearest};
 
 use super::job::Basis;
 use super::page::{Cut, Next, Reason, Sheet};
-use super::text::{chars, first, safe_json};
-use super::{Asked, DEFAULT_CHARS, Shared, metadata, note};
+use super::text::{chars, first, push_string, safe_json, shown};
+use super::{Asked, DEFAULT_CHARS, Shared, metadata, note, warning};
 
 /// The tool.
 pub(crate) struct List {
@@ -59,6 +59,21 @@ impl List {
     }
 }
 
+impl List {
+    /// What to say of a tool of which no output is stored, with the nearest one of which some are.
+    fn unknown_tool(&self, name: &str) -> Option<String> {
+        const SHOWN: usize = 120;
+        let known =
+            self.shared.store.tool_names().ok().filter(|known| !known.iter().any(|known| known == name))?;
+        let shown_name = shown(name, SHOWN);
+        let nothing = format!("no output of a tool `{shown_name}` is stored");
+        Some(match nearest(name, known.iter().map(String::as_str), 1).first() {
+            Some(near) => format!("{nothing}; the nearest tool name is `{}`", shown(near, SHOWN)),
+            None => nothing,
+        })
+    }
+}
+
 /// Characters of a preview, unless the call says otherwise.
 const PREVIEW: usize = 100;
 
@@ -78,7 +93,12 @@ impl Tool for List {
         let preview = arguments.include_preview.unwrap_or(true);
         let preview = preview.then(|| arguments.preview_length.unwrap_or(PREVIEW));
         note(call, Basis::known(0), started.elapsed());
-        asked.fit(&Listed::new(&page, filter.offset, preview))
+        let mut listed = Listed::new(&page, filter.offset, preview);
+        if page.total == 0 {
+            let told = filter.tool_name.as_deref().and_then(|name| self.unknown_tool(name));
+            listed.warning = warning(told.as_ref(), asked.max_chars).map(str::to_owned);
+        }
+        asked.fit(&listed)
     }
 }
 
@@ -139,6 +159,7 @@ struct Listed {
     total: u64,
     has_more: bool,
     offset: u64,
+    warning: Option<String>,
 }
 
 impl Listed {
@@ -154,6 +175,7 @@ impl Listed {
             total: page.total,
             has_more: page.has_more,
             offset,
+            warning: None,
         }
     }
 }
@@ -179,6 +201,10 @@ impl Sheet for Listed {
         let reason = if left || first.is_some() { Reason::MaxChars } else { Reason::Limit };
         if has_more || first.is_some() {
             Cut { reason, returned, next }.push(&mut out);
+        }
+        if let Some(warning) = &self.warning {
+            out.push_str(r#","warning":"#);
+            push_string(warning, &mut out);
         }
         out.push('}');
         out

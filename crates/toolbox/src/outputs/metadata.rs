@@ -63,8 +63,13 @@ pub(crate) fn extract() -> Metadata {
         }
     });
     let results = Results { properties: results, required: &["extracted"], next: Next::Cursor };
-    let arguments =
-        Arguments { properties, required: &["id", "paths"], cursor: true, default: DEFAULT_CHARS };
+    let arguments = Arguments {
+        properties,
+        required: &["id", "paths"],
+        records: true,
+        cursor: true,
+        default: DEFAULT_CHARS,
+    };
     metadata("tool_outputs.extract", &[first, shape, PATHS], arguments, results)
         .result_mode(ResultMode::Inline)
 }
@@ -123,8 +128,13 @@ pub(crate) fn count() -> Metadata {
         }
     });
     let results = Results { properties: results, required: &["counts"], next: Next::Number };
-    let arguments =
-        Arguments { properties, required: &["id", "counts"], cursor: false, default: DEFAULT_CHARS };
+    let arguments = Arguments {
+        properties,
+        required: &["id", "counts"],
+        records: true,
+        cursor: false,
+        default: DEFAULT_CHARS,
+    };
     metadata("tool_outputs.count", &[first, kinds, PATHS], arguments, results).result_mode(ResultMode::Inline)
 }
 
@@ -193,8 +203,13 @@ pub(crate) fn sample() -> Metadata {
     });
     let required = &["sample", "total_items", "sample_size"];
     let results = Results { properties: results, required, next: Next::Cursor };
-    let arguments =
-        Arguments { properties, required: &["id", "path", "size"], cursor: true, default: DEFAULT_CHARS };
+    let arguments = Arguments {
+        properties,
+        required: &["id", "path", "size"],
+        records: true,
+        cursor: true,
+        default: DEFAULT_CHARS,
+    };
     metadata("tool_outputs.sample", &[first, kinds], arguments, results).result_mode(ResultMode::Auto)
 }
 
@@ -251,7 +266,8 @@ pub(crate) fn read() -> Metadata {
     });
     let required = &["path", "kind", "size", "content"];
     let results = Results { properties: results, required, next: Next::Cursor };
-    let arguments = Arguments { properties, required: &["id"], cursor: true, default: READ_CHARS };
+    let arguments =
+        Arguments { properties, required: &["id"], records: false, cursor: true, default: READ_CHARS };
     metadata("tool_outputs.read", &[first, contents], arguments, results).result_mode(ResultMode::Inline)
 }
 
@@ -259,6 +275,8 @@ pub(crate) fn read() -> Metadata {
 struct Arguments {
     properties: Value,
     required: &'static [&'static str],
+    /// True if the tool takes `where`, filters on records.
+    records: bool,
     cursor: bool,
     /// The usual `max_chars`.
     default: usize,
@@ -286,6 +304,14 @@ fn metadata(name: &str, description: &[&str], arguments: Arguments, results: Res
 impl Arguments {
     fn schema(self) -> Value {
         let mut properties = members(self.properties);
+        if self.records {
+            let filters = json!({
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "Keep the records for which all these filters hold, such as @.level == \"error\""
+            });
+            properties.insert("where".into(), filters);
+        }
         if self.cursor {
             let cursor = json!({
                 "type": "string",

@@ -7,8 +7,9 @@
 //! | `job` | a call at work: its end, its progress, what its answer rests on |
 //! | `source`, `item` | an output opened, and values read from it as a page can hold them |
 //! | `page`, `cursor`, `mark` | how much fits, where it goes on, and what stands for what no page can hold |
-//! | `shape` | the paths there are, for what may have been meant |
+//! | `names` | steps of paths as people write them |
 //! | `cache` | what is known of outputs from earlier calls |
+//! | `filters` | filters on records: what to suggest when they keep nothing |
 //! | `failures` | why there is no answer |
 
 mod cache;
@@ -16,15 +17,16 @@ mod count;
 mod cursor;
 mod extract;
 mod failures;
+mod filters;
 mod item;
 mod job;
 mod list;
 mod mark;
 mod metadata;
+pub(crate) mod names;
 mod page;
 mod read;
 mod sample;
-pub(crate) mod shape;
 pub(crate) mod source;
 mod stats;
 pub(crate) mod text;
@@ -34,10 +36,11 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use trommel::Error;
 use trommel::path::{Logical, ParseError, Query};
-use trommel::reader::{Config, Validation};
+use trommel_hints::{Asked as Questioned, Outline, Spelling};
 use trommel_store::{Kind, Store, Stored};
 use trommel_tool::{Call, Failure, Output, Registry, RegistryError};
 
+pub use filters::{dropped_document, elements_query};
 pub use mark::{Mark, shortened_name};
 pub use text::size;
 
@@ -46,7 +49,6 @@ use cursor::Binding;
 use failures::Doing;
 use job::{Basis, Job};
 use page::{Sheet, TooSmall, fit};
-use shape::Shape;
 use source::Source;
 
 /// Characters of an answer, unless the call says otherwise.
@@ -84,7 +86,7 @@ struct Shared {
     filters: Cache<Arc<Logical>>,
     /// Counts, by output and what was counted.
     counts: Cache<u64>,
-    shapes: Cache<Arc<Shape>>,
+    outlines: Cache<Arc<Outline>>,
     places: Cache<read::Located>,
     drawn: Cache<Arc<sample::Drawn>>,
     described: Cache<Arc<stats::Described>>,
@@ -97,7 +99,7 @@ impl Shared {
             queries: Cache::new(500, 1 << 20),
             filters: Cache::new(500, 1 << 20),
             counts: Cache::new(10_000, 1 << 20),
-            shapes: Cache::new(50, 4 << 20),
+            outlines: Cache::new(50, 4 << 20),
             places: Cache::new(1_000, 1 << 20),
             drawn: Cache::new(50, 4 << 20),
             described: Cache::new(50, 16 << 20),
@@ -130,43 +132,49 @@ impl Shared {
         compiled(&self.filters, text, Query::parse_filter).map_err(|error| doing.query(what, text, &error))
     }
 
-    /// The paths of an output, looked at once.
-    fn shape(&self, source: &Source<'_>, job: &Job) -> Arc<Shape> {
+    /// The names that there are in an output, looked at once.
+    fn outline(&self, source: &Source<'_>, job: &Job) -> Arc<Outline> {
         let key = source.stored.digest.clone();
-        if let Some(known) = self.shapes.get(&key) {
+        if let Some(known) = self.outlines.get(&key) {
             return known;
         }
-        let config = Config::new().validation(Validation::Structural);
-        let looked = source.cursor(&config, job.quiet_monitor()).map(|mut cursor| Shape::of(&mut cursor));
-        let shape = Arc::new(looked.unwrap_or_default());
+        let outline = Arc::new(trommel_hints::outline(&job.quiet_analysis(source), &source.document));
         if !job.is_over() {
-            self.shapes.put(key, Arc::clone(&shape), shape.weight());
+            self.outlines.put(key, Arc::clone(&outline), outline.weight());
         }
-        shape
+        outline
     }
 
-    /// What to say of queries that select nothing: the nearest paths that there are.
-    fn hint(
-        &self,
-        source: &Source<'_>,
-        job: &Job,
-        nothing: &str,
-        queries: &[(&str, &Query)],
-    ) -> Option<String> {
-        const TOLD: usize = 3;
-        const QUERY: usize = 120;
-        if queries.is_empty() {
-            return None;
+    /// What may have been meant by queries that select nothing, and by patterns that are not valid.
+    fn hint(&self, source: &mut Source<'_>, job: &Job, silence: &Silence<'_>) -> Option<String> {
+        const HINTS: usize = 3;
+        const LONGEST: usize = 800;
+        let Silence { filters, all, is_silent, empty } = silence;
+        let patterns = all.iter().flat_map(Questioned::bad_patterns).chain(filters.bad_patterns());
+        let mut hints: Vec<String> = patterns.take(HINTS).collect();
+        let dropped = if *is_silent { filters.warning(self, source, job) } else { None };
+        if dropped.is_none() && !empty.is_empty() {
+            let outline = self.outline(source, job);
+            let empty = empty.get(..HINTS).unwrap_or(empty);
+            let analysis = filters.narrow(job.quiet_analysis(source));
+            let found = trommel_hints::hints(&analysis, &mut source.document, &outline, empty);
+            hints.extend(found.iter().map(|hint| hint.message(Spelling::Arguments)));
         }
-        let shape = self.shape(source, job);
-        let hints = queries.iter().take(TOLD).filter_map(|(text, query)| {
-            let nearest = shape.nearest(query)?;
-            let (text, nearest) = (text::shown(text, QUERY), text::shown(&nearest, QUERY));
-            Some(format!("{nothing} {text}; the nearest path in this output is {nearest}"))
-        });
-        let hints: Vec<String> = hints.collect();
+        hints.extend(dropped);
+        let hints: Vec<String> = hints.iter().map(|hint| text::shown(hint, LONGEST)).collect();
         (!hints.is_empty()).then(|| hints.join("; "))
     }
+}
+
+/// What an answer says nothing about.
+struct Silence<'a> {
+    filters: &'a filters::Filters<'a>,
+    /// Everything that was asked.
+    all: &'a [Questioned<'a>],
+    /// True if the filters may have left nothing.
+    is_silent: bool,
+    /// The queries that select nothing.
+    empty: &'a [Questioned<'a>],
 }
 
 /// What a text says; read once, as long as it is remembered.
@@ -196,7 +204,10 @@ impl<'a> Asked<'a> {
     /// What a call asks of an output.
     fn new(tool: &'a str, verb: &'a str, id: &'a str, max_chars: usize) -> Self {
         let max_chars = max_chars.clamp(LEAST_CHARS, MAX_CHARS);
-        Self { doing: Doing { tool, verb, id: id.trim() }, max_chars, cursor: None }
+        // Documents and the command line name an output `output:ID`.
+        let id = id.trim();
+        let id = id.strip_prefix("output:").unwrap_or(id);
+        Self { doing: Doing { tool, verb, id }, max_chars, cursor: None }
     }
 
     /// What a call asks of the store as a whole.

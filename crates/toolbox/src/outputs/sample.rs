@@ -21,13 +21,14 @@ use trommel_tool::{Call, Failure, Metadata, Output, Tool};
 
 use super::cursor::Binding;
 use super::failures::Doing;
+use super::filters::Filters;
 use super::item::{Item, kind_of};
 use super::job::{Basis, Job};
 use super::mark::Mark;
 use super::page::{Cut, Next, Reason, Sheet};
 use super::source::Source;
 use super::text::push_string;
-use super::{Asked, DEFAULT_CHARS, Shared, metadata, note, warning};
+use super::{Asked, DEFAULT_CHARS, Questioned, Shared, Silence, metadata, note, warning};
 pub(crate) use draw::Drawn;
 use draw::{Group, Picked, Population, Rule, Wanted, draw};
 
@@ -47,6 +48,8 @@ struct Arguments {
     seed: Option<Number>,
     stride: Option<NonZeroU64>,
     strata_path: Option<String>,
+    #[serde(default, rename = "where")]
+    filters: Vec<String>,
     cursor: Option<String>,
     max_chars: Option<usize>,
 }
@@ -84,7 +87,9 @@ impl Tool for Sample {
         let query = self.shared.query(doing, "the path", &arguments.path)?;
         let strata = arguments.strata_path.as_deref();
         let strata = strata.map(|text| self.shared.query(doing, "the strata_path", text)).transpose()?;
+        let filters = &Filters::new(&self.shared, doing, &arguments.filters)?;
         let binding = arguments.binding(Binding::new(&self.metadata.name, &stored.id, &stored.digest));
+        let binding = binding.and(filters.key());
         let start = arguments.start(asked, &binding)?;
         if arguments.is_seeded() {
             call.note("seed", start.seed);
@@ -98,6 +103,7 @@ impl Tool for Sample {
                 arguments: &arguments,
                 query: &query,
                 strata,
+                filters,
                 start,
                 job,
             };
@@ -193,6 +199,7 @@ struct Sampling<'a> {
     arguments: &'a Arguments,
     query: &'a Query,
     strata: Option<&'a Query>,
+    filters: &'a Filters<'a>,
     start: Start,
     job: &'a Job,
 }
@@ -220,13 +227,14 @@ impl Sampling<'_> {
         let Stored { digest, size_bytes, .. } = &source.stored;
         let (digest, total) = (digest.clone(), *size_bytes);
         let (most, seed) = (self.asked.max_chars, self.start.seed);
-        let key = format!("{digest} {most} {seed} {}", self.arguments.question());
+        let filters = self.filters.key();
+        let key = format!("{digest} {most} {seed} {}{filters}", self.arguments.question());
         if let Some(known) = self.shared.drawn.get(&key) {
             return Ok((known, Basis::known(total)));
         }
         let population = self.population(source);
         let count_as = if population == Population::Nodes { CountAs::Matches } else { CountAs::ArrayLength };
-        let length = format!("{digest} {count_as:?} {}", self.query);
+        let length = format!("{digest} {count_as:?} {}{filters}", self.query);
         let mut read = 0;
         let rule = match (self.arguments.strategy, self.arguments.stride, self.strata) {
             (Strategy::Stratified, _, Some(strata)) => Rule::Groups(strata),
@@ -238,8 +246,10 @@ impl Sampling<'_> {
                 Rule::Spread(self.length(source, &length, count_as, &mut read)?)
             }
         };
+        let filter = self.filters.compile(source.duplicates());
         let wanted = Wanted {
             query: self.query,
+            filter: filter.as_ref(),
             population,
             rule,
             size: self.arguments.size,
@@ -248,7 +258,9 @@ impl Sampling<'_> {
             long: most as u64 / 4,
         };
         let drawn = draw(source, self.job, wanted)?;
-        let basis = Basis { read: read + drawn.read, complete: drawn.read >= total, ..Basis::known(total) };
+        let passes = if read > 0 { 2 } else { 1 };
+        let complete = drawn.read >= total;
+        let basis = Basis { passes, read: read + drawn.read, complete, ..Basis::known(total) };
         let weight = length.len();
         self.shared.counts.put(length, drawn.total, weight);
         let drawn = Arc::new(drawn);
@@ -269,7 +281,8 @@ impl Sampling<'_> {
             return Ok(known);
         }
         let count = trommel::Count::new(self.query.clone()).count_as(count_as);
-        let analysis = self.job.analysis(source, Validation::Structural).ask(Measure::Count(count));
+        let analysis = self.filters.narrow(self.job.analysis(source, Validation::Structural));
+        let analysis = analysis.ask(Measure::Count(count));
         let counted = self.job.first_pass(source.stored.size_bytes, || analysis.run(&mut source.document));
         let report = counted.map_err(|error| match error {
             // It is no array: as a sample says it.
@@ -313,18 +326,18 @@ impl Sampling<'_> {
         Ok(())
     }
 
-    fn warning(&self, source: &Source<'_>, drawn: &Drawn) -> Option<String> {
+    fn warning(&self, source: &mut Source<'_>, drawn: &Drawn) -> Option<String> {
+        let questioned = [Questioned::new(&self.arguments.path, self.query)];
+        let is_silent = drawn.total == 0;
+        let empty = if is_silent { &questioned[..] } else { &[] };
+        let silence = Silence { filters: self.filters, all: &questioned, is_silent, empty };
+        let hint = self.shared.hint(source, self.job, &silence);
         let wanted = self.arguments.size.get() as u64;
         if drawn.total >= wanted {
-            return None;
+            return hint;
         }
-        let few = format!("{wanted} asked for, {} there to draw from", drawn.total);
-        if drawn.total > 0 {
-            return Some(few);
-        }
-        let hint =
-            self.shared.hint(source, self.job, "nothing drawn at", &[(&self.arguments.path, self.query)]);
-        Some(hint.map_or(few.clone(), |hint| format!("{few}: {hint}")))
+        let why = hint.unwrap_or_else(|| trommel_hints::few(drawn.total).to_owned());
+        Some(format!("only {} of {wanted} drawn: {why}", drawn.total))
     }
 }
 

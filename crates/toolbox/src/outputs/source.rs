@@ -194,6 +194,9 @@ impl<R: Read + Seek> Window<R> {
     }
 }
 
+#[cfg(all(test, target_os = "linux"))]
+mod mapped;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,31 +212,6 @@ mod tests {
             assert_eq!(window.bytes(span).unwrap(), &bytes[start as usize..end as usize], "{start}..{end}");
         }
         assert!(window.bytes(Span::new(299_990, 300_001)).is_err());
-    }
-
-    /// R7: values that lie far apart do not bring the whole file into memory.
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn places_far_apart_take_no_memory() {
-        // Nothing else in this process maps files of that length.
-        let resident = || {
-            let status = std::fs::read_to_string("/proc/self/status").unwrap();
-            let line = status.lines().find(|line| line.starts_with("RssFile:")).unwrap();
-            line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
-        };
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path().join("store"), trommel_store::StoreOptions::default()).unwrap();
-        let long = b"\"".chain(io::repeat(b'1').take(96 << 20)).chain(&b"\""[..]);
-        let stored = store.put_from(trommel_store::Origin::of("test"), long).unwrap();
-        let source = Source::open(&store, stored).unwrap();
-        let mut values = source.values().unwrap();
-        assert!(matches!(values.0, Bytes::Map(_)));
-        let before = resident();
-        for start in (1..96 << 20).step_by(100_000) {
-            assert_eq!(values.bytes(Span::new(start, start + 5)).unwrap(), b"11111");
-            let now = resident();
-            assert!(now < before + 16 * 1024, "{before} KiB, then {now} KiB");
-        }
     }
 
     #[test]

@@ -12,12 +12,13 @@ use trommel_store::Stored;
 use trommel_tool::{Call, Failure, Metadata, Output, Tool};
 
 use super::cursor::Binding;
+use super::filters::Filters;
 use super::item::Item;
 use super::job::{Basis, Job};
 use super::page::{Cut, Next, Reason, Sheet};
 use super::source::Source;
 use super::text::{chars, push_string, string};
-use super::{Asked, DEFAULT_CHARS, Shared, metadata, note, warning};
+use super::{Asked, DEFAULT_CHARS, Questioned, Shared, Silence, metadata, note, warning};
 pub(crate) use described::Described;
 use described::Section;
 
@@ -40,6 +41,8 @@ struct Arguments {
     paths: Vec<String>,
     #[serde(default)]
     include_values: bool,
+    #[serde(default, rename = "where")]
+    filters: Vec<String>,
     cursor: Option<String>,
     max_chars: Option<usize>,
 }
@@ -72,13 +75,15 @@ impl Tool for Stats {
         let stored = self.shared.json(asked.doing)?;
         let path = |text: &String| self.shared.query(asked.doing, "the path", text);
         let queries = arguments.paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
-        let question = arguments.key(&stored, &queries);
+        let filters = &Filters::new(&self.shared, asked.doing, &arguments.filters)?;
+        let question = arguments.key(&stored, &queries) + &filters.key();
         let binding = Binding::new(&self.metadata.name, &stored.id, &stored.digest).and(&question);
         let from = asked.unit(&binding)?;
         let mut source = self.shared.open(asked.doing, stored)?;
         let (described, took) = Job::attend(call, |job| {
+            let shared = &self.shared;
             let description =
-                Description { shared: &self.shared, asked, arguments: &arguments, queries: &queries, job };
+                Description { shared, asked, arguments: &arguments, queries: &queries, filters, job };
             (description.answer(&mut source, question, from, &binding), job.took())
         });
         let (output, basis) = described?;
@@ -113,6 +118,7 @@ struct Description<'a> {
     asked: Asked<'a>,
     arguments: &'a Arguments,
     queries: &'a [Arc<Query>],
+    filters: &'a Filters<'a>,
     job: &'a Job,
 }
 
@@ -126,14 +132,13 @@ impl Description<'_> {
     ) -> Result<(Output, Basis), Failure> {
         let total = source.stored.size_bytes;
         let (described, basis) = self.described(source, key)?;
-        let none = self.arguments.paths.iter().zip(self.queries).zip(&described.matched);
-        let none: Vec<(&str, &Query)> = none
-            .filter_map(|((text, query), matched)| (!matched).then_some((text.as_str(), &**query)))
-            .collect();
-        let hint = self
-            .shared
-            .hint(source, self.job, "nothing matches", &none)
-            .or_else(|| self.too_long(&described));
+        let all = self.arguments.paths.iter().zip(self.queries);
+        let all: Vec<_> = all.map(|(text, query)| Questioned::new(text, query)).collect();
+        let none = all.iter().zip(&described.matched).filter(|(_, matched)| !**matched);
+        let empty: Vec<_> = none.map(|(questioned, _)| *questioned).collect();
+        let is_silent = !described.matched.contains(&true);
+        let silence = Silence { filters: self.filters, all: &all, is_silent, empty: &empty };
+        let hint = self.shared.hint(source, self.job, &silence).or_else(|| self.too_long(&described));
         let warning = warning(hint.as_ref(), self.asked.max_chars);
         let sheet = Statistics::new(&source.stored, &described, self.asked, (from, binding), warning);
         self.job.finished(total);
@@ -154,7 +159,7 @@ impl Description<'_> {
             let basis = Basis { validation: Validation::Strict, ..Basis::known(total) };
             return Ok((Arc::clone(&known), Basis { exact: known.exact, ..basis }));
         }
-        let analysis = self.job.analysis(source, Validation::Strict);
+        let analysis = self.filters.narrow(self.job.analysis(source, Validation::Strict));
         let report = analysis.ask(self.arguments.measure(self.queries)).run(&mut source.document);
         let report = report.map_err(|error| self.asked.doing.engine(&error))?;
         let answer = report.answers.into_iter().find_map(|answer| match answer {

@@ -19,6 +19,9 @@ pub(super) struct Room {
 }
 
 impl Room {
+    /// For a row that is whole, however long it is. Room that is added to must not overflow.
+    pub(super) const BOUNDLESS: Self = Self { chars: usize::MAX / 2, most: usize::MAX / 2 };
+
     fn too_long(self, chars: usize) -> Failure {
         let advice = if chars <= self.most {
             format!("pass `max_chars` {chars} or more")

@@ -9,10 +9,10 @@ use super::{Bounds, NAME};
 
 const DESCRIPTION: &str = "Look into logs of agents' sessions, however long their lines are, and cut them back or put them right. \
     operation: `list` (sessions by project and day), `get` (what is known of one, with `include_transcript` a page of its \
-    messages), `search` (a text in descriptions and messages; every place, with lines around it), `get_events` (the asked \
+    messages), `search` (a text in descriptions, messages, and events; every place, with its role, turn, and the lines around it), `get_events` (the asked \
     `fields` of events, such as data.model; what an event carries, `data`, is never returned as a whole: ask for what is in it), \
-    `analyze_events` (`analysis_type`: summary, errors, timeline of turns, usage of tokens and tools counted once with \
-    sub-sessions, or aggregate: sum, mean, least and greatest of a numeric `field`, `by` another), `rewind` (to after `to_turn`, \
+    `analyze_events` (`analysis_type`: summary, errors, timeline of turns, usage of tokens (`input` is without \
+    what came from the cache) and tools, counted once with sub-sessions, or aggregate: sum, mean, least and greatest of a numeric `field`, `by` another), `rewind` (to after `to_turn`, \
     from 1, or `to_message`, from 0, or `before_timestamp`), `undo` (the last rewind or repair), `diagnose` and `repair` (calls \
     without results, results out of place, turns without an answer), `sync_status`. `rewind` and `repair` only tell what they \
     would do unless `dry_run` is false; then they make backups first. `session_id` may be how the id begins. Where an answer is \
@@ -41,7 +41,7 @@ fn arguments(bounds: Bounds, is_hybrid: bool) -> Value {
         json!({"type": "string", "enum": operations, "description": "What to do"}),
     );
     let of_sync = if is_hybrid { of_sync() } else { Value::Null };
-    for part in [of_sessions(), of_pages(bounds), of_events(), of_changes(), of_sync] {
+    for part in [of_sessions(bounds), of_pages(bounds), of_events(), of_changes(), of_sync] {
         if let Value::Object(part) = part {
             properties.extend(part);
         }
@@ -49,17 +49,23 @@ fn arguments(bounds: Bounds, is_hybrid: bool) -> Value {
     json!({"type": "object", "properties": properties, "required": ["operation"], "additionalProperties": false})
 }
 
-fn of_sessions() -> Value {
+fn of_sessions(bounds: Bounds) -> Value {
     let string = |description: &str| json!({"type": "string", "description": description});
+    let mut max_text = json!({
+        "type": "integer", "minimum": 0, "default": 1_000, "description": "get: characters of a message at most"
+    });
+    if let (Some(most), Some(max_text)) = (bounds.text, max_text.as_object_mut()) {
+        max_text.insert("maximum".to_owned(), most.into());
+    }
     json!({
         "session_id": string("The session's id, or a beginning that no other has; project/id where two projects have the same"),
-        "project": string("Sessions of this project only, by its name in lists"),
+        "project": string("list, search: sessions of these projects only: a name from lists, a directory, or a part of one, such as app"),
         "date_range": string(
             "Sessions that were there on these days: today, yesterday, this_week, last_week (the seven days before today), \
              last_month, 2026-03-01, or 2026-03-01:2026-03-31 with either end left out"
         ),
         "top_level_only": {
-            "type": "boolean", "default": true, "description": "list: without sessions that others spawned"
+            "type": "boolean", "default": true, "description": "list: without sessions that others spawned, such as sub-agents"
         },
         "include_cloud": {
             "type": "boolean", "default": true,
@@ -67,19 +73,18 @@ fn of_sessions() -> Value {
         },
         "query": string("search: the text, in either case"),
         "scope": {
-            "type": "string", "enum": ["metadata", "transcript", "all"], "default": "all", "description": "search: where"
+            "type": "string", "enum": ["metadata", "transcript", "events", "all"], "default": "all",
+            "description": "search: descriptions, messages, or events; all: events only of sessions where the others have no match"
         },
         "context_lines": {
-            "type": "integer", "minimum": 0, "maximum": 20, "default": 2, "description": "search: lines around a hit"
+            "type": "integer", "minimum": 0, "maximum": 20, "default": 2,
+            "description": "search: lines of the same text around a hit"
         },
         "include_transcript": {"type": "boolean", "default": false, "description": "get: with a page of messages"},
         "include_events_summary": {
             "type": "boolean", "default": false, "description": "get: with counts, times and errors of the events"
         },
-        "max_text": {
-            "type": "integer", "minimum": 0, "maximum": 20_000, "default": 1_000,
-            "description": "get: characters of a message at most"
-        }
+        "max_text": max_text
     })
 }
 
@@ -173,6 +178,10 @@ fn results() -> Value {
             },
             "problems": {
                 "type": "array", "items": {"type": "string"}, "description": "What could not be done, beside what could"
+            },
+            "notes": {
+                "type": "array", "items": {"type": "string"},
+                "description": "list, search: why there is no session; where they were looked for, or the nearest projects"
             },
             "has_more": {"type": "boolean"},
             "truncated": {

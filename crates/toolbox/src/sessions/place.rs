@@ -92,7 +92,13 @@ impl Problems {
         self.0.borrow().clone()
     }
 
+    /// Adds problems, each once: several steps of a call may meet the same.
     pub(super) fn add(&self, problems: impl IntoIterator<Item = String>) {
-        self.0.borrow_mut().extend(problems);
+        let mut known = self.0.borrow_mut();
+        for problem in problems {
+            if !known.contains(&problem) {
+                known.push(problem);
+            }
+        }
     }
 }

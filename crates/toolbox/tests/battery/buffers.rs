@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use trommel_route::{Buffers, Destinations, Files, Origin, Route, Scope, Target};
 use trommel_tool::dialect::Dialect;
-use trommel_tool::{Context, ErrorKind, Executor, Metadata, Registry, ToolResult};
+use trommel_tool::{Context, ErrorKind, Executor, Metadata, Permissions, Registry, ToolResult};
 use trommel_toolbox::{buffers, outputs};
 
 use crate::rules::faults;
@@ -191,7 +191,11 @@ fn r45_requests_that_are_wrong() {
             "range",
             "more than the 8,000",
         ),
-        (json!({"operation": "read", "target": "b", "max_chars": 5}), "range", "it takes no `max_chars`"),
+        (
+            json!({"operation": "read", "target": "b", "max_chars": 5}),
+            "range",
+            "unknown argument `max_chars`",
+        ),
         (json!({"operation": "search", "target": "x"}), "range", "the pattern as `query`"),
         (json!({"operation": "search", "target": "(", "scope": "b"}), "expression", "no regular expression"),
         (json!({"operation": "search", "target": "x*", "scope": "b"}), "expression", "everywhere"),
@@ -207,7 +211,7 @@ fn r45_requests_that_are_wrong() {
             "exists",
             "pass `write_mode`",
         ),
-        (json!({"operation": "list", "target": "b"}), "range", "it takes no `target`"),
+        (json!({"operation": "list", "target": "b"}), "range", "unknown argument `target`"),
     ] {
         let operation = arguments["operation"].as_str().unwrap().to_owned();
         let (message, found) = bench.refused(arguments);
@@ -287,4 +291,53 @@ fn a_damaged_buffer_is_told_in_the_list() {
     assert_eq!((&answer["total"], &answer["buffers"][0]["name"]), (&json!(1), &json!("kept")));
     let told = answer["unreadable"][0].as_str().unwrap();
     assert!(told.contains(&"0".repeat(32)) && told.contains("is damaged"), "{told}");
+}
+
+/// A host lets a step do no more than it names.
+#[test]
+fn exports_are_within_what_is_permitted() {
+    let bench = Bench::new();
+    bench.put("b", Scope::Run, "x");
+    fs::write(bench.folder.path().join("root/there.md"), "mine").unwrap();
+    let tool = bench.executor.registry().get("buffer_ops").unwrap();
+    assert!(tool.within(Permissions::ALL).is_none());
+    let call = |permissions: Permissions, mode: Option<&str>| {
+        let registry = Registry::new();
+        registry.register(tool.within(permissions).unwrap()).unwrap();
+        let mut arguments = json!({"operation": "export", "target": "b", "destination": "there"});
+        if let Some(mode) = mode {
+            arguments["write_mode"] = json!(mode);
+        }
+        Executor::new(Arc::new(registry)).call("buffer_ops", arguments, &Context::new(".")).result
+    };
+    let mut writes = Permissions::NONE;
+    writes.write_files = true;
+    for (permissions, mode, said) in [
+        (Permissions::NONE, Some("append"), "export"),
+        (Permissions::NONE, None, "export"),
+        (writes, Some("replace"), "replace"),
+        (writes, None, "pass `write_mode` append, or new for another name"),
+    ] {
+        let error = call(permissions, mode).error.unwrap();
+        assert!(error.to_string().contains(said), "{mode:?}: {error}");
+    }
+    assert_eq!(fs::read_to_string(bench.folder.path().join("root/there.md")).unwrap(), "mine");
+    assert!(call(writes, Some("append")).success && call(writes, Some("new")).success);
+}
+
+/// Hosts with other spellings of the arguments are told which ones a message is about.
+#[test]
+fn errors_carry_the_arguments_they_are_about() {
+    let bench = Bench::new();
+    bench.put("b", Scope::Run, "x");
+    fs::write(bench.folder.path().join("root/there.md"), "mine").unwrap();
+    for (arguments, names) in [
+        (json!({"operation": "read", "target": "b"}), json!(["start_line", "end_line", "offset", "length"])),
+        (json!({"operation": "peek"}), json!(["target"])),
+        (json!({"operation": "list", "target": "b"}), json!(["target"])),
+        (json!({"operation": "export", "target": "b", "destination": "there"}), json!(["write_mode"])),
+    ] {
+        let result = bench.call(arguments);
+        assert_eq!(result.metadata["arguments"], names, "{:?}", result.error);
+    }
 }

@@ -50,7 +50,7 @@ fn what_cannot_be_counted_is_named_with_what_would_do() {
         bench.error("count", json!({ "id": "counted", "counts": counts }))
     };
     let (error, metadata) = count("$.by", "array_length");
-    let expected = "tool_outputs.count: cannot count in output counted: count `mine`: $['by'] is of type object, which has no array_length; pass `count_type` object_keys instead";
+    let expected = "tool_outputs.count: cannot count in output counted: count `mine`: $['by'] is of type object, which has no array_length; pass `count_type` \"object_keys\" to count its members";
     assert_eq!(error.message, expected);
     assert_eq!(
         (&metadata["code"], &metadata["count_type"]),
@@ -58,7 +58,7 @@ fn what_cannot_be_counted_is_named_with_what_would_do() {
     );
     let (error, _) = count("$.orders[*].total", "object_keys");
     assert!(error.message.contains("$['orders'][0]['total'] is of type number"), "{}", error.message);
-    assert!(error.message.contains("pass `count_type` matches"), "{}", error.message);
+    assert!(error.message.contains("pass `count_type` \"matches\""), "{}", error.message);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_path_that_leads_nowhere_names_the_nearest() {
     let bench = bench();
     let counts = json!([{ "name": "n", "path": "$.order", "count_type": "matches" }]);
     let answer = bench.value("count", json!({ "id": "counted", "counts": counts }));
-    assert_eq!(answer["warning"], "nothing counted at $.order; the nearest path in this output is $.orders");
+    assert_eq!(answer["warning"], "`$.order` selects nothing; the nearest path is `$.orders`");
     let counts = json!([{ "name": "n", "path": "$.orders[?@.total > 9000]", "count_type": "matches" }]);
     let answer = bench.value("count", json!({ "id": "counted", "counts": counts }));
     assert_eq!(answer.get("warning"), None, "there is such a path");

@@ -110,8 +110,7 @@ fn paths_that_lead_nowhere_name_the_nearest() {
     let bench = Bench::new();
     bench.put("near", r#"{"data": {"users": [{"email": "x"}]}}"#);
     let answer = bench.ok("extract", json!({ "id": "near", "paths": ["$.data.user[*].email", "$.data"] }));
-    let expected =
-        "nothing matches $.data.user[*].email; the nearest path in this output is $.data.users[*].email";
+    let expected = "`$.data.user[*].email` selects nothing; the nearest path is `$.data.users[*].email`";
     assert_eq!(answer.value["warning"], expected);
     let answer = bench.ok("extract", json!({ "id": "near", "paths": ["$.entirely.different"] }));
     assert_eq!(answer.value.get("warning"), None);

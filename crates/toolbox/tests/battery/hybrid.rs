@@ -21,7 +21,7 @@ struct Machine {
 impl Machine {
     fn new(shared: &TempDir, name: &str) -> Self {
         let home = shared.path().join(name);
-        let storage = Arc::new(LocalBlockStorage::new(shared.path().join("storage")));
+        let storage = Arc::new(LocalBlockStorage::make(shared.path().join("storage")).unwrap());
         let places = (home.join("amplifier"), home.join("state"));
         let known = Sessions::new().amplifier(&places.0);
         let mut options = HybridOptions::new(known, places, ("ada", name), storage);
@@ -123,6 +123,7 @@ fn out_of_reach_is_told_beside_the_answer() {
     let one = Machine::new(&shared, "one");
     one.write("5d1c", "transcript.jsonl", &said(1));
     // A file where the storage's folder should be.
+    fs::remove_dir_all(shared.path().join("storage")).unwrap();
     fs::write(shared.path().join("storage"), "").unwrap();
     let listed = one.ok(json!({"operation": "list"}));
     assert_eq!((&listed["connected"], &listed["total"]), (&json!(false), &json!(1)));
@@ -168,7 +169,7 @@ fn a_dry_run_tells_how_far_both_sides_are_and_changes_nothing() {
     assert_eq!(would["sessions"][0]["status"], "ahead");
     let would = one.ok(json!({"operation": "sync", "dry_run": true}));
     assert_eq!(would, one.ok(json!({"operation": "sync_status"})));
-    assert!(!shared.path().join("storage").exists(), "nothing was sent");
+    assert!(!shared.path().join("storage/ada").exists(), "nothing was sent");
     assert_eq!(one.ok(of_one(false))["synced"], 1);
     assert_eq!(one.ok(of_one(true))["sessions"][0]["status"], "synced");
 }

@@ -8,6 +8,8 @@ mod damage;
 mod delivery;
 mod errors;
 mod extracts;
+mod filters;
+mod hints;
 #[cfg(feature = "cloud")]
 mod hybrid;
 mod known;

@@ -70,13 +70,13 @@ fn fewer_than_asked_is_said() {
     let answer = bench.value("sample", json!({ "id": "few", "path": "$.a", "size": 5, "seed": 1 }));
     let expected = json!({
         "sample": [1, 2], "total_items": 2, "sample_size": 2, "indices": [0, 1],
-        "warning": "5 asked for, 2 there to draw from"
+        "warning": "only 2 of 5 drawn: there are no more"
     });
     assert_eq!(answer, expected);
     let answer = bench.value("sample", json!({ "id": "few", "path": "$.none", "size": 5 }));
     assert_eq!((&answer["sample"], &answer["total_items"]), (&json!([]), &json!(0)));
     let answer = bench.value("sample", json!({ "id": "few", "path": "$.non", "size": 5 }));
-    let warning = "5 asked for, 0 there to draw from: nothing drawn at $.non; the nearest path in this output is $.none";
+    let warning = "only 0 of 5 drawn: `$.non` selects nothing; the nearest path is `$.none`";
     assert_eq!(answer["warning"], warning);
 }
 

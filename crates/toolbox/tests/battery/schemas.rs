@@ -53,7 +53,7 @@ fn of_extract() {
         "required": ["id", "paths"],
         "additionalProperties": false
     });
-    assert_eq!(without("extract", "args", &["cursor", "max_chars"]), arguments);
+    assert_eq!(without("extract", "args", &["where", "cursor", "max_chars"]), arguments);
     let results = json!({
         "type": "object",
         "properties": {
@@ -99,7 +99,7 @@ fn of_count() {
         "required": ["id", "counts"],
         "additionalProperties": false
     });
-    assert_eq!(without("count", "args", &["max_chars"]), arguments);
+    assert_eq!(without("count", "args", &["where", "max_chars"]), arguments);
     let results = json!({
         "type": "object",
         "properties": {
@@ -135,7 +135,7 @@ fn of_sample() {
         "required": ["id", "path", "size"],
         "additionalProperties": false
     });
-    assert_eq!(without("sample", "args", &["cursor", "max_chars"]), arguments);
+    assert_eq!(without("sample", "args", &["where", "cursor", "max_chars"]), arguments);
     let results = json!({
         "type": "object",
         "properties": {
@@ -178,7 +178,7 @@ fn of_stats() {
         "required": ["id"],
         "additionalProperties": false
     });
-    assert_eq!(without("stats", "args", &["cursor", "max_chars", "include_values"]), arguments);
+    assert_eq!(without("stats", "args", &["where", "cursor", "max_chars", "include_values"]), arguments);
     let integer = json!({ "type": "integer" });
     let string = json!({ "type": "string" });
     let results = json!({

@@ -318,7 +318,7 @@ fn r45_requests_that_are_wrong() {
         (
             json!({"operation": "get", "session_id": "zz"}),
             "not_found",
-            "session get: there is no session zz: `list` shows those there are",
+            "session get: there is no session zz: list all sessions",
         ),
         (json!({"operation": "get", "session_id": ID, "limit": 3}), "request", "pass `include_transcript`"),
         (json!({"operation": "search"}), "request", "session search: pass what to search for as `query`"),

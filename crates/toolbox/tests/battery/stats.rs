@@ -100,7 +100,7 @@ fn a_path_that_leads_nowhere_names_the_nearest() {
     let bench = Bench::new();
     bench.put("near", r#"{"items": [1]}"#);
     let answer = bench.value("stats", json!({ "id": "near", "paths": ["$.itens"] }));
-    assert_eq!(answer["warning"], "nothing matches $.itens; the nearest path in this output is $.items");
+    assert_eq!(answer["warning"], "`$.itens` selects nothing; the nearest path is `$.items`");
     assert_eq!(answer["structure"]["total_values"], 0);
 }
 

@@ -1,7 +1,7 @@
 //! Numbers: of nodes, elements and members, with and without a filter.
 
 use trommel::path::{Duplicates, Logical, Query, Selector};
-use trommel::reader::{Framing, Kind};
+use trommel::reader::{Framing, Kind, Validation};
 use trommel::{Analysis, Count, CountAs, Document, Error, Measure, NotCountable};
 use trommel_testkit::evaluate::Node;
 use trommel_testkit::generate::{self, Random, Shape, Wishes, stream};
@@ -139,7 +139,7 @@ fn what_cannot_be_counted_is_named_with_what_can() {
     let what = refusal(text, "$.a[*]", CountAs::ArrayLength);
     assert_eq!(
         (what.location.as_str(), what.kind, what.wanted, what.instead),
-        ("$['a'][1]", Kind::Object, "array_length", "object_keys")
+        ("$['a'][1]", Kind::Object, "array_length", "matches")
     );
     let what = refusal(text, "$.a[*]", CountAs::ObjectKeys);
     assert_eq!((what.location.as_str(), what.instead), ("$['a'][0]", "array_length"));
@@ -165,8 +165,11 @@ fn what_cannot_be_counted_is_named_with_what_can() {
 #[test]
 fn a_limit_stops_the_count() {
     let text = format!("[{}]", vec!["1"; 5000].join(","));
-    let asked = Count::new(query("$[*]")).limit(7);
-    let report = run_bytes(&count(asked), text.as_bytes()).unwrap();
+    let asked = count(Count::new(query("$[*]")).limit(7));
+    let report = run_bytes(&asked, text.as_bytes()).unwrap();
+    assert_eq!(report.answers[0].count(), Some(7));
+    assert!(report.coverage.bytes_read == text.len() as u64 && report.coverage.complete);
+    let report = run_bytes(&asked.validation(Validation::Structural), text.as_bytes()).unwrap();
     assert_eq!(report.answers[0].count(), Some(7));
     assert!(report.coverage.bytes_read < 20 && !report.coverage.complete, "{:?}", report.coverage);
     let report = run_bytes(&count(Count::new(query("$[*]")).limit(9000)), text.as_bytes()).unwrap();

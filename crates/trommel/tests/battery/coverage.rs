@@ -38,11 +38,11 @@ fn what_was_read_is_said() {
     assert_eq!(facts(coverage), (0, Some(0), 0, true));
 }
 
-/// What is decided is left: the rest is not read, and nothing that is wrong there is found.
+/// Under structural validation a decided document is left: the rest is not read, and no error in it is found.
 #[test]
 fn a_decided_document_is_not_read_on() {
     let text = format!("{{\"a\": [7, {}], \"b\": [nul", "8, ".repeat(100_000) + "9");
-    let first = Analysis::new().extract(query("$.a[0]"));
+    let first = Analysis::new().extract(query("$.a[0]")).validation(Validation::Structural);
     let coverage = covered(&first, &mut Document::from_bytes(text.clone()).framing(Framing::Single));
     assert!(coverage.bytes_read < 100 && !coverage.complete && coverage.records == 1, "{coverage:?}");
     // On a reader no more than the windows needed is taken.
@@ -56,8 +56,10 @@ fn a_decided_document_is_not_read_on() {
     // What may be the first of several records has to be passed over to know; a limit makes it unneeded.
     assert!(first.run(&mut Document::from_bytes(text.clone())).is_err());
     let limited = Analysis::new().ask(Measure::Extract(Extract::new(query("$.a[0]")).limit(1)));
-    let coverage = covered(&limited, &mut Document::from_bytes(text));
+    let loose = limited.clone().validation(Validation::Structural);
+    let coverage = covered(&loose, &mut Document::from_bytes(text.clone()));
     assert!(coverage.bytes_read < 100 && !coverage.complete && coverage.records == 1, "{coverage:?}");
+    assert!(limited.run(&mut Document::from_bytes(text)).is_err());
 }
 
 struct Taken {
@@ -73,11 +75,12 @@ impl std::io::Read for Taken {
     }
 }
 
-/// The rest of a line that is decided is not checked, and the coverage says so; unless every record is checked first.
+/// Under structural validation the rest of a decided line is not checked, and the coverage says so; unless every record is
+/// checked first.
 #[test]
 fn a_decided_line_is_not_checked() {
     let text = "{\"a\": 1, \"b\": nul}\n{\"b\": 2, \"a\": 3}\n";
-    let analysis = Analysis::new().extract(query("$.a"));
+    let analysis = Analysis::new().extract(query("$.a")).validation(Validation::Structural);
     for threads in [1, 2] {
         let analysis = analysis.clone().threads(threads);
         let coverage = covered(&analysis, &mut Document::from_bytes(text).framing(Framing::Lines));

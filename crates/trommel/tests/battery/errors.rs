@@ -51,7 +51,7 @@ fn errors_teach() {
         ),
         (
             of(&stats, "{\"a\": tru}", Framing::Auto),
-            "not a word of JSON at byte 6 (line 1, column 7); the words are true, false and null, in lower case",
+            "not a JSON literal at byte 6 (line 1, column 7); the literals are true, false, and null, in lower case",
         ),
         (
             of(&stats, "1\n[2,\n", Framing::Lines),
@@ -123,7 +123,7 @@ fn what_is_no_file_is_refused() {
     assert!(matches!(error, Error::Open { .. }) && error.to_string().contains("directory"), "{error}");
     let mut empty = Document::open(folder.path()).unwrap();
     assert!(empty.is_empty() && empty.len() == Some(0));
-    assert!(said(Analysis::new().stats().run(&mut empty)).contains("no value"));
+    assert!(said(Analysis::new().stats().run(&mut empty)).contains("the input is empty"));
     for text in [&b"\xFF\xFE[\0]\0"[..], b"\0", b"PK\x03\x04", b"\x7FELF", b"(\xB5/\xFDx", b"\x1F\x8B\x08"] {
         for source in [Source::Bytes, Source::Reads(1)] {
             let ran = Analysis::new().stats().run(&mut source.document(text, Framing::Auto));

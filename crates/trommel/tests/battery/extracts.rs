@@ -12,14 +12,14 @@ use trommel_testkit::naive::parse;
 use crate::support::{Source, Value, cases, nodes, query, run, texts, values};
 
 /// What a seed stands for: an input, its framing, and some queries that have a chance to hit.
-struct Case {
-    text: Vec<u8>,
-    framing: Framing,
-    queries: Vec<trommel::path::Query>,
-    duplicates: bool,
+pub(crate) struct Case {
+    pub(crate) text: Vec<u8>,
+    pub(crate) framing: Framing,
+    pub(crate) queries: Vec<trommel::path::Query>,
+    pub(crate) duplicates: bool,
 }
 
-fn case(seed: u64) -> Case {
+pub(crate) fn case(seed: u64) -> Case {
     let mut random = Random::new(seed);
     let duplicates = random.chance(25);
     let shape = match random.below(4) {

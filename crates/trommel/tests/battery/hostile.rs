@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use trommel::path::Query;
-use trommel::reader::{Framing, Limits};
+use trommel::reader::{Framing, Limits, Validation};
 use trommel::{Analysis, Count, Document, Error, Measure, OnBadRecord, Sample, Stats, Strategy};
 use trommel_testkit::effort::small_stack;
 use trommel_testkit::generate::{Shape, damage, document};
@@ -67,6 +67,30 @@ fn query_bombs_are_refused_at_once() {
         let text = error.to_string();
         assert!(begun.elapsed() < Duration::from_secs(1), "{:?}: {}", begun.elapsed(), &bomb[..20]);
         assert!(text.len() < 2000, "an error repeats a bounded part of the query: {}", text.len());
+    }
+}
+
+/// Names as long as a query may be are found, wherever a window cuts them.
+#[test]
+fn names_of_a_million_characters_are_found() {
+    for length in [65_000, 65_537, 1_000_000] {
+        let name = "k".repeat(length);
+        let text = format!("{{\"{name}x\": 0, \"a\": [{{\"{name}\": 1}}], \"x{name}\": 2, \"{name}\": 3}}");
+        for (asked, expected) in
+            [(format!("$.{name}"), 1), (format!("$..{name}"), 2), (format!("$.a[?@.{name}]"), 1)]
+        {
+            for validation in [Validation::Strict, Validation::Structural] {
+                for source in [Source::Bytes, Source::File, Source::Reads(4096), Source::Gzip] {
+                    let analysis = Analysis::new().validation(validation).count(query(&asked));
+                    let report = analysis.run(&mut source.document(text.as_bytes(), Framing::Auto)).unwrap();
+                    assert_eq!(
+                        report.answers[0].count(),
+                        Some(expected),
+                        "{length}, {source:?}, {validation:?}"
+                    );
+                }
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use trommel::path::Order;
-use trommel::reader::Framing;
+use trommel::reader::{Framing, Validation};
 use trommel::sampler::Seed;
 use trommel::{Analysis, Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
 use trommel_testkit::generate::{self, Random, Shape, Wishes, stream};
@@ -77,6 +77,20 @@ fn a_mix_is_answered_as_its_parts() {
 fn no_question_has_no_answer() {
     let report = Analysis::new().run(&mut trommel::Document::from_bytes("[1, 2]")).unwrap();
     assert!(report.answers.is_empty() && report.coverage.bytes_read < 6);
+}
+
+/// In document order, a value inside a sampled one is handed out before the sampled one's bytes are released.
+#[test]
+fn values_inside_sampled_ones_are_handed_out_before_their_bytes_are_released() {
+    let text = format!("[[[{{\"b\": 17}}]]{}]", ", [0, 1, 2]".repeat(5000));
+    for (sampled, extracted) in [("$[*]", "$..b"), ("$..*", "$[0][0][0].b"), ("$[0]", "$..*[*].b")] {
+        let analysis = Analysis::new().order(Order::Document).window(64).validation(Validation::Structural);
+        let analysis = analysis.sample(Sample::new(query(sampled), size(3))).extract(query(extracted));
+        for source in Source::all() {
+            let (_, memory) = run(&analysis, &mut source.document(text.as_bytes(), Framing::Single)).unwrap();
+            assert_eq!(memory.texts(), ["17"], "{source:?}");
+        }
+    }
 }
 
 /// Hundreds of questions, each of its own query, in one pass.

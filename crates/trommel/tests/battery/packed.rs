@@ -60,6 +60,9 @@ fn a_cut_input_is_an_error() {
         for end in (4..packed.len()).step_by(7) {
             let error = answers(Document::from_bytes(&packed[..end])).unwrap_err();
             assert!(matches!(error, Error::Read { .. }), "{name} cut at {end}: {error}");
+            let format = if name == "gz" { "gzip" } else { "zstd" };
+            let message = format!("the {format} data ends early: the file was cut off");
+            assert!(error.to_string().contains(&message), "{name} cut at {end}: {error}");
         }
     }
 }
@@ -81,6 +84,29 @@ fn a_wrong_checksum_is_an_error() {
     }
     let trailing = [zstd(&text), b"garbage".to_vec()].concat();
     assert!(matches!(answers(Document::from_bytes(trailing)), Err(Error::Read { .. })));
+}
+
+/// R41: zero bytes after a member are padding, between members as at the end.
+#[test]
+fn zero_padding_is_accepted() {
+    let text = stream(5, &Shape::plain(), naive::Framing::Lines, 20);
+    let plain = answers(Document::from_bytes([text.clone(), text.clone()].concat())).unwrap();
+    for (name, pack) in PACKS {
+        for zeros in [1, 7, 512, 100_000] {
+            let padding = vec![0; zeros];
+            let packed = [pack(&text), padding.clone(), pack(&text), padding.clone()].concat();
+            assert_eq!(answers(Document::from_bytes(packed.clone())).unwrap(), plain, "{name}, {zeros}");
+            let reader = Chunks::new(std::io::Cursor::new(packed), &[3, 1]);
+            let document = Document::from_reader(reader).framing(Framing::Lines);
+            assert_eq!(answers(document).unwrap().0, plain.0, "{name}, {zeros}");
+            // Other bytes after it are no padding.
+            let packed = [pack(&text), padding, b"x".to_vec()].concat();
+            assert!(
+                matches!(answers(Document::from_bytes(packed)), Err(Error::Read { .. })),
+                "{name}, {zeros}"
+            );
+        }
+    }
 }
 
 /// R41: any damage gives the right answer or an error.

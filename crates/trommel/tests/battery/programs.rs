@@ -37,7 +37,7 @@ fn a_log_is_tailed() {
     let Some((out, told)) = run("tail_log", &[], log) else { return };
     assert_eq!(out, "0: \"up\"\n3: \"down\"\n");
     assert!(
-        told.starts_with("line 2 left out: not a word of JSON") && told.ends_with("3 lines, 1 bad\n"),
+        told.starts_with("line 2 left out: not a JSON literal") && told.ends_with("3 lines, 1 bad\n"),
         "{told}"
     );
 }

@@ -24,6 +24,11 @@ pub(super) fn done(operation: &Operation, place: &Place, notes: &Notes) -> Optio
             return None;
         }
     };
+    if exchange.create
+        && let Err(error) = cloud.hybrid.make_place()
+    {
+        return Some(Err(error.into()));
+    }
     let id = session.as_deref().unwrap_or_default();
     if let Some(folder) = &exchange.show {
         let written = cloud.hybrid.write_out(id, Path::new(folder), &Watch::new());

@@ -98,6 +98,9 @@ struct Amounts {
     total: Option<u64>,
     total_count: Option<u64>,
     transcript_page: Option<Total>,
+    sessions_searched: Option<u64>,
+    #[serde(default)]
+    notes: Vec<String>,
     truncated: Option<Truncated>,
 }
 
@@ -115,17 +118,22 @@ struct Truncated {
 /// Says what is not shown, or that there is nothing.
 pub(super) fn rest(operation: &Operation, answer: &str, notes: &Notes) {
     let Ok(count) = serde_json::from_str::<Amounts>(answer) else { return };
+    count.notes.iter().for_each(|note| notes.note(&escape::short(note, LONGEST)));
     let page = count.transcript_page.map(|page| page.total_count);
     let Some(total) = count.total.or(count.total_count).or(page) else { return };
     if let Some(Truncated { returned, next }) = count.truncated {
-        notes.note(&format!("{} of {}; --offset {next} goes on", grouped(returned), grouped(total)));
+        notes.note(&format!("{} of {}; next page: --offset {next}", grouped(returned), grouped(total)));
     } else if total == 0 {
-        notes.note(match operation {
-            Operation::List(_) => "no sessions like that; --amplifier and --claude say where to look",
-            Operation::Search(_) => "it is not said in any session that was searched",
-            Operation::Get(_) => "no messages were kept",
-            _ => "there are none",
-        });
+        match (operation, count.sessions_searched) {
+            // Its own notes say why.
+            (Operation::List(_), _) | (Operation::Search(_), Some(0)) => {}
+            (Operation::Search(_), Some(1)) => notes.note("no matches in 1 session"),
+            (Operation::Search(_), searched) => {
+                notes.note(&format!("no matches in {} sessions", grouped(searched.unwrap_or(0))));
+            }
+            (Operation::Get(_), _) => notes.note("no messages were kept"),
+            _ => notes.note("there are none"),
+        }
     }
 }
 

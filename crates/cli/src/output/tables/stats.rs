@@ -4,19 +4,21 @@ use trommel::{PathStats, StatsAnswer};
 use super::values::values;
 use super::{Grid, heading};
 use crate::args::Section;
-use crate::output::size::{formatted, grouped};
+use crate::output::size::{binary, grouped};
 use crate::output::{escape, for_reader, is_coloured, pretty};
 
 /// A description, section by section; of an overview the sections asked for.
-pub(crate) fn stats(file: &str, answer: &StatsAnswer, only: &[Section]) -> String {
+///
+/// `selected_of` is the size of the input if queries select a part of it.
+pub(crate) fn stats(file: &str, answer: &StatsAnswer, only: &[Section], selected_of: Option<u64>) -> String {
     let summary = &answer.summary;
-    let mut sections = vec![heading(&format!(
-        "{}: {} ({} bytes, {} characters)",
-        escape::short(file, 200),
-        formatted(answer.bytes),
-        grouped(answer.bytes),
-        grouped(answer.characters)
-    ))];
+    let size = match selected_of {
+        None => binary(answer.bytes),
+        Some(whole) => format!("selected: {} of {}", binary(answer.bytes), binary(whole)),
+    };
+    let (bytes, characters) = (grouped(answer.bytes), grouped(answer.characters));
+    let title = format!("{}: {size} ({bytes} bytes, {characters} characters)", escape::short(file, 200));
+    let mut sections = vec![heading(&title)];
     if only.is_empty() || only.contains(&Section::Structure) {
         sections.push(structure(&summary.structure, answer.records));
     }
@@ -79,7 +81,7 @@ fn paths(rows: &[PathStats]) -> String {
     let mut grid = Grid::new(&["query", "type", "values", "size"], &[false, false, true, true]);
     for row in rows {
         let structure = &row.summary.structure;
-        let figures = [structure.root_type.to_owned(), grouped(structure.total_values), formatted(row.bytes)];
+        let figures = [structure.root_type.to_owned(), grouped(structure.total_values), binary(row.bytes)];
         grid.row([row.path.clone()].into_iter().chain(figures));
     }
     heading("Queries") + &grid.text()

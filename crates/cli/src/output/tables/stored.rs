@@ -9,7 +9,7 @@ use trommel_store::{Damage, Reason, Rebuilt, Summary, Swept, Verified};
 
 use super::{Grid, heading, on_one_line};
 use crate::output::escape;
-use crate::output::size::{formatted, grouped};
+use crate::output::size::{binary, grouped};
 
 /// Characters of a preview that are shown.
 const PREVIEW: usize = 60;
@@ -58,7 +58,7 @@ pub(crate) fn outputs(rows: &[OutputRow], zone: &TimeZone) -> String {
             escape::short(&row.id, NAME),
             escape::short(&row.tool_name, NAME),
             clock(row.created_at, zone),
-            formatted(row.size_bytes),
+            binary(row.size_bytes),
             row.content(),
         ];
         let preview = row.preview.as_deref().map(|text| on_one_line(text, PREVIEW)).filter(|_| previews);
@@ -84,7 +84,7 @@ pub(crate) fn swept(swept: &Swept) -> String {
                 Reason::Count => "number",
                 _ => "size",
             };
-            grid.row([one.id.clone(), formatted(one.bytes), reason.to_owned()]);
+            grid.row([one.id.clone(), binary(one.bytes), reason.to_owned()]);
         }
         let title = if swept.dry_run { "Outputs that would go" } else { "Outputs that went" };
         sections.push(heading(title) + &grid.text());
@@ -92,16 +92,16 @@ pub(crate) fn swept(swept: &Swept) -> String {
     if !swept.removed.is_empty() {
         let mut grid = Grid::new(&["file", "size"], &[false, true]);
         for one in &swept.removed {
-            grid.row([one.path.display().to_string(), formatted(one.bytes)]);
+            grid.row([one.path.display().to_string(), binary(one.bytes)]);
         }
         let title = if swept.dry_run { "Remains that would go" } else { "Remains that went" };
         sections.push(heading(title) + &grid.text());
     }
     let mut grid = Grid::unnamed(&[false, true]);
     let freed = if swept.dry_run { "would be freed" } else { "freed" };
-    grid.row([freed.into(), formatted(swept.freed_bytes)]);
+    grid.row([freed.into(), binary(swept.freed_bytes)]);
     grid.row(["outputs left".into(), grouped(swept.left_count)]);
-    grid.row(["their size".into(), formatted(swept.left_bytes)]);
+    grid.row(["their size".into(), binary(swept.left_bytes)]);
     for (what, count) in
         [("kept, as pinned", swept.spared_pinned), ("kept, as being read", swept.spared_open)]
     {
@@ -113,18 +113,23 @@ pub(crate) fn swept(swept: &Swept) -> String {
     sections.join("\n")
 }
 
-/// What a verification found.
-pub(crate) fn verified(verified: &Verified, damages: &[Damage]) -> String {
+/// The result of a verification.
+pub(crate) fn verified(verified: &Verified, damages: &[Damage], leftovers: &[Damage]) -> String {
     let mut text = String::new();
-    for damage in damages {
-        let what = damage.id.clone().unwrap_or_else(|| damage.path.display().to_string());
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}: {}", escape::short(&what, NAME), escape::text(&damage.message));
+    for (prefix, found) in [("", damages), ("note: ", leftovers)] {
+        for one in found {
+            let what = one.id.clone().unwrap_or_else(|| one.path.display().to_string());
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{prefix}{}: {}", escape::short(&what, NAME), escape::text(&one.message));
+        }
     }
     let mut grid = Grid::unnamed(&[false, true]);
     grid.row(["outputs".into(), grouped(verified.outputs)]);
-    grid.row(["read".into(), formatted(verified.bytes)]);
+    grid.row(["read".into(), binary(verified.bytes)]);
     grid.row(["damaged".into(), grouped(verified.damaged)]);
+    if verified.strays > 0 {
+        grid.row(["leftovers".into(), grouped(verified.strays)]);
+    }
     text + &grid.text()
 }
 

@@ -66,7 +66,7 @@ fn local_opens_no_storage_and_cloud_names_the_mode_to_use() {
     assert_eq!((&listed["total"], &listed["connected"]), (&0.into(), &false.into()));
     assert!(world.run("two", "sync --apply").failed(2).contains("no storage is named"));
     world.settings("two", "  mode: cloud\n");
-    assert!(world.run("two", "list").failed(2).contains("set it to `hybrid`"));
+    assert!(world.run("two", "sync").failed(2).contains("set it to `hybrid`"));
     for mode in ["  mode: hybrid\n", ""] {
         world.settings("two", mode);
         let listed = world.json("two", "list");
@@ -81,7 +81,7 @@ fn a_filter_without_projects_is_refused() {
     world.settings("one", "  sync: {policy: sync_filter}\n");
     let said = world.run("one", "sync --apply").failed(2);
     assert!(said.contains("session_storage.sync.projects"), "{said}");
-    assert!(!world.0.path("storage").exists(), "nothing was sent");
+    assert!(!world.0.path("storage/ada").exists(), "nothing was sent");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn whoever_is_logged_in_may_be_called_anything() {
     assert_eq!(run(command).json()["synced"], 1);
     assert!(world.0.path("storage").join("DOMAIN-Ada-L").exists());
     world.home_settings("  user_id: Ada L\n");
-    assert!(run(world.at_home("sessions list")).failed(2).contains("cannot be a user"));
+    assert!(run(world.at_home("sessions sync")).failed(2).contains("cannot be a user"));
 }
 
 #[test]
@@ -154,6 +154,6 @@ fn a_model_is_told_of_settings_that_cannot_be() {
     ] {
         let answer: Value = run(world.at_home(&format!("call session '{asked}'"))).json();
         let problem = answer["problems"][0].as_str().unwrap_or_default();
-        assert!(problem.contains("this machine alone") && problem.contains("`hybrid`"), "{answer}");
+        assert!(problem.contains("this machine only") && problem.contains("`hybrid`"), "{answer}");
     }
 }

@@ -1,12 +1,12 @@
 //! Near misses from other dialects: script expressions, `=~`, `in`, `contains`, methods.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use super::operand::nearest_function;
+use super::strings::{call, portable, string_test};
 use super::{Near, Parser, is_blank};
-use crate::display::write_quoted;
 use crate::error::{ParseErrorKind, Suggestion};
-use crate::regexp::Pattern;
 use crate::tree::Literal;
 
 /// A longer list is not turned into comparisons.
@@ -19,15 +19,15 @@ impl<'t> Parser<'t> {
         let in_filter = self.depth > 0;
         let suggestion = match rest.as_bytes() {
             [b'(', ..] if self.shorthand.end == self.at => return self.near_method(),
+            [b'~', ..] | [b'=', b'~', ..] if in_filter => return self.near_regex_match(),
             [b'~' | b'^', ..] => None,
-            [b'=', b'~', ..] if in_filter => return self.near_regex_match(),
             _ if !in_filter => return None,
             _ => {
                 let word = &rest[..rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len())];
                 match word.to_ascii_lowercase().as_str() {
                     "in" => self.one_of(self.at + word.len()),
-                    "contains" => self.containing(self.at + word.len()),
-                    "nin" | "subsetof" | "anyof" | "noneof" | "like" | "size" | "empty" => None,
+                    operator @ ("contains" | "like") => self.tested(operator, self.at + word.len()),
+                    "nin" | "subsetof" | "anyof" | "noneof" | "size" | "empty" => None,
                     _ => return None,
                 }
             }
@@ -49,21 +49,48 @@ impl<'t> Parser<'t> {
         Near { kind: ParseErrorKind::Dialect, span, suggestion }
     }
 
-    /// `@.a.length()` as `length(@.a)`; the parenthesis stands here.
+    /// `@.a.length()` as `length(@.a)`; the parenthesis follows here.
     fn near_method(&self) -> Option<Near> {
         let name = self.text.get(self.shorthand.start + 1..self.at)?;
         let child = !name.starts_with('.');
-        let suggestion = nearest_function(name).filter(|_| child && self.depth > 0).and_then(|function| {
-            let start = self.current_query()?;
-            let query = self.text.get(start..self.shorthand.start)?;
-            let arguments = self.rest().strip_prefix('(')?;
-            let arguments = arguments.split_once(')')?.0;
-            let comma = if arguments.trim_matches(is_blank).is_empty() { "" } else { ", " };
-            let end = self.at + arguments.len() + 2;
-            self.suggest(start..end, format!("{function}({query}{comma}{arguments})"))
-        });
+        let suggestion = if child && self.depth > 0 { self.as_function(name) } else { None };
         let span = self.shorthand.start..self.at + 1;
         Some(Near { kind: ParseErrorKind::Dialect, span, suggestion })
+    }
+
+    /// A method's call as that of a function with the query as its first argument.
+    fn as_function(&self, name: &str) -> Option<Suggestion> {
+        let start = self.current_query()?;
+        let query = self.text.get(start..self.shorthand.start)?;
+        if let Some((text, end)) = self.string_argument(self.at + 1)
+            && let Some(call) = string_test(name, query, &text)
+        {
+            return self.suggest(start..end, call);
+        }
+        let function = nearest_function(name)?;
+        let arguments = self.rest().strip_prefix('(')?;
+        let arguments = arguments.split_once(')')?.0;
+        let comma = if arguments.trim_matches(is_blank).is_empty() { "" } else { ", " };
+        let end = self.at + arguments.len() + 2;
+        self.suggest(start..end, format!("{function}({query}{comma}{arguments})"))
+    }
+
+    /// The string at `start` that ends a call's arguments, and the end of the call.
+    fn string_argument(&self, start: usize) -> Option<(String, usize)> {
+        let mut ahead = self.look(start + self.blanks_at(start))?;
+        let text = ahead.rest().starts_with(['\'', '"']).then(|| ahead.string().ok())??;
+        ahead.blanks();
+        ahead.eat(b')').then_some((text, ahead.at))
+    }
+
+    /// `startswith(@.a, 'x')` as `search(@.a, '^x')`; the function's name is at `name`.
+    pub(super) fn near_string_test(&self, name: Range<usize>) -> Option<Suggestion> {
+        let open = name.end + self.blanks_at(name.end);
+        let arguments = self.text.get(open..)?.strip_prefix('(')?;
+        let query = arguments.split_once(',')?.0;
+        let (text, end) = self.string_argument(open + query.len() + 2)?;
+        let call = string_test(self.text.get(name.clone())?, query.trim_matches(is_blank), &text)?;
+        self.suggest(name.start..end, call)
     }
 
     /// Where the query of shorthand names that ends here begins.
@@ -80,10 +107,7 @@ impl<'t> Parser<'t> {
         let pattern = operator.strip_prefix('~')?.trim_start_matches(is_blank);
         let start = self.text.len() - pattern.len();
         let suggestion = self.regex_literal(start).and_then(|(pattern, end)| {
-            let pattern = pattern.replace("\\d", "[0-9]").replace("\\w", "[A-Za-z0-9_]");
-            let pattern = pattern.replace("\\s", "[ \\t\\r\\n]").replace("\\/", "/");
-            Pattern::new(&pattern, false).ok()?;
-            self.suggest(self.operand..end, call("search", self.left()?, &pattern)?)
+            self.suggest(self.operand..end, call("search", self.left()?, &portable(&pattern)?)?)
         });
         Some(self.near(ParseErrorKind::Dialect, suggestion))
     }
@@ -114,11 +138,11 @@ impl<'t> Parser<'t> {
         (ahead.at == self.operand + left.len()).then_some(left)
     }
 
-    /// `@.a contains 'x'` as `search(@.a, 'x')`; the right side is behind `start`.
-    fn containing(&self, start: usize) -> Option<Suggestion> {
+    /// `@.a contains 'x'` as `search(@.a, 'x')`; the right side follows `start`.
+    fn tested(&self, operator: &str, start: usize) -> Option<Suggestion> {
         let mut ahead = self.look(start + self.blanks_at(start))?;
         let text = ahead.rest().starts_with(['\'', '"']).then(|| ahead.string().ok())??;
-        self.suggest(self.operand..ahead.at, call("search", self.left()?, &literally(&text))?)
+        self.suggest(self.operand..ahead.at, string_test(operator, self.left()?, &text)?)
     }
 
     /// `@.a in ['x', 1]` as `(@.a == 'x' || @.a == 1)`; the list is behind `start`.
@@ -149,27 +173,4 @@ impl<'t> Parser<'t> {
             _ => None,
         }
     }
-}
-
-/// A pattern that matches just the text.
-fn literally(text: &str) -> String {
-    let mut pattern = String::new();
-    for c in text.chars() {
-        match c {
-            '(' | ')' | '*' | '+' | '.' | '?' | '[' | ']' | '\\' | '{' | '}' | '|' | '^' => {
-                pattern.extend(['\\', c]);
-            }
-            '$' => pattern.push_str("[$]"),
-            _ => pattern.push(c),
-        }
-    }
-    pattern
-}
-
-/// A call of `function` with a query and a string.
-fn call(function: &str, query: &str, text: &str) -> Option<String> {
-    let mut call = format!("{function}({query}, ");
-    write_quoted(&mut call, text).ok()?;
-    call.push(')');
-    Some(call)
 }

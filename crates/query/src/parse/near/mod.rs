@@ -1,18 +1,26 @@
 //! What to say about a text that fails: the kind of error, what was expected and the nearest valid spelling.
 //!
-//! Nothing here decides whether a text is valid. Every function is called once a text has been refused and looks at
-//! it at most once more, so that a refusal costs time linear in the text.
+//! Nothing here decides whether a text is valid. Every function is called once a text has been refused. A suggestion is kept
+//! only if the text parses with it. A short text may take several rounds; a long one is parsed once more, so that a refusal
+//! costs time linear in the text.
 
 mod dialect;
+mod filtered;
+mod jq;
 mod operand;
 mod path;
+mod repair;
 mod scalar;
+mod strings;
 
 use std::ops::Range;
 
 use super::{Parser, is_blank, is_name_char, is_name_first};
 use crate::display::write_quoted;
 use crate::error::{ParseError, ParseErrorKind, Suggestion};
+
+pub(super) use jq::{filter as filter_of_jq, query as query_of_jq};
+pub(super) use repair::checked;
 
 /// A name of more characters is too long to be suggested, and is not looked at to its end.
 const LONGEST_NAME: usize = 256;

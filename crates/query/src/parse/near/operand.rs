@@ -151,7 +151,8 @@ impl Parser<'_> {
             if word.eq_ignore_ascii_case("not") {
                 return self.suggest(name.clone(), "!");
             }
-            self.suggest(name.clone(), nearest_function(word)?)
+            self.near_string_test(name.clone())
+                .or_else(|| self.suggest(name.clone(), nearest_function(word)?))
         });
         self.error(ParseErrorKind::UnknownFunction, name, FUNCTION).suggesting(suggestion)
     }

@@ -1,7 +1,7 @@
 //! Near misses outside filters: the root, segments and selectors.
 
 use super::{Near, Parser, is_blank, is_name_char, is_name_first};
-use crate::error::{ParseError, ParseErrorKind};
+use crate::error::{ParseError, ParseErrorKind, Suggestion};
 
 const SEGMENT: &str = "a segment (`.name`, `..name` or `[…]`) or the end of the query";
 const AFTER_DOT: &str = "a name or `*` directly after the dot";
@@ -28,9 +28,18 @@ impl Parser<'_> {
             Some('@') => self.suggest(0..1, "$"),
             Some('.' | '[') => self.suggest(0..0, "$"),
             Some(c) if is_name_first(c) => self.suggest(0..0, "$."),
+            // A shell that expands `$[0]` in double quotes leaves `0`.
+            Some(c) if c.is_ascii_digit() => self.index_at_root(),
             Some(_) => None,
         };
         self.error(ParseErrorKind::Root, self.token(), expected).suggesting(suggestion)
+    }
+
+    /// `0.name` as `$[0].name`.
+    fn index_at_root(&self) -> Option<Suggestion> {
+        let digits = self.text.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.text.len());
+        let follows = self.text[digits..].starts_with(['.', '[']);
+        if follows { self.suggest(0..digits, format!("$[{}]", &self.text[..digits])) } else { None }
     }
 
     /// Something stands behind the last segment of the query.

@@ -1,9 +1,8 @@
 //! `{"extracted": …, "missing_paths": […]}`, as much of it as fits.
 
-use trommel::path::Query;
-
 use super::collect::{Collector, Part};
 use super::{Request, Start};
+use crate::outputs::Questioned;
 use crate::outputs::cursor::Binding;
 use crate::outputs::item::Item;
 use crate::outputs::page::{Cut, Next, Reason, Sheet};
@@ -130,10 +129,10 @@ impl<'a> Answer<'a> {
     }
 
     /// The paths that select nothing.
-    pub(super) fn missing(&self) -> Vec<(&'a str, &'a Query)> {
+    pub(super) fn missing(&self) -> Vec<Questioned<'a>> {
         let missing = self.units.iter().filter(|unit| unit.missing);
         let paths = missing.filter_map(|unit| self.request.paths.get(unit.path));
-        paths.map(|path| (path.text, &*path.query)).collect()
+        paths.map(super::Path::questioned).collect()
     }
 
     fn cut(&self, shown: usize, marked: bool) -> Option<Cut> {

@@ -31,8 +31,13 @@ pub(crate) fn list() -> Metadata {
         required: &["outputs", "total", "has_more"],
         next: Next::Number,
     };
-    let arguments =
-        Arguments { properties: list_arguments(), required: &[], cursor: false, default: DEFAULT_CHARS };
+    let arguments = Arguments {
+        properties: list_arguments(),
+        required: &[],
+        records: false,
+        cursor: false,
+        default: DEFAULT_CHARS,
+    };
     metadata("tool_outputs.list", &[first, contents], arguments, results).result_mode(ResultMode::Inline)
 }
 

@@ -54,7 +54,8 @@ pub(crate) fn stats() -> Metadata {
         required: &["id", "size", "structure", "types"],
         next: Next::Cursor,
     };
-    let arguments = Arguments { properties, required: &["id"], cursor: true, default: DEFAULT_CHARS };
+    let arguments =
+        Arguments { properties, required: &["id"], records: true, cursor: true, default: DEFAULT_CHARS };
     metadata("tool_outputs.stats", &[first, contents], arguments, results).result_mode(ResultMode::Inline)
 }
 

@@ -10,8 +10,8 @@ use super::{Located, Place, Reading, What, Whole};
 use crate::outputs::cursor::Binding;
 use crate::outputs::item::{Item, kind_of};
 use crate::outputs::mark::{Mark, shortened_name};
+use crate::outputs::names::push_name;
 use crate::outputs::page::{Cut, Next, Reason, Sheet};
-use crate::outputs::shape::push_name;
 use crate::outputs::source::Source;
 
 type Answer = std::result::Result<Output, Failure>;

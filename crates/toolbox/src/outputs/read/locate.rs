@@ -145,15 +145,17 @@ impl Reading<'_> {
 
     fn nothing(&self, source: &Source<'_>, query: &Query, record: Option<u64>) -> Failure {
         let text = shown(self.path, 200);
-        let nearest = self.shared.shape(source, self.job).nearest(query);
-        let next = match (nearest, record) {
+        let nearest = self.shared.outline(source, self.job).nearest(query).filter(Query::is_singular);
+        let exists = |nearest: &Query| {
+            let found = find(source, nearest, record, self.job.quiet_monitor());
+            found.is_ok_and(|found| !found.spans.is_empty())
+        };
+        let next = match (nearest.filter(exists).map(|nearest| nearest.shorthand()), record) {
             (Some(nearest), Some(record)) => {
                 let nearest = nearest.trim_start_matches('$').to_owned();
-                format!("the nearest path in this output is $[{record}]{}", shown(&nearest, 200))
+                format!("the nearest path is `$[{record}]{}`", shown(&nearest, 200))
             }
-            (Some(nearest), None) => {
-                format!("the nearest path in this output is {}", shown(&nearest, 200))
-            }
+            (Some(nearest), None) => format!("the nearest path is `{}`", shown(&nearest, 200)),
             (None, _) => "tool_outputs.stats lists the paths there are".to_owned(),
         };
         self.asked.doing.refuse("no_match", format!("nothing is at {text}; {next}"))

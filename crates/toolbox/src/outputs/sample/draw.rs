@@ -5,7 +5,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::rc::Rc;
 
 use trommel::path::{
-    Duplicates, Matcher, Order, Plan, PlanOptions, Query, Scratch, Selector, Slice, Step, Wants,
+    Duplicates, Matcher, Order, Plan, PlanOptions, Query, RecordFilter, Scratch, Selector, Slice, Step, Wants,
 };
 use trommel::reader::{Config, ErrorKind, Kind, Limit, Span, Validation, compact};
 use trommel::sampler::{Draw, First, Item, Last, Reservoir, Sample, Seed, Strata, Stratum, Systematic};
@@ -84,6 +84,8 @@ impl Drawn {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'q> {
     pub(super) query: &'q Query,
+    /// Drops records.
+    pub(super) filter: Option<&'q RecordFilter>,
     pub(super) population: Population,
     pub(super) rule: Rule<'q>,
     pub(super) size: NonZeroUsize,
@@ -111,10 +113,19 @@ pub(super) fn draw(source: &Source<'_>, job: &Job, wanted: Wanted<'_>) -> Result
         stream: source.is_stream(),
     };
     let mut steps = 0_u32;
-    while !drawing.is_decided() && matcher.next_record()? {
+    while !drawing.is_decided()
+        && matcher.next_record().map_err(|error| in_record(error.into(), &matcher, source))?
+    {
         drawing.open.clear();
-        while let Some(step) = matcher.advance()? {
-            drawing.step(step, &mut matcher)?;
+        if let Some(filter) = wanted.filter
+            && !matcher.keeps_record(filter).map_err(|error| in_record(error.into(), &matcher, source))?
+        {
+            let skipped = matcher.cursor_mut().skip_value();
+            skipped.map_err(|error| in_record(error.into(), &matcher, source))?;
+            continue;
+        }
+        while let Some(step) = matcher.advance().map_err(|error| in_record(error.into(), &matcher, source))? {
+            drawing.step(step, &mut matcher).map_err(|error| in_record(error, &matcher, source))?;
             steps = steps.wrapping_add(1);
             if steps.is_multiple_of(1024) && job.is_over() {
                 return Err(reader::Error::plain(ErrorKind::Cancelled, matcher.start()).into());
@@ -126,6 +137,16 @@ pub(super) fn draw(source: &Source<'_>, job: &Job, wanted: Wanted<'_>) -> Result
     }
     let read = matcher.cursor().offset();
     Ok(Drawn { read, ..drawing.finish() })
+}
+
+/// An error with the record of a stream that it happened in.
+fn in_record(error: Error, matcher: &Matcher<'_, '_>, source: &Source<'_>) -> Error {
+    match error {
+        Error::Read { error, record: None } if source.is_stream() => {
+            Error::Read { error, record: Some(matcher.cursor().record()) }
+        }
+        error => error,
+    }
 }
 
 impl Wanted<'_> {

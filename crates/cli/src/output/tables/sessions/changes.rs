@@ -22,6 +22,7 @@ struct Rewound {
     backups: Vec<String>,
     #[serde(default)]
     warnings: Vec<String>,
+    note: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -52,11 +53,16 @@ pub(crate) fn rewound(answer: &str, given: &str) -> serde_json::Result<String> {
     } else {
         format!("{id} lost {gone}; what stays is {left}.\n{}", kept(&rewound.backups, given))
     };
-    // Writing to a string cannot fail.
-    for warning in &rewound.warnings {
-        let _ = writeln!(text, "{}", escape::short(warning, 500));
-    }
+    lines(&mut text, rewound.warnings.iter().chain(&rewound.note));
     Ok(text)
+}
+
+/// A line for each of some sentences.
+fn lines<'s>(text: &mut String, sentences: impl Iterator<Item = &'s String>) {
+    for sentence in sentences {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", escape::short(sentence, 500));
+    }
 }
 
 const NOT_YET: &str = "Nothing was changed: say it again with --apply to do it, after a backup.\n";
@@ -74,6 +80,8 @@ struct Undo {
     made: String,
     restored: Vec<String>,
     changed_since: bool,
+    #[serde(default)]
+    late_lines: u64,
     backups: Vec<String>,
 }
 
@@ -83,6 +91,11 @@ pub(crate) fn undone(answer: &str, clock: &Clock) -> serde_json::Result<String> 
     let (id, what) = (escape::short(&undone.session_id, 200), escape::short(&undone.undone, NAME));
     let (made, restored) = (clock.stamp(&undone.made), escape::short(&undone.restored.join(", "), 400));
     let mut text = format!("The {what} of {made} is taken back in {id}: {restored} as before.\n");
+    if undone.late_lines > 0 {
+        let count = counted(undone.late_lines, "line");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "Restored as well: {count} that a program wrote to the backups since.");
+    }
     if undone.changed_since {
         let backups = escape::short(&undone.backups.join(", "), 400);
         // Writing to a string cannot fail.
@@ -98,9 +111,17 @@ pub(crate) fn undone(answer: &str, clock: &Clock) -> serde_json::Result<String> 
 struct Diagnosis {
     session_id: String,
     status: String,
+    recommended_action: String,
     orphaned_tool_ids: Vec<String>,
     misplaced_tool_ids: Vec<String>,
     incomplete_turns: Vec<IncompleteTurn>,
+    #[serde(default)]
+    damage: Damage,
+}
+
+#[derive(Default, Deserialize)]
+struct Damage {
+    count: u64,
 }
 
 #[derive(Deserialize)]
@@ -113,11 +134,19 @@ struct IncompleteTurn {
 pub(crate) fn diagnosed(answer: &str, given: &str) -> serde_json::Result<String> {
     let diagnosis: Diagnosis = serde_json::from_str(answer)?;
     let mut text = of_diagnosis(&diagnosis);
-    if diagnosis.status != "healthy" {
-        let given = escape::short(given, 200);
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "`trommel sessions repair {given}` tells what would put it right.");
-    }
+    let given = escape::short(given, 200);
+    // Writing to a string cannot fail.
+    let _ = match diagnosis.recommended_action.as_str() {
+        "repair" => writeln!(text, "`trommel sessions repair {given}` shows what would fix it."),
+        "restore" => writeln!(text, "A repair does not bring records back: restore them from a backup."),
+        _ if diagnosis.status != "healthy" => {
+            writeln!(
+                text,
+                "`repair` changes sessions of Amplifier only: the program that wrote the file has to fix it."
+            )
+        }
+        _ => Ok(()),
+    };
     Ok(text)
 }
 
@@ -143,6 +172,9 @@ fn of_diagnosis(diagnosis: &Diagnosis) -> String {
             let _ = writeln!(text, "  {count} {of}{} {some}", if of.ends_with("after") { "" } else { ":" });
         }
     }
+    if diagnosis.damage.count > 0 {
+        let _ = writeln!(text, "  {} unreadable", counted(diagnosis.damage.count, "record"));
+    }
     text
 }
 
@@ -163,13 +195,15 @@ struct Repaired {
     turns_closed: u64,
     #[serde(default)]
     backups: Vec<String>,
+    #[serde(default)]
+    warnings: Vec<String>,
+    note: Option<String>,
 }
 
 /// What a repair did, or would do.
 pub(crate) fn repaired(answer: &str, given: &str) -> serde_json::Result<String> {
     let repaired: Repaired = serde_json::from_str(answer)?;
-    let healthy = repaired.diagnosis.status == "healthy";
-    if healthy {
+    if repaired.results_added + repaired.results_moved + repaired.turns_closed == 0 {
         return Ok(
             of_diagnosis(&repaired.diagnosis) + "There is nothing to repair, and nothing was changed.\n"
         );
@@ -185,11 +219,14 @@ pub(crate) fn repaired(answer: &str, given: &str) -> serde_json::Result<String> 
         }
     }
     let done = done.join(", ");
-    if repaired.dry_run {
-        return Ok(format!("{}A repair would be: {done}.\n{NOT_YET}", of_diagnosis(&repaired.diagnosis)));
-    }
-    let id = escape::short(&repaired.diagnosis.session_id, 200);
-    Ok(format!("{id} is repaired: {done}.\n{}", kept(&repaired.backups, given)))
+    let mut text = if repaired.dry_run {
+        format!("{}A repair would be: {done}.\n{NOT_YET}", of_diagnosis(&repaired.diagnosis))
+    } else {
+        let id = escape::short(&repaired.diagnosis.session_id, 200);
+        format!("{id} is repaired: {done}.\n{}", kept(&repaired.backups, given))
+    };
+    lines(&mut text, repaired.warnings.iter().chain(&repaired.note));
+    Ok(text)
 }
 
 #[derive(Deserialize)]

@@ -35,9 +35,11 @@ struct Details {
 struct Message {
     turn: u64,
     role: String,
+    kind: Option<String>,
     ts: Option<String>,
     content: String,
     content_chars: Option<u64>,
+    thinking_chars: Option<u64>,
     #[serde(default)]
     tool_calls: Vec<Call>,
     more_tool_calls: Option<u64>,
@@ -80,7 +82,9 @@ fn described(details: &Details, clock: &Clock) -> String {
     let mut others = details.omitted.clone();
     for (name, value) in details.metadata.iter().flatten() {
         let value = match value {
-            Value::String(text) if ["created", "updated", "forked_at"].contains(&name.as_str()) => {
+            Value::String(text)
+                if ["created", "updated", "modified", "forked_at"].contains(&name.as_str()) =>
+            {
                 clock.second(Some(text))
             }
             Value::String(text) => on_one_line(text, MEMBER),
@@ -112,16 +116,29 @@ fn described(details: &Details, clock: &Clock) -> String {
 fn of_message(message: &Message, clock: &Clock) -> String {
     let Message { turn, role, ts, content, content_chars, .. } = message;
     let name = message.name.as_ref().map_or(String::new(), |name| format!(" {}", escape::short(name, NAME)));
-    let role = format!("{}{name}", escape::short(role, NAME));
+    // A result and thinking show by themselves; other kinds are none of the user's words.
+    let kind = match message.kind.as_deref() {
+        None | Some("tool_result" | "thinking") => String::new(),
+        Some(kind) => format!(" ({})", escape::short(&kind.replace('_', " "), NAME)),
+    };
+    let role = format!("{}{name}{kind}", escape::short(role, NAME));
     let (turn, when) = (format!("turn {turn}"), clock.second(ts.as_deref()));
     let mut text = if is_coloured() {
-        let role = if role == "user" { role.green().bold().to_string() } else { role.bold().to_string() };
+        let role = if role == "user" && message.kind.is_none() {
+            role.green().bold().to_string()
+        } else {
+            role.bold().to_string()
+        };
         format!("{}  {role}  {}", turn.cyan(), when.dimmed())
     } else {
         format!("{turn}  {role}  {when}").trim_end().to_owned()
     };
     text.push('\n');
     // Writing to a string cannot fail.
+    if message.kind.as_deref() == Some("thinking") || message.thinking_chars.is_some() {
+        let chars = message.thinking_chars.map(|chars| format!(": {}", super::counted(chars, "character")));
+        let _ = writeln!(text, "  (thought{})", chars.unwrap_or_default());
+    }
     for line in escape::lines(content.trim_end()).lines() {
         let _ = writeln!(text, "  {line}");
     }

@@ -61,7 +61,9 @@ impl Row {
 
     /// What is known of any event, in one cell.
     fn usual(&self) -> String {
-        let unusual = |(name, value): &&(String, String)| !(name == "lvl" && value == "INFO");
+        let unusual = |(name, value): &&(String, String)| {
+            !(matches!(&**name, "lvl" | "level") && value.eq_ignore_ascii_case("info"))
+        };
         let shown = self.fields.iter().filter(unusual).map(|(name, value)| {
             let name = name.strip_prefix("data.").or_else(|| name.strip_prefix("message.")).unwrap_or(name);
             format!("{name}={value}")

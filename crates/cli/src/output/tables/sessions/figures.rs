@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::times::took;
 use super::{Clock, NAME, bar, counted};
 use crate::output::escape;
-use crate::output::size::{formatted, grouped};
+use crate::output::size::{binary, grouped};
 use crate::output::tables::{Grid, heading};
 
 /// Columns of the longest bar.
@@ -62,9 +62,9 @@ pub(super) fn of_summary(summary: &SummaryRow, clock: &Clock) -> String {
     if let Some(duration) = summary.duration_ms {
         row("took", took(duration));
     }
-    row("size", formatted(summary.bytes));
+    row("size", binary(summary.bytes));
     if let Some(Largest { record, event, bytes }) = &summary.largest {
-        row("longest", format!("record {record}, {}, {}", escape::short(event, NAME), formatted(*bytes)));
+        row("longest", format!("record {record}, {}, {}", escape::short(event, NAME), binary(*bytes)));
     }
     heading("Events") + &grid.text() + &types(summary)
 }
@@ -98,6 +98,10 @@ struct Aggregate {
     events: u64,
     missing: u64,
     not_numbers: u64,
+    #[serde(default)]
+    repeated: u64,
+    #[serde(default)]
+    approximate: bool,
 }
 
 /// Numbers of a group, as exact as they were told.
@@ -121,10 +125,18 @@ pub(crate) fn aggregate(answer: &str) -> serde_json::Result<String> {
     }
     // Writing to a string cannot fail.
     let _ = write!(text, "{}", counted(found.events, "event"));
-    for (count, what) in [(found.missing, "without it"), (found.not_numbers, "where it is no number")] {
+    let others = [
+        (found.missing, "without it"),
+        (found.not_numbers, "where it is not a number"),
+        (found.repeated, "further parts of responses, each of which counts once"),
+    ];
+    for (count, what) in others {
         if count > 0 {
             let _ = write!(text, ", {} {what}", grouped(count));
         }
+    }
+    if found.approximate {
+        text.push_str("; approximate, as there are too many responses to distinguish");
     }
     Ok(text + "\n")
 }
@@ -140,10 +152,23 @@ fn of_groups(found: &Aggregate) -> String {
             (None, Some(_)) => "(does not say)".to_owned(),
             (None, None) => "all".to_owned(),
         };
-        let figures = [&one.sum, &one.mean, &one.min, &one.max].map(figure);
-        grid.row([group, grouped(one.count)].into_iter().chain(figures));
+        let mean = one.mean.as_ref().map_or_else(|| "–".to_owned(), |mean| rounded(mean));
+        let [sum, min, max] = [&one.sum, &one.min, &one.max].map(figure);
+        grid.row([group, grouped(one.count), sum, mean, min, max]);
     }
     grid.text()
+}
+
+/// A mean with at most three digits after the point; one that these would not show, verbatim.
+fn rounded(raw: &RawValue) -> String {
+    let text = number(raw);
+    match text.parse::<f64>() {
+        Ok(mean) if mean == 0.0 || (0.01..1e15).contains(&mean.abs()) => {
+            let text = format!("{mean:.3}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// A number as it was told; those that no double holds are told as texts.

@@ -13,11 +13,14 @@ const ID: usize = 8;
 /// Characters of a project and of a model.
 const SHORT: usize = 20;
 
-/// Columns that are taken by all but the name.
-const OTHERS: u16 = 90;
+/// Characters of a name, a project and a model at least.
+const SHORTEST: usize = 8;
 
-/// Columns that are taken by where sessions lie.
-const SOURCE: u16 = 8;
+/// Columns that ids, turns, times and the space between columns take.
+const FIXED: usize = 8 + 5 + 16 + 6 * 2;
+
+/// Columns that each mark takes: the program's name, and where the session is stored.
+const MARK: usize = 11;
 
 #[derive(Deserialize)]
 struct Listing {
@@ -51,17 +54,17 @@ pub(crate) fn list(answer: &str, clock: &Clock) -> serde_json::Result<String> {
     let mut grid =
         Grid::new(&names.collect::<Vec<_>>(), &[false, false, false, true, false, false, false, false]);
     let ids = beginnings(&sessions);
-    let others = if placed { OTHERS + SOURCE } else { OTHERS };
-    let name_chars = usize::from(width().map_or(NAME as u16, |width| width.saturating_sub(others).max(20)));
+    let fixed = FIXED + MARK * (usize::from(marked) + usize::from(placed));
+    let (name_chars, short_chars) = shares(width().map(|width| usize::from(width).saturating_sub(fixed)));
     for (row, id) in sessions.iter().zip(ids) {
         let name = row.name.as_deref().or(row.problem.as_ref().map(|_| "(its description is damaged)"));
         let cells = [
             id,
-            // The end of a project's name tells more than its beginning.
-            last(&row.project, SHORT),
+            // The ends of projects and models distinguish them.
+            last(&row.project, short_chars),
             on_one_line(name.unwrap_or_default(), name_chars),
             row.turn_count.map(grouped).unwrap_or_default(),
-            escape::short(row.model.as_deref().unwrap_or_default(), SHORT),
+            last(undated(row.model.as_deref().unwrap_or_default()), short_chars),
             clock.minute(row.modified.as_deref()),
         ];
         let mark = match row.format.as_str() {
@@ -73,6 +76,22 @@ pub(crate) fn list(answer: &str, clock: &Clock) -> serde_json::Result<String> {
         grid.row(cells.into_iter().chain(marks.into_iter().flatten()));
     }
     Ok(grid.text())
+}
+
+/// Characters of a name, a project, and a model that fit `columns`.
+fn shares(columns: Option<usize>) -> (usize, usize) {
+    let Some(columns) = columns else { return (NAME, SHORT) };
+    let short = (columns * 3 / 10).clamp(SHORTEST, SHORT);
+    // One column marks that a name is cut.
+    (columns.saturating_sub(2 * short + 1).clamp(SHORTEST, NAME), short)
+}
+
+/// The name of a model without the date of its release, which does not distinguish models.
+fn undated(model: &str) -> &str {
+    match model.rsplit_once("-20") {
+        Some((name, date)) if date.len() == 6 && date.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => model,
+    }
 }
 
 /// The end of a text.
@@ -111,6 +130,17 @@ mod tests {
         };
         let rows = ["a", "b"].into_iter().zip(sources).map(row).collect::<Vec<_>>().join(",");
         list(&format!("{{\"sessions\":[{rows}]}}"), &Clock::new(true)).unwrap()
+    }
+
+    #[test]
+    fn lists_fit_the_terminal() {
+        for (columns, marks) in (80..200).flat_map(|columns| [(columns, 0), (columns, 1)]) {
+            let fixed = FIXED + marks * MARK;
+            let (name, short) = shares(Some(columns - fixed));
+            assert!(fixed + name + 1 + 2 * short <= columns, "{columns}: {name} {short}");
+        }
+        assert_eq!(undated("claude-sonnet-4-5-20250929"), "claude-sonnet-4-5");
+        assert_eq!(undated("gpt-2025"), "gpt-2025");
     }
 
     #[test]

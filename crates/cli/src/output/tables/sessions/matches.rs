@@ -27,6 +27,10 @@ struct Row {
     excerpt: String,
     field: String,
     line_number: Option<u64>,
+    role: Option<String>,
+    turn: Option<u64>,
+    event: Option<String>,
+    ts: Option<String>,
 }
 
 /// Excerpts, by session, with what was sought.
@@ -45,7 +49,8 @@ pub(crate) fn matches(answer: &str, sought: &str, clock: &Clock) -> serde_json::
             let place =
                 found.line_number.map_or_else(|| found.match_type.clone(), |line| format!("line {line}"));
             let (place, field) = (escape::text(&place), escape::short(&found.field, NAME));
-            let _ = writeln!(text, "{} {place}: {field}", escape::text(&id));
+            let (id, about) = (escape::text(&id), about(found, clock));
+            let _ = writeln!(text, "{id} {place}{about}: {field}");
             text.push_str(&excerpt(&found.excerpt, sought));
         }
         text.push('\n');
@@ -56,6 +61,14 @@ pub(crate) fn matches(answer: &str, sought: &str, clock: &Clock) -> serde_json::
         let _ = writeln!(text, "{hits} in {sessions} of {searched}");
     }
     Ok(text)
+}
+
+/// The turn, role or event, and time of a match, as far as they are known.
+fn about(found: &Row, clock: &Clock) -> String {
+    let turn = found.turn.map(|turn| format!("turn {turn}"));
+    let name = found.role.as_ref().or(found.event.as_ref()).map(|name| escape::short(name, NAME));
+    let time = found.ts.as_ref().map(|time| clock.second(Some(time)));
+    [turn, name, time].into_iter().flatten().fold(String::new(), |text, part| text + ", " + &part)
 }
 
 /// An excerpt, moved in, with the hits marked.

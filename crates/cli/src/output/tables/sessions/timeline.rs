@@ -28,6 +28,8 @@ struct Row {
     turn_num: u64,
     user_ts: Option<String>,
     duration_ms: Option<i64>,
+    #[serde(default)]
+    clock_skew: bool,
     tool_calls: u64,
     llm_responses: u64,
     errors: u64,
@@ -85,7 +87,8 @@ fn in_all(turns: &[Row], total: u64) -> String {
 fn of_turn(turn: &Row, longest: u64, columns: u16, clock: &Clock) -> String {
     let number = |count: u64| if count == 0 { "·".to_owned() } else { grouped(count) };
     let began = clock.of_day(turn.user_ts.as_deref());
-    let duration = turn.duration_ms.map_or_else(|| "unanswered".to_owned(), took);
+    let unknown = if turn.clock_skew { "clock skew" } else { "unanswered" };
+    let duration = turn.duration_ms.map_or_else(|| unknown.to_owned(), took);
     let bar = bar(turn.took(), longest, u64::from(columns));
     let rest = " ".repeat(usize::from(columns).saturating_sub(bar.chars().count()));
     let bar = if is_coloured() { bar.cyan().to_string() } else { bar };

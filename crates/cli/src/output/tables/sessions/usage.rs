@@ -14,12 +14,15 @@ struct Report {
     total_output_tokens: u64,
     cache_read_tokens: u64,
     cache_write_tokens: u64,
+    total_tokens: u64,
     tool_calls: u64,
     by_model: Vec<ModelRow>,
     by_tool: Vec<ToolRow>,
     #[serde(default)]
     by_session: Vec<SessionRow>,
     left_out: Vec<LeftOut>,
+    #[serde(default)]
+    approximate: bool,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +41,7 @@ struct Tokens {
     output: u64,
     cache_read: u64,
     cache_write: u64,
+    total: u64,
 }
 
 #[derive(Deserialize)]
@@ -63,8 +67,8 @@ struct LeftOut {
 }
 
 impl Tokens {
-    fn cells(&self) -> [String; 4] {
-        [self.input, self.output, self.cache_read, self.cache_write].map(grouped)
+    fn cells(&self) -> [String; 5] {
+        [self.input, self.output, self.cache_read, self.cache_write, self.total].map(grouped)
     }
 }
 
@@ -81,18 +85,23 @@ pub(crate) fn usage(answer: &str) -> serde_json::Result<String> {
     if !report.left_out.is_empty() {
         sections.push(heading("Not counted") + &left_out(&report.left_out));
     }
-    Ok(sections.join("\n"))
+    let mut text = sections.join("\n");
+    if report.approximate {
+        text.push_str("\nThe figures are approximate, and may be too large: there are too many responses to distinguish.\n");
+    }
+    Ok(text)
 }
 
 fn models(report: &Report) -> String {
-    let names = ["model", "provider", "requests", "input", "output", "cache read", "cache write"];
-    let mut grid = Grid::new(&names, &[false, false, true, true, true, true, true]);
+    // Input is without the cache, so that the figures of a row add up to its total.
+    let names = ["model", "provider", "requests", "input", "output", "cache read", "cache write", "total"];
+    let mut grid = Grid::new(&names, &[false, false, true, true, true, true, true, true]);
     for ModelRow { model, provider, requests, tokens } in &report.by_model {
         let names = [escape::short(model, NAME), escape::short(provider, NAME), grouped(*requests)];
         grid.row(names.into_iter().chain(tokens.cells()));
     }
     let totals = [report.total_input_tokens, report.total_output_tokens];
-    let cached = [report.cache_read_tokens, report.cache_write_tokens];
+    let cached = [report.cache_read_tokens, report.cache_write_tokens, report.total_tokens];
     let names = ["total".to_owned(), String::new(), grouped(report.llm_requests)];
     grid.row(names.into_iter().chain(totals.into_iter().chain(cached).map(grouped)));
     grid.text()
@@ -108,8 +117,8 @@ fn tools(report: &Report) -> String {
 }
 
 fn sessions(rows: &[SessionRow]) -> String {
-    let names = ["session", "requests", "input", "output", "cache read", "cache write", "tools"];
-    let mut grid = Grid::new(&names, &[false, true, true, true, true, true, true]);
+    let names = ["session", "requests", "input", "output", "cache read", "cache write", "total", "tools"];
+    let mut grid = Grid::new(&names, &[false, true, true, true, true, true, true, true]);
     for SessionRow { session_id, requests, tokens, tool_calls } in rows {
         let id = [escape::short(session_id, NAME), grouped(*requests)];
         grid.row(id.into_iter().chain(tokens.cells()).chain([grouped(*tool_calls)]));

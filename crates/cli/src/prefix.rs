@@ -1,0 +1,56 @@
+//! The first bytes of an input that can be read only once, kept for hints.
+
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes that are kept.
+const KEPT: usize = 256 << 10;
+
+/// The bytes that a [`Tee`] has kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prefix(Arc<Mutex<Vec<u8>>>);
+
+/// A reader that keeps the first 256 KiB of what it gives.
+pub(crate) struct Tee<R> {
+    reader: R,
+    left: usize,
+    prefix: Prefix,
+}
+
+impl Prefix {
+    /// Reads on, keeping the first bytes.
+    pub(crate) fn tee<R: Read>(&self, reader: R) -> Tee<R> {
+        Tee { reader, left: KEPT, prefix: self.clone() }
+    }
+
+    /// The bytes so far, which are given away.
+    pub(crate) fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<R: Read> Read for Tee<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(into)?;
+        if self.left > 0 {
+            let kept = into.get(..count.min(self.left)).unwrap_or_default();
+            self.left -= kept.len();
+            self.prefix.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(kept);
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_first_bytes_and_passes_all() {
+        let bytes: Vec<u8> = (0..KEPT + 70_000).map(|n| (n % 251) as u8).collect();
+        let (prefix, mut read) = (Prefix::default(), Vec::new());
+        prefix.tee(&bytes[..]).read_to_end(&mut read).unwrap();
+        assert_eq!(read, bytes);
+        assert_eq!(prefix.take(), &bytes[..KEPT]);
+    }
+}

@@ -1,0 +1,285 @@
+//! Every example that help, the README and the documents show: it runs, and its answer is not empty.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use jiff::{ToSpan, Zoned};
+use serde_json::json;
+
+use crate::common::{Home, Run, fed, gzip, run, zstd};
+
+/// Examples whose status or output differs from "0, and something", and why.
+const EXCEPTIONS: &[(&str, i32, Output)] = &[
+    // A report of bad records is a failure of the check.
+    ("trommel check log.jsonl --on-bad-record skip", 1, Output::Something),
+    ("trommel check log.jsonl --on-bad-record skip --json", 1, Output::Something),
+    // These write a file, or set a variable of the shell.
+    ("trommel schema log.jsonl.zst --max-depth 3 > log.schema.json", 0, Output::File("log.schema.json")),
+    ("trommel tools --schema anthropic > tools.json", 0, Output::File("tools.json")),
+    ("id=$(curl -s https://example.org/api | trommel put --tool web.fetch)", 0, Output::Nothing),
+];
+
+/// Examples that are not run as shown, and why.
+const INSTEAD: &[(&str, &str)] = &[
+    // There is no model server here; the document and its inputs are still checked.
+    (
+        "TROMMEL_MODEL_URL=http://127.0.0.1:8080/v1 TROMMEL_MODEL=small trommel run workflow.md",
+        "TROMMEL_MODEL_URL=http://127.0.0.1:8080/v1 TROMMEL_MODEL=small trommel run workflow.md --dry-run",
+    ),
+];
+
+/// Answers without anything in them.
+const EMPTY: &[&str] = &[
+    "\"total\":0",
+    "\"total_count\":0",
+    "\"extracted\":[]",
+    "\"sample\":[]",
+    "\"outputs\":[]",
+    "\"executions\":[]",
+    "\"buffers\":[]",
+    "\"hits\":[]",
+    "\"matches\":[]",
+    "\"sessions\":[]",
+    "\"events\":[]",
+    "\"turns\":[]",
+];
+
+/// What an example prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Output {
+    Something,
+    Nothing,
+    File(&'static str),
+}
+
+/// The names of the commands in a help text.
+fn commands(help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let lines = lines.take_while(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
+}
+
+/// The help of the program, of each command, and of each operation; the short and the long form.
+fn helps() -> Vec<String> {
+    let mut helps = Vec::new();
+    let mut paths: Vec<Vec<String>> = vec![Vec::new()];
+    while let Some(path) = paths.pop() {
+        for form in ["-h", "--help"] {
+            let args = path.iter().map(String::as_str).chain([form]);
+            helps.push(run(args).ok());
+        }
+        let below = commands(helps.last().unwrap());
+        paths.extend(below.into_iter().map(|name| path.iter().cloned().chain([name]).collect()));
+    }
+    helps
+}
+
+/// The lines under `Examples:`.
+fn examples(help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
+    lines.take_while(|line| !line.is_empty()).map(|line| line.trim().to_owned()).collect()
+}
+
+/// The commands of the program in the fences of a document, those aside whose output is shown (and compared elsewhere).
+fn fenced(document: &str) -> Vec<String> {
+    let mut language = None;
+    let mut found = Vec::new();
+    for line in document.lines() {
+        match (line.strip_prefix("```"), language) {
+            (Some(_), Some(_)) => language = None,
+            (Some(name), None) => language = Some(name),
+            (None, Some("sh")) if line.contains("trommel ") && !line.contains("cargo ") => {
+                found.push(line.to_owned());
+            }
+            (None, _) => {}
+        }
+    }
+    found
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Copies a folder, with changes to the texts and the names of its files and folders.
+fn copy(from: &Path, to: &Path, changes: &[(&str, &str)]) {
+    fs::create_dir_all(to).unwrap();
+    let apply = |text: &str| changes.iter().fold(text.to_owned(), |text, (old, new)| text.replace(old, new));
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let to = to.join(apply(path.file_name().unwrap().to_str().unwrap()));
+        if path.is_dir() {
+            copy(&path, &to, changes);
+        } else {
+            fs::write(to, apply(&fs::read_to_string(&path).unwrap())).unwrap();
+        }
+    }
+}
+
+/// A folder with the files, stored outputs, buffers and sessions that the examples name.
+struct Scene {
+    home: Home,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let scene = Self { home: Home::new("examples") };
+        scene.write_files();
+        scene.write_sessions();
+        scene
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.folder().path(name)
+    }
+
+    fn write_files(&self) {
+        let folder = self.home.folder();
+        let countries = ["CH", "DE", "FR"];
+        let users: Vec<_> = (0..30)
+            .map(|id| json!({"name": format!("user {id}"), "country": countries[id % 3], "tags": ["a", "b"]}))
+            .collect();
+        let orders: Vec<_> =
+            (0..20).map(|id| json!({"id": id, "price": id * 10, "total": id * 11 + 1})).collect();
+        let data = json!({"name": "shop", "users": users, "orders": orders}).to_string();
+        let lines: Vec<String> = (0..60)
+            .map(|n| {
+                json!({"level": if n % 3 == 0 { "error" } else { "info" }, "n": n, "late": "never"})
+                    .to_string()
+            })
+            .collect();
+        let log = lines.join("\n") + "\n";
+        folder.file("data.json", &data);
+        folder.file("page.json", &data);
+        folder.file("log.jsonl", &log);
+        folder.file("damaged.jsonl", log.replacen("\"n\":7", "\"n\":tru", 1));
+        folder.file("log.jsonl.gz", gzip(log.as_bytes()));
+        folder.file("log.jsonl.zst", zstd(log.as_bytes()));
+        folder.file("orders.jsonl", orders.iter().map(|order| order.to_string() + "\n").collect::<String>());
+        let gather = "## Gather\n@input file: app.jsonl (output=variable:found, scope=session, write-mode=replace)\n\
+                      @model none\n";
+        folder.file("workflow.md", gather);
+        folder.file("app.jsonl", &log);
+        for name in ["notes", "logs", "bin"] {
+            fs::create_dir(folder.path(name)).unwrap();
+        }
+        fs::write(folder.path("notes/app.jsonl"), &log).unwrap();
+        // Other programs that examples call, without a network or a workspace.
+        for (name, output) in [("curl", "{\"a\": 1}"), ("cargo", "{\"packages\": [{\"name\": \"a\"}]}")] {
+            let program = folder.path("bin").join(name);
+            fs::write(&program, format!("#!/bin/sh\necho '{output}'\n")).unwrap();
+            fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+
+    /// Sessions of three days ago, which is in the last week.
+    fn write_sessions(&self) {
+        let day = Zoned::now().checked_sub(3.days()).unwrap().date().to_string();
+        let changes = [
+            ("7c1e5a90", "5d1c0a9e"),
+            ("2026-03-02", &*day),
+            ("2026-03-04", &*day),
+            ("off by a cent", "off: connection refused"),
+        ];
+        let tour = root().join("testdata/tour");
+        copy(&tour.join("agents"), &self.path("amplifier"), &changes);
+        copy(&tour.join("claude"), &self.path("claude"), &changes);
+        let log = fs::read_dir(self.path("claude/projects/-home-ada-shop")).unwrap().next().unwrap().unwrap();
+        fs::copy(log.path(), self.path("logs/session.jsonl")).unwrap();
+    }
+
+    /// Stores the outputs that examples name, and makes a call for the history.
+    fn store(&self) {
+        let log = json!({"log": "x".repeat(5_000), "users": [{"name": "Ada"}]}).to_string();
+        for (id, options) in [
+            ("01jqx0h4zz", &["--tool", "web.fetch"][..]),
+            ("api-response-123", &["--tool", "web.fetch", "--failed"]),
+        ] {
+            let args = ["put", "--id", id].into_iter().chain(options.iter().copied());
+            assert_eq!(fed(self.home.trommel(args), log.as_bytes()).ok(), format!("{id}\n"));
+        }
+        self.home.run(["call", "tool_outputs.list"]).ok();
+    }
+
+    /// Fills the buffer `found` of the default session and of the session `monday`.
+    fn fill_buffers(&self) {
+        for session in ["default", "monday"] {
+            let mut command = self.home.trommel(["run", "workflow.md", "--session", session]);
+            Run::of(command.current_dir(self.path("")).output().unwrap()).ok();
+        }
+    }
+
+    /// Runs a line as a user types it.
+    fn shell(&self, line: &str) -> Run {
+        let binary = Path::new(env!("CARGO_BIN_EXE_trommel")).parent().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("PATH=$0:$1:$PATH; {line}")]).arg(self.path("bin")).arg(binary);
+        command.current_dir(self.path(""));
+        command.env("TROMMEL_HOME", self.home.path()).env("TZ", "UTC");
+        command.env("AMPLIFIER_HOME", self.path("amplifier")).env("CLAUDE_CONFIG_DIR", self.path("claude"));
+        Run::of(command.output().unwrap())
+    }
+}
+
+/// Runs an example in a scene of its own, and returns what is wrong with its answer.
+fn fault(example: &str) -> Option<String> {
+    let scene = Scene::new();
+    let name = example.split("trommel ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
+    match name {
+        "list" | "read" | "rm" | "pin" | "gc" | "verify" | "rebuild" | "call" | "history" => scene.store(),
+        "buffers" => scene.fill_buffers(),
+        "check" if example.contains("--on-bad-record") => {
+            fs::copy(scene.path("damaged.jsonl"), scene.path("log.jsonl")).unwrap();
+        }
+        _ => {}
+    }
+    let shown = example.split(" # ").next().unwrap().trim_end();
+    let line = INSTEAD.iter().find(|(one, _)| *one == shown).map_or(example, |(_, instead)| instead);
+    let exception = EXCEPTIONS.iter().find(|(one, ..)| *one == shown);
+    let (status, output) = exception.map_or((0, Output::Something), |(_, status, output)| (*status, *output));
+    let run = scene.shell(line);
+    if run.status != Some(status) {
+        return Some(format!("{example}: {run:?}"));
+    }
+    let text = match output {
+        Output::Nothing if run.out.is_empty() => return None,
+        Output::Nothing => return Some(format!("{example}: an answer: {}", run.out)),
+        Output::Something => run.out,
+        Output::File(name) => fs::read_to_string(scene.path(name)).unwrap(),
+    };
+    let compact = text.replace("\": ", "\":");
+    let is_empty = text.trim().is_empty() || EMPTY.iter().any(|empty| compact.contains(empty));
+    is_empty.then(|| format!("{example}: an empty answer: {text} {}", run.err))
+}
+
+#[test]
+fn every_example_has_an_answer() {
+    let mut all: BTreeSet<String> = helps().iter().flat_map(|help| examples(help)).collect();
+    assert!(all.len() > 50, "only {} examples in help", all.len());
+    let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    for path in docs.chain([root().join("README.md")]) {
+        let lines = fenced(&fs::read_to_string(path).unwrap());
+        // Storages of the cloud have tests of their own.
+        all.extend(lines.into_iter().filter(|line| !line.contains("sessions sync")));
+    }
+    for (listed, ..) in EXCEPTIONS {
+        assert!(all.iter().any(|example| example.starts_with(listed)), "not an example: {listed}");
+    }
+    for (listed, _) in INSTEAD {
+        assert!(all.contains(*listed), "not an example: {listed}");
+    }
+    let faults: Vec<String> = all.iter().filter_map(|example| fault(example)).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The long help shows the examples of the short one.
+#[test]
+fn both_forms_of_help_show_the_same_examples() {
+    for pair in helps().chunks(2) {
+        assert_eq!(examples(&pair[0]), examples(&pair[1]), "{}", pair[0]);
+    }
+}

@@ -1,0 +1,55 @@
+//! A whole query where a filter's condition is needed: `$.items[?@.a > 1]` instead of `@.a > 1`.
+
+use super::Parser;
+use crate::error::{ParseError, ParseErrorKind, Suggestion};
+use crate::tree::{FilterQuery, Logical, Segment, Selector};
+
+impl Parser<'_> {
+    /// The filter is a query from the root that has a filter of its own, which is probably the one that is meant.
+    #[cold]
+    pub(in crate::parse) fn filtered_path(&self, expression: &Logical) -> ParseError {
+        let start = self.text.len() - self.text.trim_start().len();
+        let span = start..self.text.trim_end().len();
+        let expected = "a condition on `@`, the value that is tested";
+        let suggestion = self.condition(expression).and_then(|condition| self.suggest_all(condition));
+        self.error(ParseErrorKind::FilteredPath, span, expected).suggesting(suggestion)
+    }
+
+    fn suggest_all(&self, replacement: &str) -> Option<Suggestion> {
+        self.suggest(0..self.text.len(), replacement)
+    }
+
+    /// The text of the query's only filter, if the query ends in it.
+    fn condition(&self, expression: &Logical) -> Option<&str> {
+        let Logical::Exists(FilterQuery { segments, .. }) = expression else { return None };
+        let is_filter = |segment: &Segment| matches!(segment.selectors.as_slice(), [Selector::Filter(_)]);
+        let filters = segments.iter().filter(|segment| is_filter(segment)).count();
+        if filters != 1 || !segments.iter().last().is_some_and(is_filter) {
+            return None;
+        }
+        let start = self.text.find('$').and_then(|root| self.question_mark(root))? + 1;
+        let mut inner = self.look(start)?;
+        inner.filter().ok()?;
+        let text = self.text.get(start..inner.at)?.trim();
+        let bare = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).map(str::trim);
+        let parses = |text: &&str| super::super::filter_once(text, &self.limits).is_ok();
+        bare.filter(parses).or_else(|| Some(text).filter(parses))
+    }
+
+    /// The first question mark outside of quotes.
+    fn question_mark(&self, from: usize) -> Option<usize> {
+        let mut quote = None;
+        let mut escaped = false;
+        for (at, byte) in self.text.bytes().enumerate().skip(from) {
+            match (quote, byte) {
+                _ if escaped => escaped = false,
+                (Some(_), b'\\') => escaped = true,
+                (Some(open), _) if byte == open => quote = None,
+                (None, b'\'' | b'"') => quote = Some(byte),
+                (None, b'?') => return Some(at),
+                _ => {}
+            }
+        }
+        None
+    }
+}

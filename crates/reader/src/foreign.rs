@@ -1,0 +1,57 @@
+//! Formats that an input may have instead of JSON, recognized by their first bytes.
+
+/// A format that is not JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Foreign {
+    Xz,
+    Bzip2,
+    Zip,
+    Lz4,
+    Tar,
+}
+
+/// Bytes of a tar archive before its magic.
+const TAR: usize = 257;
+
+impl Foreign {
+    /// Bytes that are enough to recognize a format that begins with this one; 0 if none does.
+    pub(crate) const fn needed(first: u8) -> usize {
+        match first {
+            0xFD => 6,
+            b'B' => 3,
+            b'P' | 0x04 => 4,
+            _ => 0,
+        }
+    }
+
+    /// The format of an input that begins with these bytes.
+    pub(crate) fn of(start: &[u8]) -> Option<Self> {
+        match start {
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
+            [b'B', b'Z', b'h', ..] => Some(Self::Bzip2),
+            [b'P', b'K', 3, 4, ..] => Some(Self::Zip),
+            [4, 0x22, 0x4D, 0x18, ..] => Some(Self::Lz4),
+            _ => start.get(TAR..).is_some_and(|magic| magic.starts_with(b"ustar")).then_some(Self::Tar),
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Xz => "xz",
+            Self::Bzip2 => "bzip2",
+            Self::Zip => "zip",
+            Self::Lz4 => "lz4",
+            Self::Tar => "tar",
+        }
+    }
+
+    pub(crate) const fn help(self) -> &'static str {
+        match self {
+            Self::Xz => "unpack it first: xz -dc FILE | trommel …",
+            Self::Bzip2 => "unpack it first: bzip2 -dc FILE | trommel …",
+            Self::Zip => "unpack it first: unzip -p FILE | trommel …",
+            Self::Lz4 => "unpack it first: lz4 -dc FILE | trommel …",
+            Self::Tar => "unpack it first: tar -xOf FILE | trommel …",
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Many files: numbered ones, and the newest and oldest of them.
+
+use std::fs::{self, File};
+use std::time::{Duration, Instant, SystemTime};
+
+use trommel_route::{Scope, WriteMode};
+
+use crate::support::{Bench, put, route};
+
+/// The time that each of some writes takes after `taken` numbers are taken.
+fn each(bench: &Bench, target: &str, taken: u32) -> Duration {
+    let since = Instant::now();
+    for number in taken..taken + 20 {
+        let manifest = bench.put(target, WriteMode::New, "x");
+        assert!(manifest.id.contains(&format!("_{number:03}")), "{}", manifest.id);
+    }
+    since.elapsed() / 20
+}
+
+/// With ten thousand numbers taken, a write takes no longer than with none, give or take.
+#[test]
+fn numbers_are_found_in_constant_time() {
+    let bench = Bench::new();
+    fs::create_dir(bench.root().join("few")).unwrap();
+    fs::create_dir(bench.root().join("many")).unwrap();
+    (0..10_000)
+        .for_each(|number| drop(File::create(bench.root().join(format!("many/x_{number:03}.md"))).unwrap()));
+    let few = each(&bench, "file:few/x", 0);
+    let many = each(&bench, "file:many/x", 10_000);
+    assert!(many < few * 4 + Duration::from_millis(2), "{few:?} became {many:?}");
+    let since = Instant::now();
+    for number in 0..10_000 {
+        assert_eq!(bench.put("variable:v", WriteMode::New, "x").id, format!("v_{number:03}"));
+    }
+    assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
+}
+
+#[test]
+fn freed_numbers_and_other_writers_do_no_harm() {
+    let bench = Bench::new();
+    for target in ["file:x", "variable:x"] {
+        let session = route(target).write_mode(WriteMode::New).scope(Scope::Session);
+        let names: Vec<_> = (0..9).map(|_| put(&bench.places, &session, "x").unwrap().id).collect();
+        assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), 9);
+    }
+    fs::remove_file(bench.root().join("x_000.md")).unwrap();
+    assert_eq!(bench.put("file:x", WriteMode::New, "y").id, "x_000.md");
+    fs::remove_file(bench.root().join("x_004.md")).unwrap();
+    let id = bench.put("file:x", WriteMode::New, "y").id;
+    assert!(["x_004.md", "x_009.md"].contains(&id.as_str()), "{id}");
+}
+
+/// The newest and the oldest few are chosen from any number of files; wildcards stand for up to 100,000.
+#[test]
+fn folders_of_more_than_ten_thousand_files_are_read() {
+    let bench = Bench::new();
+    fs::create_dir(bench.root().join("many")).unwrap();
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    for number in 0..10_050_u64 {
+        let file = File::create(bench.root().join(format!("many/{number:05}.md"))).unwrap();
+        // In the order of their names, but for the last, which is the oldest.
+        let age = if number == 10_049 { 90_000 } else { 80_000 - number };
+        file.set_modified(now - Duration::from_secs(age)).unwrap();
+    }
+    let paths = |pattern: &str| {
+        let text = format!("## S\n@input file:many/{pattern} (refs-only, output=discard)\n@model none\n");
+        bench.run(&text).unwrap().remove(0).paths
+    };
+    assert_eq!(paths("{latest:3}"), ["many/10048.md", "many/10047.md", "many/10046.md"]);
+    assert_eq!(paths("{pending:2}"), ["many/10049.md", "many/00000.md"]);
+    assert_eq!(paths("{pending:2}"), ["many/00001.md", "many/00002.md"]);
+    assert_eq!(paths("*").len(), 10_050);
+}

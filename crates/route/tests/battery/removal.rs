@@ -1,0 +1,66 @@
+//! Buffers that are removed.
+
+use std::fs;
+use std::sync::Barrier;
+use std::thread;
+
+use trommel_route::{ErrorKind, Scope, WriteMode};
+
+use crate::support::{Bench, places, put, route, variable};
+
+#[test]
+fn removed_buffers_leave_nothing() {
+    let bench = Bench::new();
+    let session =
+        |name: &str| route(&format!("variable:{name}")).scope(Scope::Session).write_mode(WriteMode::Replace);
+    for name in ["a", "b"] {
+        put(&bench.places, &session(name), "one").unwrap();
+        put(&bench.places, &session(name), "two").unwrap();
+    }
+    bench.put("variable:a", WriteMode::Append, "of the run");
+    let buffers = bench.places.buffers();
+    let files = || fs::read_dir(bench.folder.path().join("sessions/test")).unwrap().count();
+    assert_eq!(files(), 6);
+    assert_eq!(buffers.remove("a", None).unwrap(), Scope::Run);
+    assert_eq!(buffers.remove("a", None).unwrap(), Scope::Session);
+    let error = buffers.remove("a", None).unwrap_err();
+    assert_eq!((error.kind(), files()), (ErrorKind::NotFound, 3));
+    assert_eq!(buffers.check_there("a", Scope::Session).unwrap_err().kind(), ErrorKind::NotFound);
+    buffers.check_there("b", Scope::Session).unwrap();
+    // A damaged one goes, too.
+    let damaged = fs::read_dir(bench.folder.path().join("sessions/test")).unwrap();
+    let damaged = damaged.map(|entry| entry.unwrap().path()).find(|path| path.extension().unwrap() == "json");
+    fs::write(damaged.unwrap(), "{").unwrap();
+    assert_eq!((buffers.clear(Scope::Session).unwrap(), files()), (1, 0));
+    assert_eq!((buffers.clear(Scope::Session).unwrap(), buffers.clear(Scope::Run).unwrap()), (0, 0));
+    put(&bench.places, &session("a"), "three").unwrap();
+    assert_eq!(variable(&bench.places, "a", None).as_deref(), Some("three"));
+}
+
+/// What a writer appends after a removal is there, whoever of them was first at the lock.
+#[test]
+fn removing_while_others_write_loses_no_lock() {
+    let bench = Bench::new();
+    let append = route("variable:v").scope(Scope::Session).write_mode(WriteMode::Append);
+    let barrier = Barrier::new(4);
+    let folder = bench.folder.path();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let places = places(folder);
+                barrier.wait();
+                (0..50).for_each(|_| drop(put(&places, &append, "line\n").unwrap()));
+            });
+        }
+        scope.spawn(|| {
+            let places = places(folder);
+            barrier.wait();
+            (0..50).for_each(|_| drop(places.buffers().remove("v", Some(Scope::Session))));
+        });
+    });
+    let text = variable(&bench.places, "v", None).unwrap_or_default();
+    assert!(text.lines().all(|line| line == "line") && text.len() <= 750, "{text}");
+    let before = text.len();
+    put(&bench.places, &append, "last\n").unwrap();
+    assert_eq!(variable(&bench.places, "v", None).unwrap().len(), before + 5);
+}
