@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
     if tree.ids().len() > 300 {
         return;
     }
-    let duplicates = [Duplicates::All, Duplicates::First, Duplicates::Last][usize::from(choice) % 3];
+    let duplicates = [Duplicates::All, Duplicates::First, Duplicates::Last][choice as usize % 3];
     let other: Query = ["$", "$..*", "$.*", "$..[0]"][choice as usize % 4].parse().unwrap();
     let expected = [&query, &other].map(|query| select(&tree, query, duplicates));
     check_any(&query, &expected[0], &bytes, duplicates);
