@@ -1,4 +1,4 @@
-//! Hints for queries with a slip in them: whatever is suggested selects something, by the oracle.
+//! Hints for queries with a slip in them: every suggestion selects something, by the oracle.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use trommel::path::Query;

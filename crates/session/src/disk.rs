@@ -56,7 +56,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     // Checked before, as opening a device may act on it, and afterwards, as another file may have taken its place. Opening a pipe
     // would wait for a writer but for the flag, which changes nothing about regular files.
     check(&fs::metadata(path)?)?;
-    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     check(&file.metadata()?)?;
     Ok(file)

@@ -22,18 +22,6 @@ impl fmt::Display for TooMuch {
 
 impl std::error::Error for TooMuch {}
 
-/// The error of compressed data that ends inside a member or frame.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CutOff(pub(crate) Codec);
-
-impl fmt::Display for CutOff {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} data ends early: the file was cut off", self.0.name())
-    }
-}
-
-impl std::error::Error for CutOff {}
-
 impl Codec {
     pub(crate) const fn name(self) -> &'static str {
         match self {

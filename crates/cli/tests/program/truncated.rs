@@ -1,4 +1,4 @@
-//! A mapped file that another process truncates: one message and status 1, whatever standard error is.
+//! A mapped file that another process truncates: one message and status 1, regardless of standard error.
 
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -101,7 +101,7 @@ fn r22_threads_that_fault_together_end_in_status_1() {
     assert!(failed > 3, "only {failed} runs met the change");
 }
 
-/// R22: the message is there once, whatever the number of threads.
+/// R22: the message is there once, for any number of threads.
 #[test]
 fn r22_exactly_one_thread_reports() {
     for threads in ["1", "2", "8"] {

@@ -108,7 +108,7 @@ pub(super) fn children(view: View<'_>) -> Result<u64> {
     Ok(count)
 }
 
-/// Deep equality: arrays element by element, objects by name whatever the order; of repeated names the first counts, or the last.
+/// Deep equality: arrays element by element, objects by name in any order; of repeated names the first counts, or the last.
 /// Memory is bounded by the depth and the number of members of the objects on the way.
 pub(super) fn containers(left: View<'_>, right: View<'_>, last: bool) -> Result<bool> {
     let mut pending = Vec::new();

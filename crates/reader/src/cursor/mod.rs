@@ -435,7 +435,7 @@ impl<'a> Cursor<'a> {
         }))
     }
 
-    /// The format of an input that is malformed at its first byte. A few more bytes are read where they may tell.
+    /// The format of an input that is malformed at its first byte. A few more bytes are read if they can decide it.
     #[cold]
     fn foreign(&mut self) -> Option<Foreign> {
         let needed = Foreign::needed(self.source.loaded().first().copied()?);

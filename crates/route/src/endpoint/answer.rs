@@ -74,7 +74,7 @@ pub(super) fn error_message(error: &Value) -> Option<String> {
 }
 
 impl Choice {
-    /// What the model answers, or which tools it calls, under the tools' own names. The number tells this answer from others of the
+    /// What the model answers, or which tools it calls, under the tools' own names. The number distinguishes this answer from others of the
     /// same conversation.
     pub(super) fn reply(self, answer: usize, export: &Export) -> Result<Reply, Bad> {
         let Self { message: Said { content, refusal, tool_calls }, finish_reason } = self;

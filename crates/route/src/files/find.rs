@@ -47,7 +47,7 @@ enum Gather<'a> {
 }
 
 impl Gather<'_> {
-    /// Adds a match. An error tells that there are too many.
+    /// Adds a match. Returns an error if there are too many.
     fn add(&mut self, path: String, changed: i128, wanted: &str) -> Result<()> {
         match self {
             Self::All(paths) if paths.len() == MOST => {

@@ -56,7 +56,7 @@ pub struct Aggregate {
     /// a response is counted once, by its largest figure.
     #[serde(skip_serializing_if = "crate::text::is_zero")]
     pub repeated: u64,
-    /// True if there were more responses than can be told apart, so that some count repeatedly.
+    /// True if there were too many responses to distinguish, so that some are counted repeatedly.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approximate: bool,
     /// What could not be read.
@@ -167,7 +167,7 @@ impl Groups {
     }
 }
 
-/// Responses whose figures are told apart.
+/// The maximum number of responses that are distinguished.
 const RESPONSES: usize = 500_000;
 
 /// The largest figure of each response, with its group.

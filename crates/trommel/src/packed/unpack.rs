@@ -1,13 +1,26 @@
 //! Unpacking: one member (gzip) or frame (zstd) after the other, up to the end or to padding.
 
+use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::{Codec, CutOff, TooMuch};
+use super::{Codec, TooMuch};
 
 /// Decompressed bytes before the ratio is checked.
 const GRACE: u64 = 64 << 20;
+
+/// The error of compressed data that ends inside a member or frame.
+#[derive(Clone, Copy, Debug)]
+struct CutOff(Codec);
+
+impl fmt::Display for CutOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the {} data ends early: the file was cut off", self.0.name())
+    }
+}
+
+impl std::error::Error for CutOff {}
 
 impl Codec {
     pub(crate) fn unpack<'r>(
