@@ -115,6 +115,10 @@ fn follows(given: &Value, got: &Value) -> bool {
         return true;
     }
     match (given, got) {
+        // A text that does not look like an array becomes the only element of a list of texts.
+        (Value::String(text), Value::Array(items)) if items.as_slice() == [given.clone()] => {
+            !text.trim_start().starts_with(['[', '{'])
+        }
         (Value::String(text), got) => spells(text).is_some_and(|spelled| follows(&spelled, got)),
         (Value::Object(given), Value::Object(got)) => members_follow(given, got),
         (Value::Array(given), Value::Array(got)) => {

@@ -103,6 +103,8 @@ struct Examination {
     late: HashMap<String, VecDeque<Caller>>,
     /// Results that no call had asked for, by id.
     early: HashMap<String, Record>,
+    /// Calls whose result shares a record with results of other calls, and cannot be moved.
+    unmovable: Vec<Caller>,
     /// The last message of a turn that an assistant has yet to say something to.
     unanswered: Option<At>,
 }
@@ -151,12 +153,14 @@ impl Examination {
     }
 
     fn results(&mut self, message: &Message, at: At) {
-        let mut follows = false;
+        // A record that answers one of the open calls stays where it is, whatever else it answers.
+        let follows = message.results.iter().any(|id| self.open.iter().any(|caller| caller.id == *id));
         for id in &message.results {
             if let Some(place) = self.open.iter().position(|caller| caller.id == *id) {
                 let caller = self.open.remove(place);
                 self.forget(&caller);
-                follows = true;
+            } else if follows {
+                continue;
             } else if let Some(caller) = self.late.get_mut(id).and_then(VecDeque::pop_front) {
                 self.misplace(caller, at.record);
             } else {
@@ -179,9 +183,14 @@ impl Examination {
 
     fn misplace(&mut self, caller: Caller, record: Record) {
         let (start, end) = (record.span.start, record.span.end);
-        let belongs_behind = caller.record;
-        let misplaced = self.faults.misplaced.entry(record.number);
-        misplaced.or_insert(Misplaced { ids: Vec::new(), start, end, belongs_behind }).ids.push(caller.id);
+        let fresh = || Misplaced { ids: Vec::new(), start, end, belongs_behind: caller.record };
+        let misplaced = self.faults.misplaced.entry(record.number).or_insert_with(fresh);
+        // A record can follow one message only.
+        if misplaced.belongs_behind == caller.record {
+            misplaced.ids.push(caller.id);
+        } else {
+            self.unmovable.push(caller);
+        }
     }
 
     /// What follows is no result of the last calls: it came before them, or is yet to come.
@@ -211,7 +220,8 @@ impl Examination {
     fn end(mut self) -> Faults {
         self.end_turn();
         self.close_calls();
-        let mut orphans = self.late.into_values().flatten().collect::<Vec<_>>();
+        let late = self.late.into_values().flatten();
+        let mut orphans = late.chain(self.unmovable).collect::<Vec<_>>();
         orphans.sort_by(|a, b| a.record.cmp(&b.record).then_with(|| a.id.cmp(&b.id)));
         Faults { orphans, ..self.faults }
     }

@@ -3,6 +3,7 @@
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
@@ -134,11 +135,12 @@ fn damaged(layout: &Layout, id: &str, stamp: String) -> Entry {
     Entry { row, disk_bytes: bytes, stamp }
 }
 
-/// The ids of all outputs, folder by folder, in the order of their names.
-pub(crate) fn ids(layout: &Layout) -> Result<impl Iterator<Item = Result<String>>> {
-    let ids_in = |names: Vec<String>| {
+/// The ids of all outputs, folder by folder, in the order of their names. Each is returned once: a description in a folder that
+/// is not its own does not count.
+pub(crate) fn ids(layout: &Layout) -> Result<impl Iterator<Item = Result<String>> + '_> {
+    let ids_in = |folder: &Path, names: Vec<String>| {
         let outputs = names.into_iter().filter_map(|name| match Part::of(&name) {
-            Some((id, Part::Meta)) => Some(id.to_owned()),
+            Some((id, Part::Meta)) if layout.meta(id).parent() == Some(folder) => Some(id.to_owned()),
             _ => None,
         });
         outputs.collect::<Vec<_>>()
@@ -146,7 +148,7 @@ pub(crate) fn ids(layout: &Layout) -> Result<impl Iterator<Item = Result<String>
     let folders = layout.folders()?.into_iter();
     Ok(folders.flat_map(move |folder| {
         let (ids, failed) = match disk::names(&folder) {
-            Ok(names) => (ids_in(names), None),
+            Ok(names) => (ids_in(&folder, names), None),
             Err(error) => (Vec::new(), Some(Err(error))),
         };
         ids.into_iter().map(Ok).chain(failed)

@@ -51,6 +51,23 @@ fn name(line: &str) -> String {
 }
 
 #[test]
+fn a_result_shared_by_several_messages_is_not_moved() {
+    const FIRST: &str =
+        r#"{"role":"assistant","content":"","tool_calls":[{"id":"x","tool":"ls","arguments":{}}]}"#;
+    const SHARED: &str = r#"{"role":"tool","tool_call_id":"b","tool_call_id":"x","content":"r"}"#;
+    let home = Home::new();
+    // In place for one message and late for another; or late for two.
+    for lines in [&[USER, FIRST, USER, CALL, A, SHARED][..], &[USER, FIRST, USER, CALL, A, USER, SHARED]] {
+        let session = session(&home, lines);
+        assert_eq!(session.diagnose(&watch()).unwrap().status, "broken");
+        assert!(home.sessions.repair(&session, false, &watch()).unwrap().backup_created);
+        let after = session.diagnose(&watch()).unwrap();
+        assert_eq!(after.status, "healthy", "{after:?}");
+        home.sessions.undo(&session, &watch()).unwrap();
+    }
+}
+
+#[test]
 fn a_whole_transcript_is_healthy() {
     let home = Home::new();
     let found = diagnose(&home, &[USER, CALL, A, B, ANSWER, USER, ANSWER]);

@@ -20,6 +20,20 @@ fn outputs_that_were_copied_in_are_found_after_a_rebuild() {
 }
 
 #[test]
+fn a_description_in_the_folder_of_another_output_is_ignored() {
+    let home = Home::new();
+    let stored = put(&home, "[1]");
+    let meta = file_of(&home, &stored.id, ".meta.json");
+    let own = meta.parent().unwrap();
+    let other = own.with_file_name(if own.ends_with("00") { "01" } else { "00" });
+    fs::create_dir_all(&other).unwrap();
+    fs::copy(&meta, other.join(meta.file_name().unwrap())).unwrap();
+    assert_eq!(home.rebuild().unwrap().outputs, 1);
+    assert_eq!(home.list(&all()).unwrap().total, 1);
+    assert_eq!(home.verify(&mut |_| {}).unwrap().outputs, 1);
+}
+
+#[test]
 fn after_a_start_of_the_system_names_are_compared() {
     let home = Home::new();
     fill(&home, 10);
