@@ -5,6 +5,7 @@ use crate::workspace::{Dependency, Package};
 
 /// Each crate with the crates of this workspace that its users get along with it. Dev-dependencies are free.
 const LAYERS: &[(&str, &[&str])] = &[
+    (FOUNDATION, &[]),
     ("trommel-scan", &[]),
     ("trommel-reader", &["trommel-scan"]),
     ("trommel-sampler", &[]),
@@ -46,6 +47,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel-testkit", &["trommel-query"]),
 ];
 
+/// The crate that every other one may use.
+const FOUNDATION: &str = "trommel-base";
+
 /// Packages that nothing is built on, so that they may use anything.
 const FREE: &[&str] = &["trommel-benches", "xtask"];
 
@@ -81,7 +85,7 @@ fn check_package(tree: &Tree<'_>, package: &Package) -> Vec<Fault> {
 /// The crates of this workspace that a package uses and may not.
 fn strays<'a>(package: &'a Package, allowed: &[&str]) -> impl Iterator<Item = &'a str> {
     let used = package.dependencies.iter().filter(|used| is_built_in(used)).map(|used| used.name.as_str());
-    used.filter(|name| !allowed.contains(name))
+    used.filter(|name| *name != FOUNDATION && !allowed.contains(name))
 }
 
 /// Whether a dependency lies in this workspace and reaches the users of the crate.

@@ -1,0 +1,237 @@
+//! Operations on files. Each succeeds or fails as a whole, and its error names the operation and the path.
+//!
+//! Files are created with mode 0600 and folders with 0700, under any umask. A symbolic link at the end of a path is never
+//! followed to write; [`Folder`] also refuses one at the folder. Opening a pipe or a device never waits.
+//!
+//! With the feature `faults`, tests can make any operation fail.
+
+mod error;
+mod folder;
+mod lock;
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+pub use error::{Error, Op, Result};
+pub use folder::Folder;
+pub use lock::{lock, try_lock};
+
+/// Asks whether a test wants this operation to fail. Does nothing without the feature `faults`.
+#[inline]
+#[cfg_attr(not(feature = "faults"), expect(clippy::unnecessary_wraps, reason = "a test can make it fail"))]
+pub fn pass(op: Op, path: &Path) -> io::Result<()> {
+    #[cfg(feature = "faults")]
+    crate::faults::pass(op, path)?;
+    let _ = (op, path);
+    Ok(())
+}
+
+/// Runs an operation, unless a test makes it fail, and names it in the error.
+pub fn attempt<T>(op: Op, path: &Path, work: impl FnOnce() -> io::Result<T>) -> Result<T> {
+    pass(op, path).and_then(|()| work()).map_err(|cause| Error::new(op, path, cause))
+}
+
+/// Opens a regular file to read, following links. A pipe, a socket, a device, or a folder is an error, and never waited for.
+///
+/// The cause has the kind [`Unsupported`](io::ErrorKind::Unsupported) or [`IsADirectory`](io::ErrorKind::IsADirectory) for
+/// what is not a regular file.
+pub fn open(path: &Path) -> Result<File> {
+    attempt(Op::Open, path, || {
+        // Checked before, as opening a device may act on it, and afterwards, as another file may have taken its place. Only
+        // opening a pipe waits, which the flag prevents; it changes nothing about regular files.
+        regular(&fs::metadata(path)?)?;
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        regular(&file.metadata()?)?;
+        Ok(file)
+    })
+}
+
+/// Fails for what is not a regular file.
+fn regular(found: &Metadata) -> io::Result<()> {
+    match found.file_type() {
+        kind if kind.is_file() => Ok(()),
+        kind if kind.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
+        _ => Err(io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file")),
+    }
+}
+
+/// Creates a file that does not exist, for reading and writing.
+pub fn create(path: &Path) -> Result<File> {
+    attempt(Op::Create, path, || {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
+        own_mode(&file)?;
+        Ok(file)
+    })
+}
+
+/// Sets mode 0600. A umask takes modes away, from the owner as well.
+fn own_mode(file: &File) -> io::Result<()> {
+    if file.metadata()?.mode() & 0o7777 == 0o600 {
+        return Ok(());
+    }
+    file.set_permissions(Permissions::from_mode(0o600))
+}
+
+/// Gives a file the permissions of another.
+pub fn copy_mode(file: &File, path: &Path, of: &Path) -> Result<()> {
+    let mode = attempt(Op::Inspect, of, || fs::metadata(of))?.permissions().mode();
+    attempt(Op::SetMode, path, || file.set_permissions(Permissions::from_mode(mode & 0o777)))
+}
+
+/// Writes all bytes, or fails with some of them written.
+pub fn write(to: &mut dyn Write, path: &Path, bytes: &[u8]) -> Result<()> {
+    let written = match pass(Op::Write, path) {
+        Ok(()) => to.write_all(bytes),
+        // A disk that fills up takes a part.
+        Err(refused) => to.write_all(&bytes[..bytes.len() / 2]).and(Err(refused)),
+    };
+    written.map_err(|cause| Error::new(Op::Write, path, cause))
+}
+
+/// Brings a file's bytes to the disk. After a failure the bytes may be lost: it must not be tried again.
+pub fn sync(file: &File, path: &Path) -> Result<()> {
+    attempt(Op::Sync, path, || file.sync_all())
+}
+
+/// Brings the names in a folder to the disk.
+pub fn sync_folder(path: &Path) -> Result<()> {
+    attempt(Op::SyncFolder, path, || File::open(path)?.sync_all())
+}
+
+/// Truncates a file to `bytes`.
+pub fn truncate(file: &File, path: &Path, bytes: u64) -> Result<()> {
+    attempt(Op::Truncate, path, || file.set_len(bytes))
+}
+
+/// Renames a file, replacing any existing one. Nothing exists in between.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    attempt(Op::Rename, to, || fs::rename(from, to))
+}
+
+/// Gives a file a second name. Returns false where the disk has no hard links, or the system refuses one to this file.
+pub fn link(from: &Path, to: &Path) -> Result<bool> {
+    let linked = attempt(Op::Link, to, || fs::hard_link(from, to));
+    supported(linked, &[Errno::PERM, Errno::NOTSUP, Errno::NOSYS, Errno::MLINK])
+}
+
+/// Exchanges the names of two files in one step. Returns false where the disk cannot.
+pub fn exchange(from: &Path, to: &Path) -> Result<bool> {
+    let exchange = || Ok(renameat_with(CWD, from, CWD, to, RenameFlags::EXCHANGE)?);
+    supported(attempt(Op::Exchange, to, exchange), &[Errno::INVAL, Errno::NOTSUP, Errno::NOSYS])
+}
+
+/// Turns the errors with which a system refuses an operation for good into false.
+fn supported(done: Result<()>, refusals: &[Errno]) -> Result<bool> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(error) => match Errno::from_io_error(error.cause()) {
+            Some(errno) if refusals.contains(&errno) => Ok(false),
+            _ => Err(error),
+        },
+    }
+}
+
+/// True if both paths name one file.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let id = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
+    id(one).is_some_and(|id_of_one| Some(id_of_one) == id(other))
+}
+
+/// Removes a file. Returns false if there is none.
+pub fn remove(path: &Path) -> Result<bool> {
+    found(attempt(Op::Remove, path, || fs::remove_file(path)))
+}
+
+/// Turns the error about a missing file into false.
+fn found(done: Result<()>) -> Result<bool> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_missing() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Creates a folder and its parents. Returns false if it exists; a link to a folder is one.
+pub fn make_folder(path: &Path) -> Result<bool> {
+    if path.is_dir() {
+        return Ok(false);
+    }
+    attempt(Op::MakeFolder, path, || create_folder(path)).map(|()| true)
+}
+
+fn create_folder(path: &Path) -> io::Result<()> {
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
+        create_folder(parent)?;
+    }
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => return Ok(()),
+        created => created?,
+    }
+    // A umask takes modes away, from the owner as well. Where it does not, nothing is changed by a path.
+    if fs::symlink_metadata(path)?.mode() & 0o777 != 0o700 {
+        fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Returns the metadata of a file, without following a link. None if there is no such file.
+pub fn inspect(path: &Path) -> Result<Option<Metadata>> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::new(Op::Inspect, path, cause)),
+    }
+}
+
+/// Returns the names in a folder, sorted; none if there is no folder. Names that are not UTF-8 are left out.
+pub fn names(path: &Path) -> Result<Vec<String>> {
+    let list = || -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(path)? {
+            if let Ok(name) = entry?.file_name().into_string() {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    };
+    match list() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        listed => listed.map_err(|cause| Error::new(Op::List, path, cause)),
+    }
+}
+
+/// Reads in blocks of up to `block` bytes until the end, and passes each block on. A read that a signal interrupts is
+/// repeated.
+pub fn each_block<E: From<Error>>(
+    from: &mut dyn Read,
+    path: &Path,
+    block: usize,
+    mut take: impl FnMut(&[u8]) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let mut block = vec![0; block];
+    loop {
+        match from.read(&mut block) {
+            Ok(0) => return Ok(()),
+            Ok(count) => take(&block[..count])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(Error::new(Op::Read, path, cause).into()),
+        }
+    }
+}
+
+/// True if the disk of a path has hardly any free space, for errors that do not say so themselves.
+pub fn is_disk_full(path: &Path) -> bool {
+    const LITTLE: u64 = 64 << 10;
+    let folder = path.parent().unwrap_or(path);
+    rustix::fs::statvfs(folder).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < LITTLE)
+}
+
+#[cfg(all(test, feature = "faults"))]
+mod tests;

@@ -1,0 +1,43 @@
+//! Locks between processes, released when the file is closed.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Error, Op, Result, pass};
+
+/// The shortest and the longest pause between two attempts.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(100);
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+
+/// Waits up to `patience` for the lock of a file or folder. Returns false if another process kept it.
+pub fn lock(file: &File, path: &Path, patience: Duration) -> Result<bool> {
+    let mut pause = SHORTEST_PAUSE;
+    let mut start = None;
+    pass(Op::Lock, path).map_err(|cause| Error::new(Op::Lock, path, cause))?;
+    loop {
+        if attempt(file, path)? {
+            return Ok(true);
+        }
+        if start.get_or_insert_with(Instant::now).elapsed() >= patience {
+            return Ok(false);
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Takes the lock of a file or folder if it is free. Returns false if it is not.
+pub fn try_lock(file: &File, path: &Path) -> Result<bool> {
+    pass(Op::Lock, path).map_err(|cause| Error::new(Op::Lock, path, cause))?;
+    attempt(file, path)
+}
+
+fn attempt(file: &File, path: &Path) -> Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(cause)) => Err(Error::new(Op::Lock, path, cause)),
+    }
+}

@@ -1,0 +1,134 @@
+//! Text from outside: made safe for terminals and messages, clipped, and counted.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::path::Path;
+
+/// True for a character that could control a terminal, hide text, or show another text than there is: control characters,
+/// direction marks, invisible characters that join nothing, and tags.
+pub fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{00AD}' | '\u{061C}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+/// Returns the text on one line, with each [unsafe](is_unsafe) character as its JSON escape.
+///
+/// ```
+/// use trommel_base::text::safe;
+///
+/// assert_eq!(safe("plain ü"), "plain ü");
+/// assert_eq!(safe("\u{1b}[2J\u{202e}evil"), "\\u001b[2J\\u202eevil");
+/// ```
+pub fn safe(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() * 2);
+    for c in text.chars() {
+        if is_unsafe(c) { push_escape(c, &mut escaped) } else { escaped.push(c) }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Appends the `\u` escapes that JSON has for a character: two for one beyond U+FFFF.
+pub fn push_escape(c: char, out: &mut String) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "\\u{unit:04x}");
+    }
+}
+
+/// Returns the text for a message: [`safe`], and at most `max` characters, followed by an ellipsis if it was longer. Reads
+/// no more of the text than it returns.
+///
+/// ```
+/// use trommel_base::text::shown;
+///
+/// assert_eq!(shown("a\nb", 9), "a\\u000ab");
+/// assert_eq!(shown("abcdef", 3), "abc…");
+/// ```
+pub fn shown(text: &str, max: usize) -> String {
+    let mut out = String::new();
+    let mut count = 0;
+    for c in text.chars() {
+        let before = out.len();
+        if is_unsafe(c) {
+            push_escape(c, &mut out);
+        } else {
+            out.push(c);
+        }
+        count += out[before..].chars().count();
+        if count > max {
+            out.truncate(before);
+            out.push('…');
+            break;
+        }
+    }
+    out
+}
+
+/// Returns a path for a message, as [`shown`]: at most 300 characters.
+pub fn shown_path(path: &Path) -> String {
+    shown(&path.to_string_lossy(), 300)
+}
+
+/// Returns the first `max` characters; the whole text if it has no more.
+pub fn first(text: &str, max: usize) -> &str {
+    let end = text.char_indices().nth(max).map_or(text.len(), |(end, _)| end);
+    &text[..end]
+}
+
+/// Clips a text to `max` characters, followed by an ellipsis if it was longer.
+pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
+    let kept = first(text, max);
+    if kept.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(format!("{kept}…")) }
+}
+
+/// Counts the characters (Unicode scalar values) of UTF-8 bytes. Bytes that continue no character count as if they did.
+/// Linear in the bytes.
+pub fn count_chars(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| !is_continuation(**byte)).count() as u64
+}
+
+/// True for a byte that continues a character of UTF-8.
+pub const fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_dangerous_is_left() {
+        let text: String = (0..0x11_0000).filter_map(char::from_u32).filter(|&c| is_unsafe(c)).collect();
+        let escaped = safe(&text);
+        assert!(escaped.is_ascii() && !escaped.contains(char::is_control));
+        // The escapes are those of JSON, so that nothing is lost.
+        assert_eq!(serde_json::from_str::<String>(&format!("\"{escaped}\"")).unwrap(), text);
+    }
+
+    #[test]
+    fn joined_and_combining_characters_stay() {
+        for text in ["e\u{301}", "👨\u{200d}👩\u{200d}👧", "☺\u{fe0f}", "日本語", "a\u{a0}b"] {
+            assert_eq!(safe(text), text);
+        }
+    }
+
+    #[test]
+    fn clips_between_characters() {
+        assert_eq!((first("añb", 2), first("añb", 9), first("", 0)), ("añ", "añb", ""));
+        assert_eq!((&*clip("añb", 2), &*clip("añb", 3)), ("añ…", "añb"));
+        assert_eq!(shown("\u{1b}x", 5), "…", "an escape is not cut");
+        assert_eq!(shown("\u{1b}x", 7), "\\u001bx");
+    }
+
+    #[test]
+    fn counts_characters() {
+        for text in ["", "abc", "añb", "日本語", "👩"] {
+            assert_eq!(count_chars(text.as_bytes()), text.chars().count() as u64);
+        }
+    }
+}
