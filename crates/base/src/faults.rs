@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::Op;
+use crate::op::Op;
 
 /// Selects the operations that can fail and are counted.
 type Which = Box<dyn Fn(Op) -> bool>;

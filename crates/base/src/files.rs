@@ -17,7 +17,8 @@ use std::path::Path;
 use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-pub use error::{Error, Op, Result};
+pub use crate::op::Op;
+pub use error::{Error, Result};
 pub use folder::Folder;
 pub use lock::{lock, try_lock};
 

@@ -24,6 +24,7 @@ pub mod error;
 pub mod faults;
 pub mod files;
 mod nearest;
+mod op;
 mod progress;
 pub mod text;
 
