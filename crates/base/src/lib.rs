@@ -9,6 +9,7 @@
 //!
 //! - [`files`]: operations on files. Each succeeds or fails as a whole, and reports what it did to which path.
 //! - `faults` (feature `faults`): makes any of these operations fail, for tests.
+//! - `commit` (feature `commit`): several files of a folder changed as one.
 //! - [`Cancel`] and [`Progress`]: what accompanies long work.
 //! - [`text`]: text that is safe to show on a terminal, clipping, and character counts.
 //! - [`nearest`]: the known names that resemble an unknown one.
@@ -19,6 +20,8 @@
 //! The file operations need a Unix system. Nothing here allocates by the size of an input.
 
 mod cancel;
+#[cfg(feature = "commit")]
+pub mod commit;
 pub mod error;
 #[cfg(feature = "faults")]
 pub mod faults;
