@@ -18,13 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk;
 use crate::error::{Error, ErrorKind, Result, shown_path};
+use crate::format::{EVENTS, METADATA, PLAN, TRANSCRIPT};
 use crate::records::Log;
-use crate::session::{EVENTS, Format, METADATA, Session, Source, TRANSCRIPT};
+use crate::session::{Session, Source};
 use crate::time::{digits, undigits};
 use crate::watch::Watch;
-
-/// The plan of a change that was decided.
-pub(crate) const PLAN: &str = ".trommel-change.json";
 
 /// What begins the names of new contents.
 const NEW: &str = ".trommel-new-";
@@ -145,7 +143,7 @@ pub(crate) fn hold(session: &Session) -> Result<Held<'_>> {
 /// Brings a change to its end that was decided and cut off. A mirror is not ours to change.
 pub(crate) fn recover(session: &Session) -> Result<()> {
     let is_there = |path: PathBuf| path.symlink_metadata().is_ok();
-    let is_ours = session.format == Format::Amplifier && session.source != Source::Cloud;
+    let is_ours = session.profile().is_changeable && session.source != Source::Cloud;
     if is_ours && is_there(session.path.join(PLAN)) {
         hold(session).map(drop)?;
     }

@@ -8,9 +8,9 @@ use crate::error::Result;
 use crate::kind::MessageKind;
 use crate::message::{Keep, Message};
 use crate::records::{Damage, Flow, Log, Record};
-use crate::session::{Format, Session};
+use crate::session::Session;
 use crate::text::{is_zero, shown};
-use crate::transcript::{At, messages};
+use crate::turns::{At, messages};
 use crate::watch::Watch;
 
 /// What a transcript suffers from.
@@ -230,7 +230,7 @@ impl Examination {
 /// Finds the faults of a transcript.
 pub(crate) fn examine(session: &Session, log: &Log, watch: &Watch<'_>) -> Result<(Faults, Damage)> {
     let mut examination = Examination::default();
-    let damage = messages(log, Keep::least().of(session), watch, |message, at| {
+    let damage = messages(log, session.keep(Keep::least()), watch, |message, at| {
         examination.take(&message, at);
         Ok(Flow::On)
     })?;
@@ -260,9 +260,9 @@ pub(crate) fn told(session: &Session, faults: &Faults, damage: Damage) -> Diagno
         misplaced_tool_ids: misplaced.take(TOLD).map(|id| shown(id, 200)).collect(),
         incomplete_turns: faults.incomplete.values().take(TOLD).cloned().collect(),
         left_out: counts.map(|count| count.saturating_sub(TOLD) as u64).iter().sum(),
-        recommended_action: match session.format {
-            Format::Amplifier if is_broken => "repair",
-            Format::Amplifier if is_damaged => "restore",
+        recommended_action: match session.profile().is_changeable {
+            true if is_broken => "repair",
+            true if is_damaged => "restore",
             _ => "none",
         },
         damage,

@@ -94,14 +94,17 @@
 
 mod analyze;
 mod change;
-mod claude;
+mod detect;
 mod diagnose;
 mod disk;
 mod divided;
 mod error;
 mod events;
+mod format;
+mod formats;
 mod get;
 mod kind;
+mod layout;
 mod list;
 mod message;
 mod metadata;
@@ -117,14 +120,15 @@ mod search;
 mod seek;
 mod session;
 mod sessions;
-mod sniff;
 mod sync;
 #[cfg(test)]
 mod tests;
 mod text;
 mod time;
 mod transcript;
+mod turns;
 mod usage;
+mod value;
 mod watch;
 
 pub use analyze::{
@@ -135,16 +139,19 @@ pub use diagnose::{Diagnosis, IncompleteTurn};
 pub use disk::open_regular;
 pub use error::{Error, ErrorKind, Result};
 pub use events::{EventPage, EventQuery, EventRow, FIELD_CHARS};
+pub use format::Home;
+pub use formats::Format;
 pub use get::{Details, GetQuery};
 pub use kind::MessageKind;
-pub use list::{ListQuery, Listing, MOST_ROWS, SessionRow};
+pub use list::{ListQuery, Listing, SessionRow};
 pub use outline::{MessageOutline, Outliner, is_outlined, message_outline, outline_fields};
 pub use project::Nested;
 pub use records::{Damage, Damaged};
 pub use repair::Repaired;
 pub use rewind::{Removed, RewindQuery, Rewound, Undone};
+pub use room::MOST_ROWS;
 pub use search::{Match, Matches, Scope, SearchQuery};
-pub use session::{Format, Session, Source};
+pub use session::{Session, Source};
 pub use sessions::Sessions;
 pub use sync::{SessionSync, SyncStatus};
 pub use transcript::{CallRow, MessageRow, Transcript, TranscriptQuery};

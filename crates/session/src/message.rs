@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use trommel::reader::{self, Cursor, Event, Kind, Names, Payload, Scalar, Text};
 
 use crate::kind::{self, MessageKind};
-use crate::project::Value;
+
 use crate::seek::whole;
-use crate::session::Session;
 use crate::time;
 use crate::usage::{Usage, look_at_usage};
+use crate::value::Value;
 
 pub(crate) use block::{Blocks, blocks};
 use block::{block, calls};
@@ -28,6 +28,9 @@ const SPELT: usize = 12;
 /// Bytes of a text that are decoded at least, to see how it begins.
 const LEAST: usize = 1_000;
 
+/// The model of messages that a program writes without asking one.
+const SYNTHETIC: &str = "<synthetic>";
+
 /// How much of a message is kept, and whose log it is in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keep {
@@ -37,11 +40,15 @@ pub(crate) struct Keep {
     pub(crate) arguments: usize,
     /// True in the log of a sub-agent: all of its messages say `isSidechain`, and are its own.
     is_agent: bool,
+    look: Look,
 }
+
+/// Reads the record that comes next as a message.
+pub(crate) type Look = fn(&mut Cursor<'_>, Keep) -> reader::Result<Message>;
 
 impl Keep {
     pub(crate) const fn new(text: usize, arguments: usize) -> Self {
-        Self { text, arguments, is_agent: false }
+        Self { text, arguments, is_agent: false, look }
     }
 
     /// As much as it takes to know the message's kind.
@@ -49,9 +56,14 @@ impl Keep {
         Self::new(kind::LONGEST, 0)
     }
 
-    /// The same in the log of a session.
-    pub(crate) fn of(self, session: &Session) -> Self {
-        Self { is_agent: session.is_agent(), ..self }
+    /// The same in the log of a session or a sub-agent, in a format that reads messages like this.
+    pub(crate) fn in_log(self, is_agent: bool, look: Look) -> Self {
+        Self { is_agent, look, ..self }
+    }
+
+    /// Reads the record that comes next.
+    pub(crate) fn read(self, cursor: &mut Cursor<'_>) -> reader::Result<Message> {
+        (self.look)(cursor, self)
     }
 }
 
@@ -73,7 +85,7 @@ pub(crate) struct Message {
     /// The response's ID. Records with the same ID belong to one response of a model.
     pub(crate) response: Option<String>,
     pub(crate) usage: Option<Usage>,
-    /// True if the record is of an error, by the definition of [`Known::is_error`](crate::events::Known::is_error).
+    /// True if the record is of an error, by the definition of [`Known::is_error`](crate::layout::Known::is_error).
     pub(crate) is_error: bool,
     flags: Flags,
     content: Content,
@@ -212,6 +224,11 @@ impl Message {
             () if flags.is_wrapped && !content.has_plain => content.marked,
             () => None,
         }
+    }
+
+    /// True if a program wrote it in the place of a model, without asking one.
+    pub(crate) fn is_synthetic(&self) -> bool {
+        self.model.as_deref() == Some(SYNTHETIC)
     }
 
     /// True if the session's own conversation continues without it: a sub-agent's message, or a note of the program.

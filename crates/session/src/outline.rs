@@ -8,10 +8,10 @@ use trommel::reader::{self, Cursor, Framing, Kind};
 
 use crate::error::{Error, Result};
 use crate::events;
+use crate::formats::Format;
 use crate::message::{self, Keep};
-use crate::metadata::to_the_end;
 use crate::project::{FieldPath, Fields, Found, Nested};
-use crate::records::config;
+use crate::records::{config, to_the_end};
 
 /// Characters of a field.
 const FIELD: usize = 2_000;
@@ -68,7 +68,8 @@ pub fn outline_fields() -> &'static [(&'static str, usize)] {
 pub fn is_outlined(field: &str) -> bool {
     let Ok(path) = FieldPath::parse(field) else { return true };
     let known = |path: &FieldPath| FIELDS.iter().any(|(known, _)| *known == path.to_string());
-    events::is_never_given(&path) || events::places(&path).iter().all(known)
+    let layout = Format::MIRRORED.profile().layout;
+    events::is_never_given(&path, layout) || events::places(&path, layout).iter().all(known)
 }
 
 /// Takes outlines of events, one after the other.
@@ -192,15 +193,15 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::analyze::{ERROR_FIELDS, USAGE_FIELDS};
+    use crate::analyze::USAGE_FIELDS;
     use crate::events::usual_paths;
-    use crate::session::Format;
 
     /// What questions look at is what outlines have, neither less nor more.
     #[test]
     fn outlines_have_what_is_looked_at() {
-        let usual = usual_paths(Format::Amplifier).into_iter().map(|path| (path.to_string(), FIELD));
-        let more = ERROR_FIELDS.iter().chain(&USAGE_FIELDS).map(|(path, cap)| ((*path).to_owned(), *cap));
+        let layout = Format::MIRRORED.profile().layout;
+        let usual = usual_paths(layout).into_iter().map(|path| (path.to_string(), FIELD));
+        let more = layout.says.iter().chain(&USAGE_FIELDS).map(|(path, cap)| ((*path).to_owned(), *cap));
         let mut looked_at = BTreeMap::new();
         for (path, cap) in usual.chain(more) {
             let most = looked_at.entry(path).or_insert(0);

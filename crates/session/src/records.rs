@@ -522,6 +522,14 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// Past all that is open, behind which nothing may come.
+pub(crate) fn to_the_end(cursor: &mut Cursor<'_>) -> reader::Result<()> {
+    while cursor.depth() > 0 {
+        cursor.leave()?;
+    }
+    cursor.advance().map(drop)
+}
+
 /// Past all that is open above a depth, and past a value that was not looked at.
 fn finish(cursor: &mut Cursor<'_>, depth: u32) -> reader::Result<()> {
     while cursor.depth() > depth {

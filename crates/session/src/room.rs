@@ -6,6 +6,19 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 
+/// Rows of a page at most.
+pub const MOST_ROWS: usize = 50_000;
+
+/// An error for a page that has no rows, or too many.
+pub(crate) fn check_limit(limit: usize) -> Result<()> {
+    match limit {
+        1..=MOST_ROWS => Ok(()),
+        _ => Err(Error::request(format!(
+            "limit {limit} is not between 1 and {MOST_ROWS}: take pages, by offset"
+        ))),
+    }
+}
+
 /// Characters of a page that are enough for a row.
 const LEAST: usize = 200;
 

@@ -5,17 +5,17 @@ use std::cell::RefCell;
 use serde::Serialize;
 use trommel::reader::{self, Cursor};
 
-use crate::claude::Description;
 use crate::error::{Error, ErrorKind, Result};
-use crate::events::layout;
+use crate::format::{EVENTS, Kept, METADATA, TRANSCRIPT};
 use crate::kind::MessageKind;
-use crate::list::{Among, check_limit, chosen};
-use crate::message::{self, Keep, Message};
+use crate::list::{Among, chosen};
+use crate::message::{Keep, Message};
 use crate::metadata::Facts;
 use crate::project::{Fields, Found};
 use crate::records::{Damage, Flow, Log, Record, config};
-use crate::seek::{Hit, Hits, Members, Seeker};
-use crate::session::{EVENTS, Format, METADATA, Session, Source, TRANSCRIPT};
+use crate::room::check_limit;
+use crate::seek::{Hit, Hits, Seeker};
+use crate::session::{Session, Source};
 use crate::sessions::Sessions;
 use crate::text::shown;
 use crate::time::{self, spelt};
@@ -83,7 +83,7 @@ impl SearchQuery {
     }
 
     fn describes(&self, session: &Session) -> bool {
-        matches!(self.scope, Scope::Metadata | Scope::All) && session.format != Format::Chat
+        matches!(self.scope, Scope::Metadata | Scope::All) && session.profile().description != Kept::Nowhere
     }
 
     fn reads_messages(&self) -> bool {
@@ -93,15 +93,15 @@ impl SearchQuery {
     /// True if events are searched that are not the messages themselves.
     fn reads_events(&self, session: &Session) -> bool {
         match self.scope {
-            Scope::Events => session.format != Format::Chat,
-            Scope::All => session.format == Format::Amplifier && session.source != Source::Cloud,
+            Scope::Events => session.profile().events != Kept::Nowhere,
+            Scope::All => session.profile().events == Kept::InFile && session.source != Source::Cloud,
             Scope::Metadata | Scope::Transcript => false,
         }
     }
 
     /// Bytes of a session that are searched at most.
     fn bytes(&self, session: &Session) -> u64 {
-        let is_file = session.format == Format::Amplifier;
+        let is_file = session.profile().description == Kept::InFile;
         let bytes = |is_read, name| if is_read { session.bytes(name) } else { 0 };
         bytes(is_file && self.describes(session), METADATA)
             + bytes(self.reads_messages(), TRANSCRIPT)
@@ -238,10 +238,11 @@ impl Search<'_> {
         self.found.sessions_searched += 1;
         if self.query.describes(session) {
             let row = Match::at(session, facts, "metadata");
-            let found = match session.format {
-                Format::Amplifier => Log::open_document(&session.path.join(METADATA))
-                    .and_then(|log| self.document(&log, &row, watch)),
-                _ => self.description(session, &row, watch),
+            let found = if session.profile().description == Kept::InFile {
+                Log::open_document(&session.file(METADATA))
+                    .and_then(|log| self.document(session, &log, &row, watch))
+            } else {
+                self.description(session, &row, watch)
             };
             self.add(found, &row)?;
         }
@@ -295,23 +296,24 @@ impl Search<'_> {
         self.found.matches.extend(hits.kept.into_iter().map(|hit| row.with(hit)));
     }
 
-    /// Searches the description that the records of a session of Claude Code make up.
+    /// Searches the description that the records of a session make up.
     fn description(&mut self, session: &Session, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
-        let members = Description::of(session)?.members();
+        let members = session.format.log().description(session.place())?.members;
         let json = serde_json::to_string(&members).map_err(|error| Error::request(error.to_string()))?;
         let mut cursor = Cursor::new(json.as_bytes(), &config());
-        let hits = self.seeker.record(&mut cursor, &CLAUDE_DESCRIPTION, self.hits(), watch);
+        let hits =
+            self.seeker.record(&mut cursor, session.profile().searched.description, self.hits(), watch);
         self.take(hits.map_err(|error| Error::unreadable("the description", &error))?, row);
         Ok(Damage::default())
     }
 
-    fn document(&mut self, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
-        let search = RefCell::new(self);
+    fn document(&mut self, session: &Session, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
+        let (search, members) = (RefCell::new(self), session.profile().searched.description);
         log.each(
             watch,
             |cursor| {
                 let search = search.borrow();
-                search.seeker.record(cursor, &DESCRIPTION, search.hits(), watch).map(Some)
+                search.seeker.record(cursor, members, search.hits(), watch).map(Some)
             },
             |hits, _| {
                 search.borrow_mut().take(hits, row);
@@ -321,13 +323,13 @@ impl Search<'_> {
     }
 
     fn messages(&mut self, session: &Session, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
-        let keep = Keep::least().of(session);
-        let members = if session.format == Format::ClaudeCode { &CLAUDE } else { &MESSAGE };
+        let keep = session.keep(Keep::least());
+        let members = session.profile().searched.messages;
         let (search, mut turn) = (RefCell::new(self), 0);
         log.each(
             watch,
             |cursor| {
-                let message = twice(cursor, |cursor| message::look(cursor, keep))?;
+                let message = twice(cursor, |cursor| keep.read(cursor))?;
                 let search = search.borrow();
                 let hits = search.seeker.record(cursor, members, search.hits(), watch)?;
                 Ok(Some((message, hits)))
@@ -343,8 +345,8 @@ impl Search<'_> {
     }
 
     fn events(&mut self, session: &Session, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
-        let layout = layout(session.format);
-        let members = if session.format == Format::ClaudeCode { &CLAUDE } else { &EVENT };
+        let layout = session.layout();
+        let members = session.profile().searched.events;
         let fields = Fields::of(&[(layout.time, 100), (layout.event, 200)]);
         let (search, found) = (RefCell::new(self), RefCell::new(Found::default()));
         log.each(
@@ -415,60 +417,3 @@ impl Match {
         Self { excerpt: hit.excerpt, hits: hit.hits, field: hit.field, ..self.clone() }
     }
 }
-
-/// Members that hold nothing a person would search for.
-const SKIPPED: &[&str] = &["role", "type", "signature", "encrypted_content"];
-
-const DESCRIPTION: Members =
-    Members { skipped: &[], skipped_on_top: &[], types_left_out: &[], repeated: None };
-
-/// The name is a title, or the beginning of a message.
-const CLAUDE_DESCRIPTION: Members = Members {
-    skipped: &[],
-    skipped_on_top: &["sessionId", "agentId", "name", "created", "modified"],
-    types_left_out: &[],
-    repeated: None,
-};
-
-const MESSAGE: Members =
-    Members { skipped: SKIPPED, skipped_on_top: &[], types_left_out: &[], repeated: None };
-
-/// Claude Code repeats its envelope in each record, and results of tools, prompts, and titles in records of their own.
-const CLAUDE: Members = Members {
-    skipped: SKIPPED,
-    skipped_on_top: &[
-        "uuid",
-        "parentUuid",
-        "logicalParentUuid",
-        "leafUuid",
-        "sessionId",
-        "agentId",
-        "messageId",
-        "promptId",
-        "requestId",
-        "cwd",
-        "gitBranch",
-        "version",
-        "timestamp",
-        "userType",
-        "entrypoint",
-    ],
-    types_left_out: &[
-        "progress",
-        "file-history-snapshot",
-        "queue-operation",
-        "last-prompt",
-        "summary",
-        "ai-title",
-        "custom-title",
-    ],
-    repeated: Some("toolUseResult"),
-};
-
-/// An event's time, level, and type are found by `get_events`.
-const EVENT: Members = Members {
-    skipped: &["signature", "encrypted_content"],
-    skipped_on_top: &["ts", "lvl", "event", "schema", "session_id"],
-    types_left_out: &[],
-    repeated: None,
-};

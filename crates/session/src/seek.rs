@@ -4,8 +4,8 @@ use regex::{Regex, RegexBuilder};
 use trommel::reader::{self, Cursor, Event, Payload, Scalar, Text};
 
 use crate::error::{Error, Result};
-use crate::project::Value;
 use crate::text::{around, shown};
+use crate::value::Value;
 use crate::watch::Watch;
 
 /// Characters of an excerpt.
@@ -36,6 +36,14 @@ pub(crate) struct Members {
     /// A member of the record that repeats what others hold.
     pub(crate) repeated: Option<&'static str>,
 }
+
+/// All members.
+pub(crate) const EVERYTHING: Members =
+    Members { skipped: &[], skipped_on_top: &[], types_left_out: &[], repeated: None };
+
+/// The members of messages, without those that hold nothing a person would search for.
+pub(crate) const MESSAGES: Members =
+    Members { skipped: &["role", "type", "signature", "encrypted_content"], ..EVERYTHING };
 
 impl Members {
     fn is_type(&self, names: &[String]) -> bool {

@@ -1,14 +1,13 @@
 //! All sessions of a machine: the folders they lie in, and one of them by its id.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
 
 use crate::change;
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::{AGENT, Format, SUBAGENTS, Session, Source};
+use crate::formats::Format;
+use crate::session::{Session, Source};
 use crate::text::shown;
 
 /// Where sessions lie. Nothing is opened before something is asked.
@@ -88,19 +87,24 @@ impl Sessions {
         self.now.clone().unwrap_or_else(Zoned::now)
     }
 
+    /// And those of a format below a folder where its program keeps them, which is usually that of [`Format::home`].
+    #[must_use]
+    pub fn root(mut self, format: Format, root: impl Into<PathBuf>) -> Self {
+        self.roots.push((format, root.into()));
+        self
+    }
+
     /// And those in `projects/<slug>/sessions/<id>/` below a folder, which is usually `~/.amplifier`.
     #[must_use]
-    pub fn amplifier(mut self, root: impl Into<PathBuf>) -> Self {
-        self.roots.push((Format::Amplifier, root.into()));
-        self
+    pub fn amplifier(self, root: impl Into<PathBuf>) -> Self {
+        self.root(Format::Amplifier, root)
     }
 
     /// And those in `projects/<slug>/<id>.jsonl` below a folder, which is usually `~/.claude`, with their sub-agents in
     /// `projects/<slug>/<id>/subagents/`.
     #[must_use]
-    pub fn claude_code(mut self, root: impl Into<PathBuf>) -> Self {
-        self.roots.push((Format::ClaudeCode, root.into()));
-        self
+    pub fn claude_code(self, root: impl Into<PathBuf>) -> Self {
+        self.root(Format::ClaudeCode, root)
     }
 
     /// And those in the cloud, of which a mirror is kept in `projects/<slug>/sessions/<id>/` below a folder; `connected` tells whether
@@ -194,9 +198,10 @@ impl Sessions {
     /// The name of every project; one may come several times.
     pub(crate) fn each_project(&self, take: &mut dyn FnMut(String)) -> Result<()> {
         self.alone.iter().for_each(|session| take(session.project.clone()));
-        let mirror = self.cloud.iter().map(|cloud| cloud.mirror.as_path());
-        for place in self.roots().chain(mirror) {
-            folders(&place.join("projects"))?.into_iter().for_each(|(name, _)| take(name));
+        let roots = self.roots.iter().map(|(format, root)| (*format, root));
+        let mirror = self.cloud.iter().map(|cloud| (Format::MIRRORED, &cloud.mirror));
+        for (format, root) in roots.chain(mirror) {
+            format.log().projects(root)?.into_iter().for_each(|(name, _)| take(name));
         }
         Ok(())
     }
@@ -219,32 +224,32 @@ impl Sessions {
             each_below(*format, root, project, &mut |session| take(self.placed(session)))?;
         }
         let Some(cloud) = &self.cloud else { return Ok(()) };
-        each_below(Format::Amplifier, &cloud.mirror, project, &mut |session| {
+        each_below(Format::MIRRORED, &cloud.mirror, project, &mut |session| {
             if self.is_here(&session) { Ok(()) } else { take(Session { source: Source::Cloud, ..session }) }
         })
     }
 
     /// A session of this machine, with where else it lies.
     fn placed(&self, session: Session) -> Session {
-        let mirrored = |cloud: &Cloud| folder_of(&cloud.mirror, &session).is_dir();
-        let both = session.format == Format::Amplifier && self.cloud.as_ref().is_some_and(mirrored);
+        let mirrored = |cloud: &Cloud| is_below(&cloud.mirror, &session);
+        let both = session.format.is_mirrored() && self.cloud.as_ref().is_some_and(mirrored);
         Session { source: if both { Source::Both } else { Source::Local }, ..session }
     }
 
     /// Whether a session of the mirror lies on this machine as well.
     fn is_here(&self, session: &Session) -> bool {
         let same = |other: &Session| {
-            other.format == Format::Amplifier
-                && (&other.project, &other.id) == (&session.project, &session.id)
+            other.format.is_mirrored() && (&other.project, &other.id) == (&session.project, &session.id)
         };
-        let mut roots = self.roots.iter().filter(|(format, _)| *format == Format::Amplifier);
-        self.alone.as_ref().is_some_and(same) || roots.any(|(_, root)| folder_of(root, session).is_dir())
+        let mut roots = self.roots.iter().filter(|(format, _)| format.is_mirrored());
+        self.alone.as_ref().is_some_and(same) || roots.any(|(_, root)| is_below(root, session))
     }
 }
 
-/// Where a session of its project and id has its folder below a root.
-fn folder_of(root: &Path, session: &Session) -> PathBuf {
-    root.join("projects").join(&session.project).join("sessions").join(&session.id)
+/// True if a mirrored session of the same project and ID is below a root.
+fn is_below(root: &Path, session: &Session) -> bool {
+    let path = Format::MIRRORED.log().path_of(root, &session.project, &session.id);
+    path.is_some_and(|path| path.is_dir())
 }
 
 fn each_below(
@@ -253,81 +258,14 @@ fn each_below(
     project: Option<&str>,
     take: &mut dyn FnMut(Session) -> Result<()>,
 ) -> Result<()> {
-    for (slug, folder) in folders(&root.join("projects"))? {
+    for (slug, folder) in format.log().projects(root)? {
         if project.is_none_or(|project| project == slug) {
-            each_of(format, &slug, &folder, take)?;
+            format.log().each_session(&folder, &mut |id, path| {
+                take(Session { id, project: slug.clone(), path, format, source: Source::Local })
+            })?;
         }
     }
     Ok(())
-}
-
-fn each_of(
-    format: Format,
-    slug: &str,
-    folder: &Path,
-    take: &mut dyn FnMut(Session) -> Result<()>,
-) -> Result<()> {
-    let session =
-        |id: String, path| Session { id, project: slug.to_owned(), path, format, source: Source::Local };
-    if format == Format::Amplifier {
-        for (id, path) in folders(&folder.join("sessions"))? {
-            take(session(id, path))?;
-        }
-        return Ok(());
-    }
-    for (name, path) in entries(folder)? {
-        if let Some(id) = name.strip_suffix(".jsonl") {
-            if path.is_file() {
-                take(session(id.to_owned(), path))?;
-            }
-        } else {
-            each_agent(&path.join(SUBAGENTS), AGENT_FOLDERS, &mut |id, path| take(session(id, path)))?;
-        }
-    }
-    Ok(())
-}
-
-/// Folders one inside the other that the logs of sub-agents are looked for in: workflows have folders of their own.
-const AGENT_FOLDERS: u32 = 3;
-
-/// The logs of sub-agents in a folder.
-fn each_agent(folder: &Path, depth: u32, take: &mut dyn FnMut(String, PathBuf) -> Result<()>) -> Result<()> {
-    for (name, path) in entries(folder)? {
-        match name.strip_suffix(".jsonl") {
-            Some(id) if id.starts_with(AGENT) && path.is_file() => take(id.to_owned(), path)?,
-            None if depth > 1 && !name.contains('.') => each_agent(&path, depth - 1, take)?,
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let mut found = entries(folder)?;
-    found.retain(|(_, path)| path.is_dir());
-    Ok(found)
-}
-
-/// What lies in a folder, by name; nothing where there is none. Hidden files, and names that are no text, are none of ours.
-fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let failed = |cause| Error::io("look into", folder, cause);
-    let listed = match fs::read_dir(folder) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(Vec::new());
-        }
-        listed => listed.map_err(failed)?,
-    };
-    let mut found = Vec::new();
-    for entry in listed {
-        let entry = entry.map_err(failed)?;
-        if let Ok(name) = entry.file_name().into_string()
-            && !name.starts_with('.')
-        {
-            found.push((name, entry.path()));
-        }
-    }
-    found.sort_unstable();
-    Ok(found)
 }
 
 /// The one that is meant by an id or its beginning; else all that could be.

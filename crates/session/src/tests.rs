@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use trommel_testkit::faults::{Fails, failing, refusing, watched};
 
 use crate::disk::Op;
-use crate::session::{EVENTS, METADATA, TRANSCRIPT};
+use crate::format::{EVENTS, METADATA, TRANSCRIPT};
 use crate::{ErrorKind, Result, RewindQuery, Session, Sessions, Watch};
 
 /// No room.

@@ -4,56 +4,14 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::kind::MessageKind;
-use crate::list::check_limit;
-use crate::message::{self, Call, Keep, Message};
-use crate::records::{Damage, Flow, Log, Record};
-use crate::room::{ROWS, Room, beginning, json_chars};
+use crate::message::{Call, Keep, Message};
+use crate::records::{Damage, Flow};
+use crate::room::{ROWS, Room, beginning, check_limit, json_chars};
 use crate::session::Session;
 use crate::text::shown;
 use crate::time::spelt;
+use crate::turns::{At, messages};
 use crate::watch::Watch;
-
-/// The position of a message.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct At {
-    /// From 0; records that are no messages do not count.
-    pub(crate) index: u64,
-    /// From 1; 0 before the first.
-    pub(crate) turn: u64,
-    pub(crate) record: Record,
-}
-
-/// Goes through the messages of a log.
-pub(crate) fn messages(
-    log: &Log,
-    keep: Keep,
-    watch: &Watch<'_>,
-    mut take: impl FnMut(Message, At) -> Result<Flow>,
-) -> Result<Damage> {
-    let (mut index, mut turn) = (0, 0);
-    log.each(
-        watch,
-        |cursor| {
-            if keep.text <= UNHELD {
-                return message::look(cursor, keep).map(Some);
-            }
-            // Strings are not cut while a record is held, however long they are.
-            cursor.hold();
-            let message = message::look(cursor, keep);
-            cursor.release();
-            message.map(Some)
-        },
-        |message, record| {
-            if message.role.is_empty() {
-                return Ok(Flow::On);
-            }
-            turn += u64::from(message.is_users());
-            let at = At { index, turn, record };
-            index += 1;
-            take(message, at)
-        },
-    )
-}
 
 /// Which messages to show, and how much of each.
 #[derive(Clone, Debug)]
@@ -77,9 +35,6 @@ impl Default for TranscriptQuery {
         Self { offset: 0, limit: 50, max_text: 1_000, max_chars: ROWS, whole_messages: false }
     }
 }
-
-/// Characters of a message that are there without holding its record.
-const UNHELD: usize = 20_000;
 
 /// Characters of a call's arguments at most.
 const ARGUMENTS: usize = 500;
@@ -220,7 +175,7 @@ impl Session {
         let mut room = Room::new(query.max_chars)?;
         let log = self.transcript(watch)?;
         let job = watch.job(log.len())?;
-        let keep = Keep::new(query.max_text.max(Keep::least().text), ARGUMENTS).of(self);
+        let keep = self.keep(Keep::new(query.max_text.max(Keep::least().text), ARGUMENTS));
         let (mut rows, mut total, mut turns) = (Vec::new(), 0, 0);
         let damage = messages(&log, keep, watch, |mut message, at| {
             (total, turns) = (at.index + 1, at.turn);

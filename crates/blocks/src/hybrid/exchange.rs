@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde::Serialize;
-use trommel_session::{Format, ListQuery, MOST_ROWS, SessionRow, Source, Watch};
+use trommel_session::{ListQuery, MOST_ROWS, SessionRow, Source, Watch};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::Folder;
@@ -201,16 +201,17 @@ impl HybridBlockStorage {
 
     /// The session as it is listed, be it here or in the storage.
     pub(super) fn row_of(&self, id: &str, watch: &Watch<'_>) -> Result<SessionRow> {
-        let here = self.options.sessions.find(id).ok().filter(|session| {
-            session.format() == Format::Amplifier && id.rsplit('/').next() == Some(session.id())
-        });
+        let here =
+            self.options.sessions.find(id).ok().filter(|session| {
+                session.format().is_mirrored() && id.rsplit('/').next() == Some(session.id())
+            });
         let session = if let Some(session) = here {
             session
         } else {
             let link = self.refresh(watch)?;
             self.both(&link).find(id).map_err(|error| link.not_found(error))?
         };
-        if session.format() != Format::Amplifier {
+        if !session.format().is_mirrored() {
             let message = format!(
                 "session {} is another program's, and is not sent: only sessions of Amplifier are",
                 session.id()
@@ -232,7 +233,7 @@ impl HybridBlockStorage {
             let listed = self.options.sessions.list(&query, watch)?;
             for row in &listed.sessions {
                 watch.check()?;
-                if row.format == Format::Amplifier {
+                if row.format.is_mirrored() {
                     take(row)?;
                 }
             }

@@ -7,14 +7,15 @@ use serde::Serialize;
 use trommel::reader::{Kind, Number};
 use trommel::statistics::{Accumulator, Numeric, NumericSummary};
 
-use super::each_event;
+use super::common::each_event;
 use crate::error::Result;
-use crate::events::{Known, layout};
+use crate::layout::{Known, Layout, Parts};
 use crate::names::Types;
-use crate::project::{FieldPath, Found, Value};
+use crate::project::{FieldPath, Found};
 use crate::records::{Damage, Flow};
-use crate::session::{Format, Session};
+use crate::session::Session;
 use crate::text::shown;
+use crate::value::Value;
 use crate::watch::Watch;
 
 /// Groups that are told apart.
@@ -76,28 +77,29 @@ pub struct Group {
 }
 
 /// Where a field may be: as it was asked for, and in what the event carries.
-fn places(text: &str, format: Format) -> Result<[FieldPath; 2]> {
+fn places(text: &str, layout: &Layout) -> Result<[FieldPath; 2]> {
     let path = FieldPath::parse(text)?;
-    let inside = path.below(layout(format).inside);
+    let inside = path.below(layout.inside);
     Ok([path, inside])
 }
 
 impl Session {
     /// Figures of a number that its events carry.
     pub fn aggregate(&self, query: &AggregateQuery, watch: &Watch<'_>) -> Result<Aggregate> {
-        let types = Types::new(&query.event_types)?;
-        let mut asked = places(&query.field, self.format)?.to_vec();
+        let (types, layout) = (Types::new(&query.event_types)?, self.layout());
+        let mut asked = places(&query.field, layout)?.to_vec();
         if let Some(by) = &query.by {
-            asked.extend(places(by, self.format)?);
+            asked.extend(places(by, layout)?);
         }
-        let is_usage = self.format == Format::ClaudeCode && asked.iter().take(2).any(is_of_usage);
-        let response = FieldPath::of(["message", "id"]);
-        let looked = Looked::at(&asked, is_usage.then_some(&response), self.format);
+        let is_usage = |parts: &&Parts| asked.iter().take(2).any(|path| is_below(path, parts.usage));
+        let response = layout.parts.as_ref().filter(is_usage);
+        let response = response.map(|parts| FieldPath::of(parts.response.iter().copied()));
+        let looked = Looked::at(&asked, response.as_ref(), layout);
         let (mut groups, mut responses) = (Groups::default(), Responses::default());
         let (mut events, mut missing, mut not_numbers) = (0, 0, 0);
         let log = self.events(watch)?;
         let job = watch.job(log.len())?;
-        let damage = each_event(&log, self.format, &looked.fresh, watch, |found, _| {
+        let damage = each_event(&log, layout, &looked.fresh, watch, |found, _| {
             if !types.take(&Known::event(found)) {
                 return Ok(Flow::On);
             }
@@ -128,9 +130,9 @@ impl Session {
     }
 }
 
-/// True if a path leads into the usage of a message.
-fn is_of_usage(path: &FieldPath) -> bool {
-    matches!(path.names(), [message, usage, ..] if message == "message" && usage == "usage")
+/// True if a path begins with these names.
+fn is_below(path: &FieldPath, names: &[&str]) -> bool {
+    path.names().get(..names.len()).is_some_and(|first| first == names)
 }
 
 /// Numbers by group.
@@ -216,8 +218,8 @@ struct Looked {
 }
 
 impl Looked {
-    fn at(asked: &[FieldPath], response: Option<&FieldPath>, format: Format) -> Self {
-        let mut all = Known::paths(format);
+    fn at(asked: &[FieldPath], response: Option<&FieldPath>, layout: &Layout) -> Self {
+        let mut all = Known::paths(layout);
         let (mut fresh, mut places) = (Vec::new(), Vec::new());
         for path in asked.iter().chain(response) {
             let place = all.iter().position(|other| other == path).unwrap_or_else(|| {

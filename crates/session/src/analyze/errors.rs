@@ -5,14 +5,15 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{Page, each_event, paths};
+use super::common::{Page, each_event, paths};
 use crate::error::Result;
-use crate::events::Known;
-use crate::project::{Found, Value};
+use crate::layout::Known;
+use crate::project::Found;
 use crate::records::{Damage, Flow};
-use crate::session::{Format, Session};
+use crate::session::Session;
 use crate::text::{clipped, shown};
 use crate::time::spelt;
+use crate::value::Value;
 use crate::watch::Watch;
 
 /// Characters of what is said of an error.
@@ -50,17 +51,7 @@ pub struct ErrorRow {
     pub message: String,
 }
 
-/// The fields that are read besides the known members, in the order of the places below.
-pub(crate) const FIELDS: [(&str, usize); 4] = [
-    ("data.tool_name", 200),
-    ("data.result.error", 2_000),
-    ("data.tool_result.error", 2_000),
-    ("data.message", 2_000),
-];
-
-/// The same for Claude Code, whose messages are read as blocks.
-const CLAUDE_FIELDS: [(&str, usize); 2] = [("tool_name", 200), ("content", 2_000)];
-
+/// Places of the fields of [`Layout::says`](crate::layout::Layout::says), after those of the known members.
 const TOOL: usize = Known::MORE;
 const SAYS: [usize; 3] = [Known::MORE + 1, Known::MORE + 2, Known::MORE + 3];
 
@@ -129,10 +120,10 @@ impl Session {
         let log = self.events(watch)?;
         let job = watch.job(log.len())?;
         let (mut errors, mut total, mut tools) = (Vec::new(), 0, Tools::default());
-        let fields = if self.format == Format::Amplifier { paths(&FIELDS) } else { paths(&CLAUDE_FIELDS) };
-        let damage = each_event(&log, self.format, &fields, watch, |found, record| {
+        let layout = self.layout();
+        let damage = each_event(&log, layout, &paths(layout.says), watch, |found, record| {
             let tool = tools.take(found);
-            if !Known::is_error(self.format, found) {
+            if !Known::is_error(layout, found) {
                 return Ok(Flow::On);
             }
             if page.takes(total, errors.len()) {

@@ -8,19 +8,19 @@ use std::hash::{BuildHasher, RandomState};
 use serde::Serialize;
 use trommel::reader::Cursor;
 
-use super::{Counts, each_event, paths};
-use crate::claude;
+use super::common::{Counts, each_event, paths};
 use crate::error::Result;
-use crate::events::Known;
+use crate::format::{EVENTS, Kept};
+use crate::layout::Known;
 use crate::message::{Keep, Message};
 use crate::metadata::Facts;
 use crate::names::current;
 use crate::project::Found;
 use crate::records::{Damage, Flow, config};
-use crate::session::{EVENTS, Format, Session};
+use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::text::shown;
-use crate::transcript::messages;
+use crate::turns::messages;
 use crate::usage::{Usage, look_at_usage};
 use crate::watch::Watch;
 
@@ -202,14 +202,6 @@ impl Parts {
 /// The models beyond those that are told apart.
 const OTHER_MODELS: &str = "(others)";
 
-/// The model of messages that Claude Code writes without asking one.
-const SYNTHETIC: &str = "<synthetic>";
-
-/// True if a program wrote the message itself in the place of a model.
-pub(super) fn is_synthetic(message: &Message) -> bool {
-    message.model.as_deref() == Some(SYNTHETIC)
-}
-
 /// Which events of a log are a session's own.
 struct Own {
     /// The ids it is known by; none where that is not known.
@@ -219,10 +211,11 @@ struct Own {
 
 impl Own {
     fn of(session: &Session) -> Self {
-        let facts = Facts::of(session);
-        let known = facts.problem.is_none() && session.format == Format::Amplifier;
-        let said = crate::metadata::session_id(session).filter(|_| known);
-        let ids = said.into_iter().chain(known.then(|| session.id.clone())).collect();
+        let facts = session.facts();
+        let ids = match facts.problem {
+            None => session.format().log().event_ids(session.place()),
+            Some(_) => Vec::new(),
+        };
         Self { ids, facts }
     }
 
@@ -373,9 +366,10 @@ impl Count {
     }
 
     fn count_log(&mut self, session: &Session, watch: &Watch<'_>) -> Result<()> {
-        let damage = match session.format {
-            Format::Amplifier => self.count_events(session, watch)?,
-            Format::ClaudeCode | Format::Chat => self.count_messages(session, watch)?,
+        let damage = if session.profile().events == Kept::InFile {
+            self.count_events(session, watch)?
+        } else {
+            self.count_messages(session, watch)?
         };
         self.report.damage.add(damage);
         Ok(())
@@ -383,7 +377,7 @@ impl Count {
 
     fn count_events(&mut self, session: &Session, watch: &Watch<'_>) -> Result<Damage> {
         let own = Own::of(session);
-        each_event(&session.events(watch)?, session.format, &paths(&FIELDS), watch, |found, _| {
+        each_event(&session.events(watch)?, session.layout(), &paths(&FIELDS), watch, |found, _| {
             self.take_event(&own, found);
             Ok(Flow::On)
         })
@@ -391,21 +385,21 @@ impl Count {
 
     /// Messages hold their usage themselves, each part of a response that of all of it so far.
     fn count_messages(&mut self, session: &Session, watch: &Watch<'_>) -> Result<Damage> {
-        messages(&session.transcript(watch)?, Keep::least(), watch, |message, _| {
+        let has_unique_calls = session.profile().has_unique_calls;
+        messages(&session.transcript(watch)?, session.keep(Keep::least()), watch, |message, _| {
             if message.role == "assistant" {
-                self.message(&message, session.format);
+                self.message(&message, has_unique_calls);
             }
             Ok(Flow::On)
         })
     }
 
-    fn message(&mut self, message: &Message, format: Format) {
+    fn message(&mut self, message: &Message, has_unique_calls: bool) {
         for call in &message.calls {
-            // Chats use IDs again.
-            let is_own = format == Format::ClaudeCode && !call.id.is_empty();
-            self.call("tool calls", is_own.then_some(&*call.id), &call.tool);
+            let is_unique = has_unique_calls && !call.id.is_empty();
+            self.call("tool calls", is_unique.then_some(&*call.id), &call.tool);
         }
-        if is_synthetic(message) {
+        if message.is_synthetic() {
             return self.leave_out("messages", WRITTEN);
         }
         let (log, model) = (self.log(), shown(message.model.as_deref().unwrap_or_default(), 200));
@@ -475,15 +469,10 @@ impl Sessions {
         let (mut all, mut unreadable) = (Vec::new(), 0);
         self.each(Some(&session.project), &mut |other| {
             if other.format == session.format && !other.is_top_level() && other.id != session.id {
-                let parent = if other.is_agent() {
-                    claude::parent(&other).unwrap_or_else(|_| {
-                        unreadable += 1;
-                        None
-                    })
-                } else {
-                    let facts = Facts::of(&other);
-                    facts.parent_id.filter(|_| !facts.is_fork)
-                };
+                let parent = other.format.log().parent(other.place()).unwrap_or_else(|_| {
+                    unreadable += 1;
+                    None
+                });
                 all.extend(parent.map(|parent| (parent, other)));
             }
             Ok(())

@@ -3,7 +3,7 @@
 use trommel::reader::{self, Cursor, Kind, Names, Payload, Scalar, Text};
 
 use super::{Beginning, CALLS, Call, Keep, Message, NAME, Start, content, text};
-use crate::project::Value;
+use crate::value::Value;
 
 /// The members of blocks and calls that matter.
 const BLOCK: [&str; 13] = [

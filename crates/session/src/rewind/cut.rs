@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::{Keep, Message};
 use crate::records::{Damage, Flow, Log};
-use crate::transcript::{At, messages};
+use crate::turns::{At, messages};
 use crate::watch::Watch;
 
 /// Where to go back to.

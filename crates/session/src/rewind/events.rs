@@ -5,11 +5,10 @@ use jiff::Timestamp;
 
 use super::cut::Cut;
 use crate::error::Result;
-use crate::events::Known;
+use crate::layout::{Known, Layout};
 use crate::names::current;
 use crate::project::{FieldPath, Found};
 use crate::records::{Damage, Flow, Log, Record};
-use crate::session::Format;
 use crate::watch::Watch;
 
 /// What is left of a file of events.
@@ -33,9 +32,14 @@ struct Seen {
     call: Option<String>,
 }
 
-fn each(log: &Log, watch: &Watch<'_>, mut take: impl FnMut(Seen, Record) -> Result<Flow>) -> Result<Damage> {
-    let more = [(FieldPath::of(["data", "tool_call_id"]), ID)];
-    let known = Known::and(Format::Amplifier, &more);
+fn each(
+    log: &Log,
+    layout: &Layout,
+    watch: &Watch<'_>,
+    mut take: impl FnMut(Seen, Record) -> Result<Flow>,
+) -> Result<Damage> {
+    let more = [(FieldPath::of(layout.call.iter().copied()), ID)];
+    let known = Known::and(layout, &more);
     let mut found = Found::default();
     log.each(
         watch,
@@ -50,9 +54,9 @@ fn each(log: &Log, watch: &Watch<'_>, mut take: impl FnMut(Seen, Record) -> Resu
 }
 
 /// What stays when the transcript is cut like that.
-pub(super) fn kept(log: &Log, cut: &Cut, watch: &Watch<'_>) -> Result<(Kept, Damage)> {
+pub(super) fn kept(log: &Log, layout: &Layout, cut: &Cut, watch: &Watch<'_>) -> Result<(Kept, Damage)> {
     let mut finder = Finder::new(cut);
-    let damage = each(log, watch, |seen, record| {
+    let damage = each(log, layout, watch, |seen, record| {
         finder.take(&seen, record.number);
         Ok(Flow::On)
     })?;
@@ -61,7 +65,7 @@ pub(super) fn kept(log: &Log, cut: &Cut, watch: &Watch<'_>) -> Result<(Kept, Dam
     let mut kept = Kept { is_by_calls_alone: !nothing_goes && finder.is_blind(), ..Kept::default() };
     let mut last_stays = true;
     let mut end = 0;
-    each(log, watch, |seen, record| {
+    each(log, layout, watch, |seen, record| {
         let stays = stays(cut, &seen, record.number < place);
         // What stands between two records goes with the second, and what is damaged with the one before.
         match kept.ranges.last_mut() {

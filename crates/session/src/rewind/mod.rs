@@ -9,9 +9,10 @@ use serde::Serialize;
 use crate::change::{self, Change, Content, Held, REWIND, UNDO};
 use crate::disk;
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::{EVENTS, METADATA, TRANSCRIPT};
 use crate::metadata::{quoted, with_members};
 use crate::records::{Damage, Log};
-use crate::session::{EVENTS, METADATA, Session, TRANSCRIPT};
+use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::time::{asked, spelt};
 use crate::watch::Watch;
@@ -204,7 +205,7 @@ impl Rewind {
         let (cut, mut damage) = Cut::find(&transcript, target, watch)?;
         let events = match session.events(watch) {
             Ok(log) => {
-                let (kept, damaged) = events::kept(&log, &cut, watch)?;
+                let (kept, damaged) = events::kept(&log, session.layout(), &cut, watch)?;
                 damage.add(damaged);
                 Some((log, kept))
             }

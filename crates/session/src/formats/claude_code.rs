@@ -1,7 +1,9 @@
-//! The description of a session of Claude Code, which has no file for it: from the first and the last records of its log.
+//! Claude Code: a session is `projects/<slug>/<id>.jsonl`, a file of messages, which has no file for its description. That is
+//! read from the first and the last records.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
@@ -9,15 +11,209 @@ use regex::bytes::Regex;
 use trommel::reader::{self, Cursor};
 
 use crate::error::Result;
-use crate::message::{self, Keep, Message};
-use crate::metadata::{Facts, quoted};
+use crate::format::{
+    FirstRecord, Home, Kept, LogFormat, Place, Profile, Searched, Take, entries, project_above, root_above,
+};
+use crate::layout;
+use crate::message::{Keep, Message};
+use crate::metadata::{Described, Facts, changed, quoted};
 use crate::project::{Fields, Found, Nested};
 use crate::records::{Flow, Log, config};
-use crate::session::{Session, TRANSCRIPT};
+use crate::seek::{self, Members};
 use crate::text::shown;
 use crate::time::{self, spelt};
-use crate::transcript::messages;
 use crate::watch::Watch;
+
+pub(super) struct ClaudeCode;
+
+const PROFILE: Profile = Profile {
+    program: "Claude Code",
+    session: "Claude Code",
+    records: Some("records of Claude Code"),
+    marks: &["type", "message.role", "sessionId"],
+    files: &[],
+    is_changeable: false,
+    description: Kept::InRecords,
+    events: Kept::InRecords,
+    counts_turns: true,
+    has_unique_calls: true,
+    layout: &layout::RECORDS,
+    searched: Searched {
+        description: &SEARCHED_DESCRIPTION,
+        messages: &SEARCHED_RECORDS,
+        events: &SEARCHED_RECORDS,
+    },
+    home: Some(Home { folder: ".claude", variable: "CLAUDE_CONFIG_DIR" }),
+};
+
+/// The name is a title, or the beginning of a message.
+const SEARCHED_DESCRIPTION: Members =
+    Members { skipped_on_top: &["sessionId", "agentId", "name", "created", "modified"], ..seek::EVERYTHING };
+
+/// Claude Code repeats its envelope in each record, and results of tools, prompts, and titles in records of their own.
+const SEARCHED_RECORDS: Members = Members {
+    skipped_on_top: &[
+        "uuid",
+        "parentUuid",
+        "logicalParentUuid",
+        "leafUuid",
+        "sessionId",
+        "agentId",
+        "messageId",
+        "promptId",
+        "requestId",
+        "cwd",
+        "gitBranch",
+        "version",
+        "timestamp",
+        "userType",
+        "entrypoint",
+    ],
+    types_left_out: &[
+        "progress",
+        "file-history-snapshot",
+        "queue-operation",
+        "last-prompt",
+        "summary",
+        "ai-title",
+        "custom-title",
+    ],
+    repeated: Some("toolUseResult"),
+    ..seek::MESSAGES
+};
+
+/// The beginning of the file names of sub-agents.
+const AGENT: &str = "agent-";
+
+/// The folder in that of a session that holds the logs of its sub-agents, also in folders of its own.
+const SUBAGENTS: &str = "subagents";
+
+/// Folders one inside the other that the logs of sub-agents are looked for in: workflows have folders of their own.
+const AGENT_FOLDERS: u32 = 3;
+
+impl LogFormat for ClaudeCode {
+    fn profile(&self) -> &'static Profile {
+        &PROFILE
+    }
+
+    /// It puts messages below `message`.
+    fn recognizes(&self, record: &FirstRecord<'_>) -> bool {
+        record.has("type") && (record.has("message.role") || record.has("sessionId"))
+    }
+
+    fn each_session(&self, project: &Path, take: Take<'_>) -> Result<()> {
+        for (name, path) in entries(project)? {
+            if let Some(id) = name.strip_suffix(".jsonl") {
+                if path.is_file() {
+                    take(id.to_owned(), path)?;
+                }
+            } else {
+                each_agent(&path.join(SUBAGENTS), AGENT_FOLDERS, take)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn root<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        if path.extension().is_none_or(|ending| ending != "jsonl") {
+            return None;
+        }
+        root_above(match subagents_above(path) {
+            Some(folder) => folder.parent()?.parent()?,
+            None => path.parent()?,
+        })
+    }
+
+    fn project<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let of_session = || subagents_above(path)?.parent()?.parent();
+        project_above(path).or_else(of_session).or_else(|| path.parent())
+    }
+
+    fn is_top_level(&self, id: &str) -> bool {
+        !self.is_sub_agent(id)
+    }
+
+    fn is_sub_agent(&self, id: &str) -> bool {
+        id.starts_with(AGENT)
+    }
+
+    /// By its path, or by the first of its records that names one.
+    fn parent(&self, session: Place<'_>) -> Result<Option<String>> {
+        if let Some(parent) = self.parent_in_path(session) {
+            return Ok(Some(parent.to_owned()));
+        }
+        let (fields, watch) = (Fields::of(&FIELDS[SESSION..=SESSION]), Watch::new());
+        let (mut found, mut parent) = (Found::default(), None);
+        Log::open_any(session.path, &watch)?.each(
+            &watch,
+            |cursor| {
+                fields.look_at_all(cursor, &mut found)?;
+                Ok(Some(text_of(&found, 0)))
+            },
+            |id, record| {
+                parent = id;
+                Ok(if parent.is_some() || record.number >= FIRST { Flow::Enough } else { Flow::On })
+            },
+        )?;
+        Ok(parent.filter(|parent| parent != session.id))
+    }
+
+    fn facts(&self, session: Place<'_>) -> Facts {
+        let mut facts = facts(session, self);
+        let in_path = self.parent_in_path(session).map(str::to_owned);
+        let parent = in_path.or_else(|| facts.parent_id.take());
+        facts.parent_id = parent.filter(|parent| self.is_sub_agent(session.id) && parent != session.id);
+        facts
+    }
+
+    fn description(&self, session: Place<'_>) -> Result<Described> {
+        let description = Description::of(session, keep(self, session))?;
+        Ok(Described { members: Some(description.members()), omitted: Vec::new() })
+    }
+}
+
+impl ClaudeCode {
+    /// The session that spawned a sub-agent, where the path names it: `<session>/subagents/agent-….jsonl`.
+    fn parent_in_path<'p>(&self, session: Place<'p>) -> Option<&'p str> {
+        if !self.is_sub_agent(session.id) {
+            return None;
+        }
+        subagents_above(session.path)?.parent()?.file_name()?.to_str()
+    }
+}
+
+/// The folder of sub-agents that a path is in.
+fn subagents_above(path: &Path) -> Option<&Path> {
+    path.ancestors().skip(1).take(4).find(|folder| folder.file_name().is_some_and(|name| name == SUBAGENTS))
+}
+
+/// The logs of sub-agents in a folder.
+fn each_agent(folder: &Path, depth: u32, take: Take<'_>) -> Result<()> {
+    for (name, path) in entries(folder)? {
+        match name.strip_suffix(".jsonl") {
+            Some(id) if id.starts_with(AGENT) && path.is_file() => take(id.to_owned(), path)?,
+            None if depth > 1 && !name.contains('.') => each_agent(&path, depth - 1, take)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn keep(format: &dyn LogFormat, session: Place<'_>) -> Keep {
+    Keep::new(200, 0).in_log(format.is_sub_agent(session.id), format.look())
+}
+
+/// The facts in the records of a log without a description. The time of its file counts only where no record has one: copies
+/// have later ones. The parent is the session that the records name, which may be the session itself.
+pub(super) fn facts(session: Place<'_>, format: &dyn LogFormat) -> Facts {
+    let mut facts = match Description::of(session, keep(format, session)) {
+        Ok(description) => description.facts(),
+        Err(error) => Facts { problem: Some(error.to_string()), ..Facts::default() },
+    };
+    facts.modified = facts.modified.or_else(|| changed(session.path));
+    facts.created = facts.created.or(facts.modified);
+    facts
+}
 
 /// Records at the beginning that are read.
 const FIRST: u64 = 30;
@@ -30,12 +226,6 @@ const TITLE: usize = 100;
 
 /// Characters of a prompt that serves as a title.
 const NAME: usize = 50;
-
-/// Bytes of a log whose turns a list counts.
-const COUNTED: u64 = 1 << 20;
-
-/// Bytes of all logs together whose turns one list counts.
-const ALL_COUNTED: u64 = 16 << 20;
 
 /// The fields of a record, in the order of the places below.
 const FIELDS: [(&str, usize); 9] = [
@@ -58,7 +248,7 @@ const AGENT_ID: usize = 8;
 
 /// What the first and the last records say.
 #[derive(Debug, Default)]
-pub(crate) struct Description {
+struct Description {
     created: Option<Timestamp>,
     modified: Option<Timestamp>,
     /// The session's own ID; in the log of a sub-agent that of its parent.
@@ -74,11 +264,11 @@ pub(crate) struct Description {
 
 impl Description {
     /// Describes a session.
-    pub(crate) fn of(session: &Session) -> Result<Self> {
+    fn of(session: Place<'_>, keep: Keep) -> Result<Self> {
         let watch = Watch::new();
-        let log = session.transcript(&watch)?;
+        let log = Log::open_any(session.path, &watch)?;
         let mut description = Self::default();
-        description.read_first(session, &log, &watch)?;
+        description.read_first(keep, &log, &watch)?;
         if log.is_lines() {
             description.read_last(&log)?;
         }
@@ -88,8 +278,8 @@ impl Description {
         Ok(description)
     }
 
-    fn read_first(&mut self, session: &Session, log: &Log, watch: &Watch<'_>) -> Result<()> {
-        let (found, keep) = (RefCell::new(Found::default()), Keep::new(200, 0).of(session));
+    fn read_first(&mut self, keep: Keep, log: &Log, watch: &Watch<'_>) -> Result<()> {
+        let found = RefCell::new(Found::default());
         log.each(
             watch,
             |cursor| {
@@ -97,7 +287,7 @@ impl Description {
                 read(cursor, &mut found.borrow_mut())?;
                 cursor.rewind(&mark);
                 cursor.release();
-                message::look(cursor, keep).map(Some)
+                keep.read(cursor).map(Some)
             },
             |message, record| {
                 self.take_first(&found.borrow(), &message);
@@ -183,26 +373,19 @@ impl Description {
         title.or_else(|| self.prompt.clone())
     }
 
-    /// The session that spawned it, where it is a sub-agent's.
-    fn parent(&self, session: &Session) -> Option<String> {
-        let in_path = session.parent_in_path().map(str::to_owned);
-        let parent = in_path.or_else(|| self.session_id.clone())?;
-        Some(parent).filter(|parent| session.is_agent() && *parent != session.id)
-    }
-
-    pub(crate) fn facts(self, session: &Session) -> Facts {
+    fn facts(self) -> Facts {
         Facts {
             created: self.created,
             modified: self.modified,
             name: self.name(),
-            parent_id: self.parent(session),
+            parent_id: self.session_id,
             model: self.model,
             ..Facts::default()
         }
     }
 
     /// The description as members of an object, under the names that the log has for them.
-    pub(crate) fn members(&self) -> Nested {
+    fn members(&self) -> Nested {
         let [cwd, branch, version] = &self.places;
         let [summary, by_model, by_user] = &self.titles;
         let (created, modified, name) = (self.created.map(spelt), self.modified.map(spelt), self.name());
@@ -227,27 +410,6 @@ impl Description {
         }
         members
     }
-}
-
-/// The session that spawned a sub-agent: by its path, or by the first of its records that names one.
-pub(crate) fn parent(session: &Session) -> Result<Option<String>> {
-    if let Some(parent) = session.parent_in_path() {
-        return Ok(Some(parent.to_owned()));
-    }
-    let (fields, watch) = (Fields::of(&FIELDS[SESSION..=SESSION]), Watch::new());
-    let (mut found, mut parent) = (Found::default(), None);
-    session.transcript(&watch)?.each(
-        &watch,
-        |cursor| {
-            fields.look_at_all(cursor, &mut found)?;
-            Ok(Some(text_of(&found, 0)))
-        },
-        |id, record| {
-            parent = id;
-            Ok(if parent.is_some() || record.number >= FIRST { Flow::Enough } else { Flow::On })
-        },
-    )?;
-    Ok(parent.filter(|parent| *parent != session.id))
 }
 
 /// Reads the fields of the record that comes next.
@@ -296,32 +458,4 @@ fn text_of(found: &Found, place: usize) -> Option<String> {
 
 fn time_of(found: &Found) -> Option<Timestamp> {
     found.text(TIME).and_then(|text| time::parse(&text))
-}
-
-/// Counts the turns of a session.
-pub(crate) fn turns(session: &Session, watch: &Watch<'_>) -> Result<u64> {
-    let mut turns = 0;
-    messages(&session.transcript(watch)?, Keep::least().of(session), watch, |_, at| {
-        turns = at.turn;
-        Ok(Flow::On)
-    })?;
-    Ok(turns)
-}
-
-/// Counts the turns of the sessions of a list, as long as that takes little: of larger logs they stay unknown.
-pub(crate) fn count_turns<'s>(
-    rows: impl Iterator<Item = (&'s Session, &'s mut Facts)>,
-    watch: &Watch<'_>,
-) -> Result<()> {
-    let watch = Watch::new().cancel_with(watch.flag());
-    let mut left = ALL_COUNTED;
-    for (session, facts) in rows {
-        let bytes = session.bytes(TRANSCRIPT);
-        if facts.problem.is_none() && bytes <= left.min(COUNTED) {
-            left -= bytes;
-            watch.check()?;
-            facts.turn_count = turns(session, &watch).ok();
-        }
-    }
-    Ok(())
 }
