@@ -137,8 +137,8 @@ impl Error {
 
 impl From<trommel_session::Error> for Error {
     fn from(error: trommel_session::Error) -> Self {
-        use trommel_session::ErrorKind as Kind;
-        let kind = match error.kind() {
+        use trommel_session::ErrorClass as Kind;
+        let kind = match error.class() {
             Kind::Request => ErrorKind::Request,
             Kind::NotFound => ErrorKind::NotFound,
             Kind::Ambiguous => ErrorKind::Ambiguous,

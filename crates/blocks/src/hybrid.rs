@@ -251,7 +251,7 @@ impl HybridBlockStorage {
             Ok(session) if session.source() != Source::Cloud => {
                 return Ok((View { sessions: here, problems: Vec::new() }, session));
             }
-            Err(error) if error.kind() == trommel_session::ErrorKind::Ambiguous => return Err(error.into()),
+            Err(error) if error.class() == trommel_session::ErrorClass::Ambiguous => return Err(error.into()),
             _ => {}
         }
         let link = self.refresh(watch)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::{Error, ErrorKind, Result, shown_path};
+use crate::error::{Error, ErrorKind, Refusal, Result};
 use crate::format::FirstRecord;
 use crate::formats::Format;
 use crate::project::{Fields, Found};
@@ -58,23 +58,13 @@ fn other_program(record: &FirstRecord<'_>) -> Option<&'static str> {
 }
 
 /// The error for a file of no known format.
-fn unknown(path: &Path, records: u64, program: Option<&str>, damaged: u64) -> Error {
-    let path = shown_path(path);
+fn unknown(path: &Path, records: u64, program: Option<&'static str>, damaged: u64) -> Error {
+    let path = path.to_owned();
     if records == 0 && damaged > 0 {
-        let message = format!("{path} is not a log of a session: it holds no JSON objects");
-        return Error::new(ErrorKind::Corrupt, message);
+        return ErrorKind::NoRecords { path }.into();
     }
     let profiles = || Format::ALL.iter().map(|format| format.profile());
-    let found = match program {
-        Some(program) => format!("it is a log of {program}"),
-        None if records == 0 => "it has no records".to_owned(),
-        None => {
-            let known = profiles().rev().filter_map(|profile| profile.records).collect::<Vec<_>>();
-            format!("its first records are neither {}", known.join(" nor "))
-        }
-    };
-    let known = profiles().map(|profile| profile.session).collect::<Vec<_>>().join(" or ");
-    let message =
-        format!("format not supported: {path} is not {known}, {found}; give a session's folder or file");
-    Error::new(ErrorKind::Unsupported, message)
+    let supported = profiles().map(|profile| profile.session).collect();
+    let expected = profiles().rev().filter_map(|profile| profile.records).collect();
+    Refusal::Format { path, records, program, supported, expected }.into()
 }

@@ -9,7 +9,7 @@ use crate::kind::MessageKind;
 use crate::message::{Keep, Message};
 use crate::records::{Damage, Flow, Log, Record};
 use crate::session::Session;
-use crate::text::{is_zero, shown};
+use crate::text::{is_zero, label};
 use crate::turns::{At, messages};
 use crate::watch::Watch;
 
@@ -159,12 +159,11 @@ impl Examination {
             if let Some(place) = self.open.iter().position(|caller| caller.id == *id) {
                 let caller = self.open.remove(place);
                 self.forget(&caller);
-            } else if follows {
-                continue;
-            } else if let Some(caller) = self.late.get_mut(id).and_then(VecDeque::pop_front) {
-                self.misplace(caller, at.record);
-            } else {
-                self.early.insert(id.clone(), at.record);
+            } else if !follows {
+                match self.late.get_mut(id).and_then(VecDeque::pop_front) {
+                    Some(caller) => self.misplace(caller, at.record),
+                    None => drop(self.early.insert(id.clone(), at.record)),
+                }
             }
         }
         if follows {
@@ -256,8 +255,8 @@ pub(crate) fn told(session: &Session, faults: &Faults, damage: Damage) -> Diagno
             (false, false) => "healthy",
         },
         failure_modes: modes.into_iter().filter(|(there, _)| *there).map(|(_, mode)| mode).collect(),
-        orphaned_tool_ids: faults.orphans.iter().take(TOLD).map(|caller| shown(&caller.id, 200)).collect(),
-        misplaced_tool_ids: misplaced.take(TOLD).map(|id| shown(id, 200)).collect(),
+        orphaned_tool_ids: faults.orphans.iter().take(TOLD).map(|caller| label(&caller.id, 200)).collect(),
+        misplaced_tool_ids: misplaced.take(TOLD).map(|id| label(id, 200)).collect(),
         incomplete_turns: faults.incomplete.values().take(TOLD).cloned().collect(),
         left_out: counts.map(|count| count.saturating_sub(TOLD) as u64).iter().sum(),
         recommended_action: match session.profile().is_changeable {

@@ -99,7 +99,7 @@ impl Rounds<'_, '_> {
             bytes = bytes.clamp(*self.part.start(), *self.part.end());
         }
         self.watch.end(self.pass);
-        self.log.number_lines(&mut damage);
+        self.log.number_lines(&mut damage)?;
         Ok(damage)
     }
 

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::divided::each_found;
-use crate::error::{Error, Result};
+use crate::error::{RequestFault, Result};
 use crate::layout::{Known, Layout};
 use crate::names::Types;
 use crate::project::{FieldPath, Fields, Found, Nested};
@@ -202,8 +202,7 @@ fn asked(query: &EventQuery, layout: &Layout) -> Result<(Vec<FieldPath>, bool)> 
         return Ok((known.into_iter().chain(small).collect(), true));
     }
     if query.fields.len() > FIELDS {
-        let message = format!("{} fields are more than {FIELDS}: ask for fewer at once", query.fields.len());
-        return Err(Error::request(message));
+        return Err(RequestFault::Fields { count: query.fields.len(), max: FIELDS }.into());
     }
     let mut paths = known.into_iter().take(2).collect::<Vec<_>>();
     let mut has_error = false;

@@ -5,7 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use trommel_base::files::{self, Op};
+
+use crate::error::Result;
 use crate::layout::Layout;
 use crate::message::{self, Look};
 use crate::metadata::{Described, Facts};
@@ -206,7 +208,7 @@ pub(crate) fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
 /// The names in a folder with their paths, sorted; none if there is no folder. Hidden names, and names that are not UTF-8,
 /// are left out.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let failed = |cause| Error::io("look into", folder, cause);
+    let failed = |cause| files::Error::new(Op::List, folder, cause);
     let listed = match fs::read_dir(folder) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(Vec::new());

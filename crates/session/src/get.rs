@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::analyze::Summary;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorClass, Result};
 use crate::format::{EVENTS, TRANSCRIPT};
 use crate::formats::Format;
 use crate::metadata::Described;
@@ -105,7 +105,7 @@ impl Session {
 fn or_problem<T>(found: Result<T>, problems: &mut Vec<String>) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
-        Err(error) if matches!(error.kind(), ErrorKind::Request | ErrorKind::Cancelled) => Err(error),
+        Err(error) if matches!(error.class(), ErrorClass::Request | ErrorClass::Cancelled) => Err(error),
         Err(error) => {
             problems.push(error.to_string());
             Ok(None)

@@ -5,6 +5,7 @@ mod block;
 
 use jiff::Timestamp;
 use trommel::reader::{self, Cursor, Event, Kind, Names, Payload, Scalar, Text};
+use trommel_base::text::first;
 
 use crate::kind::{self, MessageKind};
 
@@ -158,16 +159,14 @@ impl Beginning {
     fn add(&mut self, text: &Text<'_>, most: usize) -> Start {
         let room = most.saturating_sub(self.kept);
         // Of a long text only what may be kept is decoded.
-        let raw =
-            text.raw().get(..whole(text.raw(), room.saturating_mul(SPELT).max(LEAST))).unwrap_or_default();
+        let raw = &text.raw()[..whole(text.raw(), room.saturating_mul(SPELT).max(LEAST))];
         let decoded = Text::from_raw(raw, text.is_escaped()).decode();
         if self.chars > 0 {
             self.add_plain("\n", most);
         }
         self.chars += text.char_len();
         let room = most.saturating_sub(self.kept);
-        let end = decoded.char_indices().nth(room).map_or(decoded.len(), |(at, _)| at);
-        let part = decoded.get(..end).unwrap_or_default();
+        let part = first(&decoded, room);
         self.text.push_str(part);
         self.kept += part.chars().count();
         Start { is_reminder: kind::is_reminder(&decoded), marked: kind::marked(&decoded) }
@@ -223,6 +222,13 @@ impl Message {
             // Only Claude Code writes these markers; elsewhere they are the user's words.
             () if flags.is_wrapped && !content.has_plain => content.marked,
             () => None,
+        }
+    }
+
+    /// Adds the ID of a call that it answers, up to a limit.
+    fn add_result(&mut self, id: Option<String>) {
+        if self.results.len() < CALLS {
+            self.results.extend(id);
         }
     }
 
@@ -361,8 +367,8 @@ fn scalar(cursor: &mut Cursor<'_>, member: Member, message: &mut Message) -> rea
         }
         Member::Name => message.name = text,
         Member::Time => {
-            let spelt = text.or_else(|| value.json().map(str::to_owned)).unwrap_or_default();
-            message.time = message.time.or_else(|| time::parse(&spelt));
+            let spelt = text.or_else(|| value.json().map(str::to_owned));
+            message.time = message.time.or_else(|| time::parse(&spelt?));
         }
         Member::Model => message.model = text,
         Member::Response => message.response = text,
@@ -408,7 +414,7 @@ fn ids(cursor: &mut Cursor<'_>, message: &mut Message) -> reader::Result<()> {
     while cursor.next_element()? {
         value.capture(cursor, NAME)?;
         let id = value.text().map(std::borrow::Cow::into_owned);
-        message.results.extend(id.filter(|_| message.results.len() < CALLS));
+        message.add_result(id);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
-use serde_json::value::RawValue;
+use serde::Serialize;
 use trommel::reader::{self, Cursor, Event, Kind};
 
 use crate::project::Nested;
@@ -59,17 +59,23 @@ pub(crate) fn with_members(json: &[u8], changes: &[(&str, String)]) -> reader::R
     to_the_end(&mut cursor)?;
     let (mut fresh, mut at) = (Vec::with_capacity(json.len() + 64), 0);
     for (span, value) in parts {
-        fresh.extend_from_slice(json.get(at..span.start as usize).unwrap_or_default());
+        fresh.extend_from_slice(&json[at..span.start as usize]);
         fresh.extend_from_slice(value.as_bytes());
         at = span.end as usize;
     }
-    fresh.extend_from_slice(json.get(at..).unwrap_or_default());
+    fresh.extend_from_slice(&json[at..]);
     Ok(fresh)
+}
+
+/// The JSON of texts, numbers, and values that are JSON already.
+#[expect(clippy::expect_used, reason = "no map has keys that are not texts, and nothing is read")]
+pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).expect("texts, numbers, and JSON can be written")
 }
 
 /// A text as JSON.
 pub(crate) fn quoted(text: &str) -> String {
-    serde_json::value::to_raw_value(text).map(|raw: Box<RawValue>| raw.get().to_owned()).unwrap_or_default()
+    json(text)
 }
 
 #[cfg(test)]

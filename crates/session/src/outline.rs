@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::events;
 use crate::formats::Format;
 use crate::message::{self, Keep};
+use crate::metadata::json;
 use crate::project::{FieldPath, Fields, Found, Nested};
 use crate::records::{config, to_the_end};
 
@@ -130,8 +131,7 @@ impl Outliner {
                 outline.put(path.names(), &value.stand_in(cap));
             }
         }
-        let json = serde_json::to_string(&outline);
-        json.map(Some).map_err(|error| Error::new(crate::ErrorKind::Io, error.to_string()))
+        Ok(Some(json(&outline)))
     }
 }
 
@@ -185,7 +185,7 @@ fn look_at_one<T>(
         Err(error) => Err(error),
     };
     let whole = looked.and_then(|found| to_the_end(&mut cursor).map(|()| found));
-    whole.map_err(|error| Error::unreadable("a record", &error))
+    whole.map_err(|error| Error::unreadable("a record", error))
 }
 
 #[cfg(test)]

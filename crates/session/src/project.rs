@@ -7,9 +7,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 use trommel::reader::{self, Cursor, Event, Kind, Names, Number};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, RequestFault, Result};
 use crate::message::{self, Blocks};
-use crate::text::shown;
 use crate::value::Value;
 
 /// Names one below the other.
@@ -22,12 +21,7 @@ const DEEPEST: usize = 16;
 impl FieldPath {
     /// A dotted path, `data.usage.input_tokens`, whose names may be quoted: `data["a.b"]`. A leading `$.` is taken as well.
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let wrong = |why: &str| {
-            let found = shown(text, 80);
-            Error::request(format!(
-                "`{found}` is no field: {why}; write names with dots between them, like data.model"
-            ))
-        };
+        let wrong = |why: &'static str| Error::from(RequestFault::Field { given: text.to_owned(), why });
         let mut rest = text.trim().strip_prefix('$').unwrap_or_else(|| text.trim());
         rest = rest.strip_prefix('.').unwrap_or(rest);
         let mut names = Vec::new();
@@ -61,7 +55,7 @@ fn next_name(text: &str) -> std::result::Result<(&str, &str), &'static str> {
     let (name, rest) = if let Some(quoted) = text.strip_prefix('[') {
         let mark =
             quoted.chars().next().filter(|mark| matches!(mark, '"' | '\'')).ok_or("only names are taken")?;
-        let inside = quoted.get(1..).unwrap_or_default();
+        let inside = &quoted[1..];
         let (name, rest) = inside.split_once(mark).ok_or("a quote has no end")?;
         (name, rest.strip_prefix(']').ok_or("a bracket has no end")?)
     } else {
@@ -200,7 +194,7 @@ impl Fields {
         let Some(place) = branch.place else { return self.descend_below(branch, cursor, found) };
         let both = branch.sought.is_some();
         let mark = both.then(|| cursor.hold());
-        let cap = self.caps.get(place).copied().unwrap_or(0);
+        let cap = self.caps[place];
         match found.values.get_mut(place) {
             Some(value) if value.kind().is_none() => value.capture(cursor, cap)?,
             _ => cursor.skip_value().map(drop)?,

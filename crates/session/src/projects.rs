@@ -4,9 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::error::{Error, Result, shown_path};
+use trommel_base::text::shown_path;
+
+use crate::error::{RequestFault, Result};
 use crate::sessions::Sessions;
-use crate::text::shown;
+use crate::text::label;
 
 /// Projects that a note names.
 const NEAREST: usize = 3;
@@ -31,9 +33,7 @@ impl Sessions {
             return Ok(names);
         }
         if asked.trim().is_empty() {
-            return Err(Error::request(
-                "the project must not be empty: give its name, its directory, or a part of one",
-            ));
+            return Err(RequestFault::EmptyProject.into());
         }
         if is_directory(asked) {
             return Ok(Vec::new());
@@ -58,7 +58,7 @@ impl Sessions {
             let names = nearest(&self.projects()?, asked);
             if !names.is_empty() {
                 let (verb, names) = (if names.len() == 1 { "is" } else { "are" }, names.join(", "));
-                let asked = shown(asked, 200);
+                let asked = label(asked, 200);
                 return Ok(vec![format!("no project matches {asked}: the nearest {verb} {names}")]);
             }
         }
@@ -113,7 +113,7 @@ fn nearest(names: &[String], asked: &str) -> Vec<String> {
     let asked = lower(asked).chars().take(200).collect::<Vec<_>>();
     let mut ranked = names.iter().map(|name| (in_common(&lower(name), &asked), name)).collect::<Vec<_>>();
     ranked.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.cmp(b)));
-    ranked.into_iter().take(NEAREST).map(|(_, name)| shown(name, 200)).collect()
+    ranked.into_iter().take(NEAREST).map(|(_, name)| label(name, 200)).collect()
 }
 
 /// The length of the longest text that is in both.

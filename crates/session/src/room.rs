@@ -4,7 +4,7 @@ use std::io;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::{RequestFault, Result};
 
 /// Rows of a page at most.
 pub const MOST_ROWS: usize = 50_000;
@@ -13,9 +13,7 @@ pub const MOST_ROWS: usize = 50_000;
 pub(crate) fn check_limit(limit: usize) -> Result<()> {
     match limit {
         1..=MOST_ROWS => Ok(()),
-        _ => Err(Error::request(format!(
-            "limit {limit} is not between 1 and {MOST_ROWS}: take pages, by offset"
-        ))),
+        _ => Err(RequestFault::Limit { given: limit, max: MOST_ROWS }.into()),
     }
 }
 
@@ -36,9 +34,7 @@ pub(crate) struct Room {
 impl Room {
     pub(crate) fn new(max_chars: usize) -> Result<Self> {
         if max_chars < LEAST {
-            let message =
-                format!("max_chars {max_chars} is less than {LEAST}, which a row may need: allow more");
-            return Err(Error::request(message));
+            return Err(RequestFault::MaxChars { given: max_chars, min: LEAST }.into());
         }
         // The list's first bracket.
         Ok(Self { left: max_chars - 1, is_full: false, is_empty: true })
@@ -110,7 +106,7 @@ pub(crate) fn beginning(text: &str, most: usize) -> &str {
         };
         chars > most
     });
-    text.get(..end.map_or(text.len(), |(at, _)| at)).unwrap_or_default()
+    &text[..end.map_or(text.len(), |(at, _)| at)]
 }
 
 #[cfg(test)]

@@ -5,19 +5,19 @@ use std::cell::RefCell;
 use serde::Serialize;
 use trommel::reader::{self, Cursor};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorClass, RequestFault, Result};
 use crate::format::{EVENTS, Kept, METADATA, TRANSCRIPT};
 use crate::kind::MessageKind;
 use crate::list::{Among, chosen};
 use crate::message::{Keep, Message};
-use crate::metadata::Facts;
+use crate::metadata::{Facts, json};
 use crate::project::{Fields, Found};
 use crate::records::{Damage, Flow, Log, Record, config};
 use crate::room::check_limit;
 use crate::seek::{Hit, Hits, Seeker};
 use crate::session::{Session, Source};
 use crate::sessions::Sessions;
-use crate::text::shown;
+use crate::text::label;
 use crate::time::{self, spelt};
 use crate::watch::Watch;
 
@@ -44,10 +44,7 @@ impl Scope {
             "transcript" => Ok(Self::Transcript),
             "events" => Ok(Self::Events),
             "all" => Ok(Self::All),
-            _ => Err(Error::request(format!(
-                "unknown scope `{}`: pass metadata, transcript, events or all",
-                shown(name, 40)
-            ))),
+            _ => Err(RequestFault::UnknownScope { given: name.to_owned() }.into()),
         }
     }
 }
@@ -211,16 +208,13 @@ impl Sessions {
 
 fn seeker(query: &SearchQuery) -> Result<Seeker> {
     if query.query.trim().is_empty() {
-        return Err(Error::request("the search text is empty: pass a word to search for"));
+        return Err(RequestFault::EmptyText.into());
     }
     if query.query.chars().nth(QUERY).is_some() {
-        return Err(Error::request(format!(
-            "the text has more than {QUERY} characters: search for a part of it"
-        )));
+        return Err(RequestFault::LongText { max: QUERY }.into());
     }
     if query.context_lines > LINES {
-        let message = format!("context_lines {} is more than {LINES}: take fewer", query.context_lines);
-        return Err(Error::request(message));
+        return Err(RequestFault::ContextLines { given: query.context_lines, max: LINES }.into());
     }
     Seeker::new(&query.query, query.context_lines)
 }
@@ -271,8 +265,8 @@ impl Search<'_> {
     fn add(&mut self, found: Result<Damage>, row: &Match) -> Result<()> {
         match found {
             Ok(damage) => self.found.damage.add(damage),
-            Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) if error.class() == ErrorClass::Cancelled => return Err(error),
+            Err(error) if error.class() == ErrorClass::NotFound => {}
             Err(error) => self.problem(row, &error.to_string()),
         }
         Ok(())
@@ -280,7 +274,7 @@ impl Search<'_> {
 
     fn problem(&mut self, row: &Match, problem: &str) {
         if self.found.problems.len() < PROBLEMS {
-            self.found.problems.push(format!("{}: {problem}", shown(&row.session_id, 100)));
+            self.found.problems.push(format!("{}: {problem}", label(&row.session_id, 100)));
         }
     }
 
@@ -299,11 +293,11 @@ impl Search<'_> {
     /// Searches the description that the records of a session make up.
     fn description(&mut self, session: &Session, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
         let members = session.format.log().description(session.place())?.members;
-        let json = serde_json::to_string(&members).map_err(|error| Error::request(error.to_string()))?;
+        let json = json(&members);
         let mut cursor = Cursor::new(json.as_bytes(), &config());
         let hits =
             self.seeker.record(&mut cursor, session.profile().searched.description, self.hits(), watch);
-        self.take(hits.map_err(|error| Error::unreadable("the description", &error))?, row);
+        self.take(hits.map_err(|error| Error::unreadable("the description", error))?, row);
         Ok(Damage::default())
     }
 
@@ -401,7 +395,7 @@ impl Match {
     fn of_message(&self, message: &Message, turn: u64, record: Record) -> Self {
         let kind = message.kind();
         let is_result = kind == Some(MessageKind::ToolResult);
-        let role = if is_result { "tool".to_owned() } else { shown(&message.role, 40) };
+        let role = if is_result { "tool".to_owned() } else { label(&message.role, 40) };
         let (line_number, ts) = (record.line, message.time.map(spelt));
         let (role, turn) = (Some(role).filter(|role| !role.is_empty()), Some(turn));
         Self { line_number, role, kind, turn, ts, ..self.clone() }
@@ -409,7 +403,7 @@ impl Match {
 
     fn of_event(&self, found: &Found, record: Record) -> Self {
         let ts = found.text(0).and_then(|text| time::parse(&text)).map(spelt);
-        let event = found.text(1).map(|event| shown(&event, 200));
+        let event = found.text(1).map(|event| label(&event, 200));
         Self { line_number: record.line, event, ts, ..self.clone() }
     }
 

@@ -3,8 +3,8 @@
 use regex::{Regex, RegexBuilder};
 use trommel::reader::{self, Cursor, Event, Payload, Scalar, Text};
 
-use crate::error::{Error, Result};
-use crate::text::{around, shown};
+use crate::error::{RequestFault, Result};
+use crate::text::{around, label};
 use crate::value::Value;
 use crate::watch::Watch;
 
@@ -109,7 +109,9 @@ impl Hits {
     /// One more in the excerpt of the last place.
     fn again(&mut self) {
         self.count += 1;
-        if let Some(last) = self.kept.last_mut().filter(|_| self.is_kept) {
+        if self.is_kept
+            && let Some(last) = self.kept.last_mut()
+        {
             last.hits += 1;
         }
     }
@@ -118,13 +120,13 @@ impl Hits {
 /// Names one below the other; lists have none.
 fn named(names: &[String]) -> String {
     let names = names.iter().filter(|name| !name.is_empty()).map(String::as_str);
-    shown(&names.collect::<Vec<_>>().join("."), 100)
+    label(&names.collect::<Vec<_>>().join("."), 100)
 }
 
 impl Seeker {
     pub(crate) fn new(sought: &str, lines: usize) -> Result<Self> {
         let pattern = RegexBuilder::new(&regex::escape(sought)).case_insensitive(true).build();
-        let wrong = |error| Error::request(format!("that cannot be searched for: {error}"));
+        let wrong = |error: regex::Error| RequestFault::Pattern { why: error.to_string() };
         Ok(Self { pattern: pattern.map_err(wrong)?, lines })
     }
 
@@ -227,7 +229,7 @@ pub(crate) fn whole(raw: &[u8], most: usize) -> usize {
     }
     let mut at = 0;
     while let Some(found) = raw.get(at..most).and_then(|part| part.iter().position(|byte| *byte == b'\\')) {
-        let length = escape_length(raw.get(at + found..).unwrap_or_default());
+        let length = escape_length(&raw[at + found..]);
         if at + found + length > most {
             return (at + found).max(1);
         }

@@ -4,16 +4,16 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use trommel_base::files::{self, Op};
 
 use crate::detect;
-use crate::error::{Error, ErrorKind, Result, shown_path};
-use crate::format::{EVENTS, Kept, METADATA, PLAN, Place, Profile, TRANSCRIPT};
+use crate::error::{Change, Missing, Refusal, Result};
+use crate::format::{EVENTS, Kept, PLAN, Place, Profile, TRANSCRIPT};
 use crate::formats::Format;
 use crate::layout::Layout;
 use crate::message::Keep;
 use crate::metadata::Facts;
 use crate::records::{Flow, Log};
-use crate::text::shown;
 use crate::turns::messages;
 use crate::watch::Watch;
 
@@ -50,11 +50,9 @@ fn format_of_folder(folder: &Path) -> Result<Format> {
         profile.files.iter().any(has) || profile.is_changeable && has(&PLAN)
     };
     Format::ALL.iter().copied().find(is_of).ok_or_else(|| {
-        let message = format!(
-            "{} is not a session: it is a folder without {METADATA}, {TRANSCRIPT} and {EVENTS}; give a session's folder or file",
-            shown_path(folder)
-        );
-        Error::new(ErrorKind::NotFound, message)
+        let names = Format::ALL.iter().map(|format| format.profile().files);
+        let names = names.into_iter().find(|names| !names.is_empty()).unwrap_or(&[]);
+        Missing::Files { path: folder.to_owned(), names }.into()
     })
 }
 
@@ -62,7 +60,7 @@ impl Session {
     /// A session's folder, or a file that is one session's log, wherever it lies. A folder without any file of a session is an error.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let metadata = path.metadata().map_err(|cause| Error::io("open", path, cause))?;
+        let metadata = path.metadata().map_err(|cause| files::Error::new(Op::Open, path, cause))?;
         // A path that ends in dots has no name.
         let name =
             |name: Option<&OsStr>| name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -174,44 +172,28 @@ impl Session {
     /// Its events.
     pub(crate) fn log_of_events(&self, watch: &Watch<'_>) -> Result<Log> {
         if self.profile().events == Kept::Nowhere {
-            let message =
-                format!("session {} is a chat, which has no events: ask for its transcript", self.shown());
-            return Err(Error::new(ErrorKind::Unsupported, message));
+            return Err(Refusal::NoEvents { session: self.id.clone() }.into());
         }
         self.log(EVENTS, "no events were kept of it; its transcript may be there", watch)
     }
 
-    fn log(&self, name: &str, without: &str, watch: &Watch<'_>) -> Result<Log> {
+    fn log(&self, name: &'static str, note: &'static str, watch: &Watch<'_>) -> Result<Log> {
         let path = self.file(name);
         if !self.is_folder() {
             return Log::open_any(&path, watch);
         }
-        match Log::open(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let message = format!("session {} has no {name}: {without}", self.shown());
-                Err(Error::new(ErrorKind::NotFound, message))
-            }
-            log => log,
-        }
+        let log = Log::open_if_any(&path)?;
+        log.ok_or_else(|| Missing::Part { session: self.id.clone(), name, note }.into())
     }
 
-    pub(crate) fn shown(&self) -> String {
-        shown(&self.id, 100)
-    }
-
-    /// An error unless it is a folder whose files may be changed.
-    pub(crate) fn must_be_a_folder(&self, what: &str) -> Result<()> {
+    /// An error unless its program's sessions may be changed.
+    pub(crate) fn must_be_changeable(&self, change: Change) -> Result<()> {
         if self.profile().is_changeable {
             return Ok(());
         }
         let changeable = Format::ALL.iter().filter(|format| format.profile().is_changeable);
-        let changeable = changeable.map(|format| format.program()).collect::<Vec<_>>().join(" and ");
-        let message = format!(
-            "session {} cannot be {what}: it is a file of {}, and only sessions of {changeable}, which are folders, can be changed; \
-             this is so for copies as well: use the program that wrote it",
-            self.shown(),
-            self.profile().program,
-        );
-        Err(Error::new(ErrorKind::Unsupported, message))
+        let changeable = changeable.map(|format| format.program()).collect();
+        let (session, program) = (self.id.clone(), self.profile().program);
+        Err(Refusal::Unchangeable { session, change, program, changeable }.into())
     }
 }

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
+use trommel_base::files::{self, Op};
 
 use crate::change;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Change, Error, ErrorKind, Missing, Refusal, RequestFault, Result};
 use crate::formats::Format;
 use crate::session::{Session, Source};
-use crate::text::shown;
 
 /// Where sessions lie. Nothing is opened before something is asked.
 ///
@@ -67,7 +67,7 @@ impl Sessions {
         let path = path.as_ref();
         // A path that ends in dots has no name.
         let whole = if path.file_name().is_some() { std::path::absolute(path) } else { path.canonicalize() };
-        let session = Session::open(whole.map_err(|cause| Error::io("open", path, cause))?)?;
+        let session = Session::open(whole.map_err(|cause| files::Error::new(Op::Open, path, cause))?)?;
         change::recover(&session)?;
         let sessions = match session.root() {
             Some(root) => Self { roots: vec![(session.format, root.to_owned())], ..Self::default() },
@@ -150,12 +150,12 @@ impl Sessions {
             None => (None, id),
         };
         if begins.is_empty() {
-            return Err(Error::request("the session's id must not be empty: list sessions to see their ids"));
+            return Err(RequestFault::EmptyId.into());
         }
         if let Some(asked) = project
             && self.matching(asked)?.is_empty()
         {
-            return Err(Error::new(ErrorKind::NotFound, self.nothing_found(project)?.join("; ")));
+            return Err(Missing::Project { notes: self.nothing_found(project)? }.into());
         }
         let mut found = Vec::new();
         self.each_of_projects(project, &mut |session| {
@@ -170,16 +170,12 @@ impl Sessions {
     }
 
     /// An error unless a session's files may be changed.
-    pub(crate) fn must_be_changeable(&self, session: &Session, what: &str) -> Result<()> {
+    pub(crate) fn must_be_changeable(&self, session: &Session, change: Change) -> Result<()> {
         let mirrored = |cloud: &Cloud| session.path.starts_with(&cloud.mirror);
         if session.source == Source::Cloud || self.cloud.as_ref().is_some_and(mirrored) {
-            let message = format!(
-                "session {} cannot be {what}: it lies in the cloud only; bring it here first (`sync`)",
-                session.shown()
-            );
-            return Err(Error::new(ErrorKind::Unsupported, message));
+            return Err(Refusal::Remote { session: session.id.clone(), change }.into());
         }
-        session.must_be_a_folder(what)
+        session.must_be_changeable(change)
     }
 
     /// Every session of the projects that are meant, or of all.
@@ -278,20 +274,10 @@ fn choose(mut found: Vec<Session>, begins: &str) -> std::result::Result<Session,
 }
 
 fn lost(id: &str, found: &[Session]) -> Error {
-    let asked = shown(id, 100);
     if found.is_empty() {
-        let message =
-            format!("there is no session {asked}: list all sessions, with sub-sessions, to see their ids");
-        return Error::new(ErrorKind::NotFound, message);
+        return Missing::Session { id: id.to_owned() }.into();
     }
-    let named = found
-        .iter()
-        .take(CANDIDATES)
-        .map(|session| shown(&format!("{}/{}", session.project, session.id), 160));
-    let more = found.len().saturating_sub(CANDIDATES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let named = named.collect::<Vec<_>>().join(", ");
-    let message =
-        format!("{asked} may be any of {} sessions: {named}{more}; give more of the id", found.len());
-    Error::new(ErrorKind::Ambiguous, message)
+    let candidates = found.iter().take(CANDIDATES);
+    let candidates = candidates.map(|session| format!("{}/{}", session.project, session.id)).collect();
+    ErrorKind::Ambiguous { id: id.to_owned(), candidates, count: found.len() }.into()
 }

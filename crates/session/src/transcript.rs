@@ -8,7 +8,7 @@ use crate::message::{Call, Keep, Message};
 use crate::records::{Damage, Flow};
 use crate::room::{ROWS, Room, beginning, check_limit, json_chars};
 use crate::session::Session;
-use crate::text::shown;
+use crate::text::label;
 use crate::time::spelt;
 use crate::turns::{At, messages};
 use crate::watch::Watch;
@@ -163,7 +163,7 @@ impl MessageRow {
         while over(self) > 0 && self.answers.pop().is_some() {}
         if over(self) > 0 {
             self.name = None;
-            self.role = shown(&self.role, ROLE);
+            self.role = label(&self.role, ROLE);
         }
     }
 }

@@ -111,7 +111,8 @@ impl Room {
 
     /// A string as it is spelt. Of one that is too long its beginning is written.
     fn quote(&mut self, out: &mut String, text: &Text<'_>) -> bool {
-        let raw = std::str::from_utf8(text.raw()).unwrap_or_default();
+        // The reader has checked it; only a cut one may end within a character.
+        let raw = text.raw().utf8_chunks().next().map_or("", |chunk| chunk.valid());
         if !self.push(out, "\"") {
             return false;
         }
@@ -154,10 +155,10 @@ fn beginning(raw: &str, most: usize) -> &str {
         };
         match more {
             Some(more) => end = more,
-            None => return raw.get(..at).unwrap_or_default(),
+            None => return &raw[..at],
         }
     }
-    raw.get(..end).unwrap_or_default()
+    &raw[..end]
 }
 
 /// A string's spelling without half of a surrogate pair at its end, which its beginning may have.

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use trommel::Cancel;
 use trommel::reader::{self, Monitor};
+use trommel_base::Cancel;
 
 use crate::error::{Error, Result};
 

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 #[cfg(feature = "cloud")]
 use trommel_blocks::HybridBlockStorage;
 use trommel_session::{
-    AggregateQuery, Cancel, Error, ErrorKind, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope,
+    AggregateQuery, Cancel, Error, ErrorClass, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope,
     SearchQuery, Session, Sessions, TranscriptQuery, Watch,
 };
 use trommel_tool::{
@@ -213,8 +213,8 @@ fn told(operation: Operation, failure: Failure) -> Failure {
 /// An error of the library, as the caller of a tool is told.
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
 fn failed(error: Error) -> Failure {
-    let kind = error.kind();
-    failure((kind.code(), kind.is_request(), kind == ErrorKind::Cancelled), error.to_string())
+    let class = error.class();
+    failure((class.code(), class.is_request(), class == ErrorClass::Cancelled), error.to_string())
 }
 
 /// An error of this kind, and with this message: its code, whether the request was wrong, and whether it was to end.
@@ -228,7 +228,7 @@ fn failure((code, is_request, is_cancelled): (&'static str, bool, bool), message
 
 /// A request that contradicts itself.
 fn refused(message: impl Into<String>) -> Failure {
-    Failure::refused(message).with("code", ErrorKind::Request.code())
+    Failure::refused(message).with("code", ErrorClass::Request.code())
 }
 
 /// One call at work.

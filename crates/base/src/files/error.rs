@@ -104,6 +104,11 @@ impl Error {
         &self.cause
     }
 
+    /// The error of the operating system, without the operation and the path.
+    pub fn into_cause(self) -> io::Error {
+        self.cause
+    }
+
     /// True if there is no such file.
     pub fn is_missing(&self) -> bool {
         self.cause.kind() == io::ErrorKind::NotFound

@@ -38,7 +38,7 @@ impl Link {
     /// No such session is another thing where half of the sessions are out of reach.
     pub(super) fn not_found(&self, error: trommel_session::Error) -> Error {
         match &self.problem {
-            Some(problem) if error.kind() == trommel_session::ErrorKind::NotFound => Error::new(
+            Some(problem) if error.class() == trommel_session::ErrorClass::NotFound => Error::new(
                 ErrorKind::NotFound,
                 format!("{error}. In the cloud it could not be looked for: {problem}"),
             ),

@@ -1,7 +1,7 @@
 //! What is listed and found, wherever it lies.
 
 use trommel_blocks::{BlockStorage, Created, Key};
-use trommel_session::{ErrorKind, GetQuery, ListQuery, Scope, SearchQuery, Source, TranscriptQuery};
+use trommel_session::{ErrorClass, GetQuery, ListQuery, Scope, SearchQuery, Source, TranscriptQuery};
 
 use crate::blocks::block;
 use crate::support::{Machine, Net, PROJECT, said, watch};
@@ -116,7 +116,7 @@ fn mirrors_are_never_changed() {
     two.sync("there");
     let (view, session) = one.hybrid.find("there", &watch()).unwrap();
     let error = view.sessions.repair(&session, false, &watch()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert_eq!(error.class(), ErrorClass::Unsupported);
 }
 
 #[test]

@@ -476,7 +476,7 @@ fn options_of_another_analysis_are_refused() {
         ("rewind 5d1c", "--to-turn"),
         ("rewind 5d1c --to-turn 1 --to-message 2", "cannot be used"),
         ("rewind 5d1c --to-turn 0", "invalid value"),
-        ("rewind 5d1c --before soon", "is no time"),
+        ("rewind 5d1c --before soon", "is not a time"),
         ("get 5d1c --transcrpt", "unexpected argument"),
         ("get --transcrpt", "no such option"),
         ("get", "SESSION"),

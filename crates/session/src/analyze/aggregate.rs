@@ -14,7 +14,7 @@ use crate::names::Types;
 use crate::project::{FieldPath, Found};
 use crate::records::{Damage, Flow};
 use crate::session::Session;
-use crate::text::shown;
+use crate::text::label;
 use crate::value::Value;
 use crate::watch::Watch;
 
@@ -108,7 +108,8 @@ impl Session {
                 missing += 1;
                 return Ok(Flow::On);
             };
-            let number = value.json().filter(|_| value.kind() == Some(Kind::Number)).and_then(Number::parse);
+            let is_number = value.kind() == Some(Kind::Number);
+            let number = if is_number { value.json().and_then(Number::parse) } else { None };
             let Some(number) = number else {
                 not_numbers += 1;
                 return Ok(Flow::On);
@@ -154,18 +155,13 @@ impl Groups {
     }
 
     fn observe(&mut self, group: usize, number: Number<'_>) {
-        if let Some(figures) = self.figures.get_mut(group) {
-            figures.observe(number);
-        }
+        self.figures[group].observe(number);
     }
 
     fn end(self) -> Vec<Group> {
-        let Self { numbers, mut figures } = self;
-        let mut figures = |number: usize| figures.get_mut(number).map(std::mem::take).unwrap_or_default();
-        numbers
-            .into_iter()
-            .map(|(group, number)| Group { group, figures: figures(number).summary() })
-            .collect()
+        let Self { numbers, figures } = self;
+        let groups = numbers.into_iter();
+        groups.map(|(group, number)| Group { group, figures: figures[number].summary() }).collect()
     }
 }
 
@@ -243,5 +239,5 @@ impl Looked {
 /// A group's name.
 fn name(value: &Value) -> String {
     let text = value.text().map(std::borrow::Cow::into_owned).or_else(|| value.json().map(str::to_owned));
-    shown(&text.unwrap_or_else(|| "(too long)".to_owned()), 200)
+    label(&text.unwrap_or_else(|| "(too long)".to_owned()), 200)
 }

@@ -8,7 +8,7 @@ use crate::layout::{Known, Layout};
 use crate::project::{FieldPath, Found};
 use crate::records::{Damage, Flow, Log, Record};
 use crate::room::check_limit;
-use crate::text::shown;
+use crate::text::label;
 use crate::watch::Watch;
 
 /// Which part of what was found to return.
@@ -66,7 +66,7 @@ impl Counts {
             *count += 1;
             return;
         }
-        let name = shown(name, NAME);
+        let name = label(name, NAME);
         if self.names.len() < NAMES || self.names.contains_key(&name) {
             *self.names.entry(name).or_default() += 1;
         } else {

@@ -11,7 +11,7 @@ use crate::layout::Known;
 use crate::project::Found;
 use crate::records::{Damage, Flow};
 use crate::session::Session;
-use crate::text::{clipped, shown};
+use crate::text::{clipped, label};
 use crate::time::spelt;
 use crate::value::Value;
 use crate::watch::Watch;
@@ -130,10 +130,10 @@ impl Session {
                 errors.push(ErrorRow {
                     record: record.number,
                     ts: Known::time(found).map(spelt),
-                    event: shown(&Known::event(found), 200),
+                    event: label(&Known::event(found), 200),
                     tool_name: tool
                         .or_else(|| found.text(TOOL).map(std::borrow::Cow::into_owned))
-                        .map(|name| shown(&name, 200)),
+                        .map(|name| label(&name, 200)),
                     message: says(found),
                 });
             }

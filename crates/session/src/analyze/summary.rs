@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::layout::Known;
 use crate::records::{Damage, Flow};
 use crate::session::Session;
-use crate::text::{is_zero, shown};
+use crate::text::{is_zero, label};
 use crate::time::{milliseconds, spelt};
 use crate::watch::Watch;
 
@@ -96,7 +96,7 @@ impl Session {
             period.add(Known::time(found));
             let bytes = record.span.len();
             if summary.largest.as_ref().is_none_or(|largest| largest.bytes < bytes) {
-                summary.largest = Some(Largest { record: record.number, event: shown(&event, 200), bytes });
+                summary.largest = Some(Largest { record: record.number, event: label(&event, 200), bytes });
             }
             Ok(Flow::On)
         })?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use trommel::reader::Cursor;
 
 use super::common::{Page, each_event};
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorClass, Result};
 use crate::format::Kept;
 use crate::layout::{Known, Layout};
 use crate::message::{Call, Keep, Message};
@@ -215,7 +215,7 @@ impl Session {
         if self.profile().events == Kept::InFile {
             match self.events(watch) {
                 Ok(log) => return by_events(&log, self.layout(), page, watch),
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) if error.class() == ErrorClass::NotFound => {}
                 Err(error) => return Err(error),
             }
         }

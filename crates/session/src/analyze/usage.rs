@@ -9,7 +9,7 @@ use serde::Serialize;
 use trommel::reader::Cursor;
 
 use super::common::{Counts, each_event, paths};
-use crate::error::Result;
+use crate::error::{ErrorClass, Result};
 use crate::format::{EVENTS, Kept};
 use crate::layout::Known;
 use crate::message::{Keep, Message};
@@ -19,7 +19,7 @@ use crate::project::Found;
 use crate::records::{Damage, Flow, config};
 use crate::session::Session;
 use crate::sessions::Sessions;
-use crate::text::shown;
+use crate::text::label;
 use crate::turns::messages;
 use crate::usage::{Usage, look_at_usage};
 use crate::watch::Watch;
@@ -167,6 +167,18 @@ struct Count {
     sessions: Vec<SessionUsage>,
 }
 
+/// A model, and who offers it where that is known.
+struct Model {
+    name: String,
+    provider: String,
+}
+
+impl Model {
+    fn named(name: String) -> Self {
+        Self { name, provider: String::new() }
+    }
+}
+
 /// Responses that are written in parts, which may come interleaved, and again in the logs of other sessions.
 #[derive(Debug, Default)]
 struct Parts {
@@ -266,9 +278,8 @@ impl Count {
         } else {
             self.report.approximate |= known.is_some();
         }
-        if let Some(session) = self.sessions.last_mut() {
-            session.tool_calls += 1;
-        }
+        let log = self.log();
+        self.sessions[log].tool_calls += 1;
         self.tools.add(tool);
     }
 
@@ -285,11 +296,11 @@ impl Count {
             self.report.approximate = true;
         }
         let usage = look_at_usage(&mut Cursor::new(json.as_bytes(), &config())).ok().flatten();
-        let text = |place| found.text(place).map(|text| shown(&text, 200)).unwrap_or_default();
+        let text = |place| found.text(place).map(|text| label(&text, 200)).unwrap_or_default();
         if usage.is_none() {
             self.leave_out("llm:response", WITHOUT);
         }
-        self.add(log, (text(MODEL), text(PROVIDER)), usage);
+        self.add(log, Model { name: text(MODEL), provider: text(PROVIDER) }, usage);
     }
 
     /// The number of the log that is being read.
@@ -298,11 +309,12 @@ impl Count {
     }
 
     /// Adds a response to the session of a log and to its model.
-    fn add(&mut self, log: usize, (model, provider): (String, String), usage: Option<Usage>) {
-        if let Some(session) = self.sessions.get_mut(log) {
-            session.requests += 1;
-            session.usage.add(usage.unwrap_or_default());
-        }
+    fn add(&mut self, log: usize, model: Model, usage: Option<Usage>) {
+        let session = &mut self.sessions[log];
+        session.requests += 1;
+        // A response that says no usage counts as a request without tokens.
+        session.usage.add(usage.unwrap_or_default());
+        let Model { name: model, provider } = model;
         if model.is_empty() && usage.is_none() {
             return;
         }
@@ -322,8 +334,7 @@ impl Count {
             if usage.is_none() {
                 self.leave_out("messages", WITHOUT);
             }
-            let model = models.get(model).cloned().unwrap_or_default();
-            self.add(log, (model, String::new()), usage);
+            self.add(log, Model::named(models[model].clone()), usage);
         }
     }
 
@@ -402,7 +413,7 @@ impl Count {
         if message.is_synthetic() {
             return self.leave_out("messages", WRITTEN);
         }
-        let (log, model) = (self.log(), shown(message.model.as_deref().unwrap_or_default(), 200));
+        let (log, model) = (self.log(), label(message.model.as_deref().unwrap_or_default(), 200));
         let key = message.response.as_ref().map(|id| self.keys.hash_one(id));
         if let Some(response) = key.and_then(|key| self.parts.responses.get_mut(&key)) {
             let both = response.usage.zip(message.usage).map(|(one, other)| one.most(other));
@@ -410,7 +421,9 @@ impl Count {
             let why = if response.log == log { PARTS } else { SEEN };
             return self.leave_out("messages", why);
         }
-        if let Some(key) = key.filter(|_| self.parts.responses.len() < RESPONSES) {
+        if let Some(key) = key
+            && self.parts.responses.len() < RESPONSES
+        {
             let model = self.parts.model(model);
             self.parts.responses.insert(key, Response { log, model, usage: message.usage });
             return;
@@ -421,7 +434,7 @@ impl Count {
         } else if message.usage.is_none() {
             self.leave_out("messages", WITHOUT);
         }
-        self.add(log, (model, String::new()), message.usage);
+        self.add(log, Model::named(model), message.usage);
     }
 }
 
@@ -449,7 +462,7 @@ impl Sessions {
         }
         for child in children {
             match count.count(&child, watch) {
-                Err(error) if error.kind() == crate::ErrorKind::NotFound => {
+                Err(error) if error.class() == ErrorClass::NotFound => {
                     count.leave_out("sub-sessions", "they have no log");
                 }
                 counted => counted?,

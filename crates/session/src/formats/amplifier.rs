@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use trommel::reader::{self, Cursor, Event, Framing, Input, Kind, MapPolicy};
+use trommel_base::files::{self, Op};
 
-use crate::disk::open_regular;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::{
     EVENTS, Home, Kept, LogFormat, METADATA, Place, Profile, Searched, TRANSCRIPT, Take, folders,
     project_above, root_above,
@@ -16,7 +16,7 @@ use crate::metadata::{Described, Facts, changed};
 use crate::project::{FieldPath, Fields, Found, Nested};
 use crate::records::{config, to_the_end};
 use crate::seek::{self, Members};
-use crate::text::shown;
+use crate::text::label;
 use crate::time;
 use crate::value::Value;
 
@@ -134,11 +134,11 @@ impl LogFormat for Amplifier {
     fn description(&self, session: Place<'_>) -> Result<Described> {
         let path = session.path.join(METADATA);
         let input = match open(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Described::default()),
+            Err(error) if error.is_missing() => return Ok(Described::default()),
             input => input?,
         };
         members(&mut Cursor::from_reader(input.reader(), Framing::Single, &config()))
-            .map_err(|error| Error::read(&path, &error))
+            .map_err(|error| Error::read(&path, error))
     }
 
     fn event_ids(&self, session: Place<'_>) -> Vec<String> {
@@ -173,13 +173,13 @@ fn read(path: &Path, fields: &[(&str, usize)]) -> Result<Found> {
     let mut found = Found::default();
     let mut cursor = Cursor::from_reader(input.reader(), Framing::Single, &config());
     let read = fields.look_at_all(&mut cursor, &mut found).and_then(|()| to_the_end(&mut cursor));
-    read.map_err(|error| Error::read(path, &error))?;
+    read.map_err(|error| Error::read(path, error))?;
     Ok(found)
 }
 
-fn open(path: &Path) -> Result<Input> {
-    let opened = open_regular(path).and_then(|file| Input::from_file(file, MapPolicy::never()));
-    opened.map_err(|cause| Error::io("open", path, cause))
+fn open(path: &Path) -> files::Result<Input> {
+    let file = files::open(path)?;
+    files::attempt(Op::Open, path, || Input::from_file(file, MapPolicy::never()))
 }
 
 /// The members of bounded length, and the names of those that are too long.
@@ -195,7 +195,7 @@ fn members(cursor: &mut Cursor<'_>) -> reader::Result<Described> {
                     left = left.saturating_sub(json.len());
                     members.put(FieldPath::of([&*name]).names(), json);
                 }
-                None => omitted.push(shown(&name, 100)),
+                None => omitted.push(label(&name, 100)),
             }
         }
         to_the_end(cursor)?;

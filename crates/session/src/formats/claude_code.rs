@@ -20,7 +20,7 @@ use crate::metadata::{Described, Facts, changed, quoted};
 use crate::project::{Fields, Found, Nested};
 use crate::records::{Flow, Log, config};
 use crate::seek::{self, Members};
-use crate::text::shown;
+use crate::text::label;
 use crate::time::{self, spelt};
 use crate::watch::Watch;
 
@@ -313,7 +313,7 @@ impl Description {
         let model = || message.model.clone().filter(|model| !model.starts_with('<'));
         self.model = self.model.take().or_else(model);
         if self.prompt.is_none() && message.is_users() {
-            self.prompt = Some(shown(message.text.text.trim(), NAME)).filter(|prompt| !prompt.is_empty());
+            self.prompt = Some(label(message.text.text.trim(), NAME)).filter(|prompt| !prompt.is_empty());
         }
     }
 
@@ -324,7 +324,7 @@ impl Description {
             let end = log.bytes(from, log.len())?;
             // What comes before the first end of a line is the rest of a longer one.
             let cut = if from == 0 { 0 } else { line_end(&end, 0) };
-            let lines = end.get(cut..).unwrap_or_default();
+            let lines = &end[cut..];
             self.modified = last_time(lines);
             if self.modified.is_some() || from == 0 {
                 self.modified = self.modified.max(self.created);
@@ -343,7 +343,7 @@ impl Description {
         let Some(title) = &*TITLE else { return };
         for found in title.find_iter(lines) {
             let line = line_start(lines, found.start())..line_end(lines, found.end());
-            let Some(found) = look(lines.get(line).unwrap_or_default()) else { continue };
+            let Some(found) = look(&lines[line]) else { continue };
             for (known, place) in self.titles.iter_mut().zip(TITLES) {
                 *known = text_of(&found, place).or_else(|| known.take());
             }
@@ -369,7 +369,7 @@ impl Description {
 
     /// The title: the user's, else a model's, else the summary's, else the beginning of the first prompt.
     fn name(&self) -> Option<String> {
-        let title = self.titles.iter().rev().flatten().map(|title| shown(title.trim(), TITLE)).next();
+        let title = self.titles.iter().rev().flatten().map(|title| label(title.trim(), TITLE)).next();
         title.or_else(|| self.prompt.clone())
     }
 
@@ -430,24 +430,24 @@ fn look(line: &[u8]) -> Option<Found> {
 fn last_time(mut lines: &[u8]) -> Option<Timestamp> {
     while !lines.is_empty() {
         let start = line_start(lines, lines.len() - 1);
-        let line = lines.get(start..).unwrap_or_default();
+        let line = &lines[start..];
         if let Some(time) = look(line).and_then(|found| time_of(&found)) {
             return Some(time);
         }
-        lines = lines.get(..start).unwrap_or_default();
+        lines = &lines[..start];
     }
     None
 }
 
 /// The beginning of the line that a place is in. Its end belongs to it.
 fn line_start(lines: &[u8], at: usize) -> usize {
-    let before = lines.get(..at).unwrap_or_default();
+    let before = &lines[..at];
     before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
 /// The offset after the line that contains an offset.
 fn line_end(lines: &[u8], at: usize) -> usize {
-    let behind = lines.get(at..).unwrap_or_default();
+    let behind = &lines[at..];
     behind.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |end| at + end + 1)
 }
 

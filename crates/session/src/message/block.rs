@@ -42,7 +42,7 @@ pub(super) fn block(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) 
     let Block { kind, call, answers, text, start, thinking, is_error } = block;
     message.thinking += thinking;
     message.is_error |= is_result && is_error;
-    message.results.extend(answers.filter(|_| message.results.len() < CALLS));
+    message.add_result(answers);
     match &*kind {
         _ if is_result => message.content.has_results = true,
         "thinking" | "redacted_thinking" | "reasoning" => {
@@ -125,7 +125,7 @@ impl Block {
         cursor.begin_value()?;
         MEMBERS.with(|names| {
             while let Some(number) = cursor.next_named(names)? {
-                self.member(cursor, BLOCK.get(number).copied().unwrap_or_default(), keep)?;
+                self.member(cursor, BLOCK[number], keep)?;
             }
             Ok(())
         })

@@ -85,18 +85,19 @@ pub(super) fn kept(log: &Log, layout: &Layout, cut: &Cut, watch: &Watch<'_>) -> 
         end = record.span.end;
         Ok(Flow::On)
     })?;
-    kept.close(log, last_stays, end);
+    kept.close(log, last_stays, end)?;
     Ok((kept, damage))
 }
 
 impl Kept {
     /// Each range ends with the line's end.
-    fn close(&mut self, log: &Log, last_stays: bool, end: u64) {
+    fn close(&mut self, log: &Log, last_stays: bool, end: u64) -> Result<()> {
         let last = self.ranges.len();
         for (index, (_, until)) in self.ranges.iter_mut().enumerate() {
             let is_all = index + 1 == last && last_stays && *until == end;
-            *until = if is_all { log.len() } else { log.line_end(*until) };
+            *until = if is_all { log.len() } else { log.line_end(*until)? };
         }
+        Ok(())
     }
 }
 
@@ -176,14 +177,17 @@ impl<'c> Finder<'c> {
             return;
         }
         if seen.time.zip(self.cut.time).is_none_or(|(time, cut)| time < cut) {
-            self.open_prompt =
-                if is_prompt { Some(number) } else { self.open_prompt.filter(|_| begins(&seen.name)) };
+            self.open_prompt = match self.open_prompt {
+                _ if is_prompt => Some(number),
+                open if begins(&seen.name) => open,
+                _ => None,
+            };
             return;
         }
-        match self.open_prompt.filter(|_| at_turn && !is_prompt) {
-            Some(prompt) => self.found = Some(prompt),
-            None if at_turn && ends => self.late = Some(number),
-            None => self.found = Some(number),
+        match self.open_prompt {
+            Some(prompt) if at_turn && !is_prompt => self.found = Some(prompt),
+            _ if at_turn && ends => self.late = Some(number),
+            _ => self.found = Some(number),
         }
     }
 
@@ -199,10 +203,10 @@ impl<'c> Finder<'c> {
     /// The first event that goes.
     fn place(&self) -> u64 {
         let by_time = self.found.or(self.late);
-        let place = match self.turn.filter(|_| self.counts_alike()) {
-            Some(turn) => Some(turn),
-            None if self.cut.time.is_some() => Some(by_time.unwrap_or(self.events)),
-            None => self.removed_call.or(self.turn.filter(|turn| *turn >= self.after_kept_call)),
+        let place = match self.turn {
+            Some(turn) if self.counts_alike() => Some(turn),
+            _ if self.cut.time.is_some() => by_time,
+            _ => self.removed_call.or(self.turn.filter(|turn| *turn >= self.after_kept_call)),
         };
         place.unwrap_or(self.events)
     }

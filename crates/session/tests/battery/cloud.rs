@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use trommel_session::{
-    Error, ErrorKind, EventQuery, GetQuery, ListQuery, Page, RewindQuery, SearchQuery, Sessions, Source,
+    Error, ErrorClass, EventQuery, GetQuery, ListQuery, Page, RewindQuery, SearchQuery, Sessions, Source,
     TranscriptQuery,
 };
 
@@ -96,7 +96,7 @@ fn sessions_of_other_projects_are_others() {
     assert_eq!(sources.len(), 2);
     assert!(sources.contains(&Source::Local) && sources.contains(&Source::Cloud));
     let sessions = clouded.sessions();
-    assert_eq!(sessions.find("s").unwrap_err().kind(), ErrorKind::Ambiguous);
+    assert_eq!(sessions.find("s").unwrap_err().class(), ErrorClass::Ambiguous);
     assert_eq!(sessions.find("-other/s").unwrap().source(), Source::Cloud);
 }
 
@@ -161,7 +161,7 @@ fn nothing_is_written_to_a_mirror() {
     let sessions = clouded.sessions();
     let session = sessions.find("s").unwrap();
     let refused = |error: &Error, what: &str| {
-        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert_eq!(error.class(), ErrorClass::Unsupported);
         let expected =
             format!("session s cannot be {what}: it lies in the cloud only; bring it here first (`sync`)");
         assert_eq!(error.to_string(), expected);

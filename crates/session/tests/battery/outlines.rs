@@ -7,7 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use trommel_session::{
-    ErrorKind, EventQuery, MessageKind, Outliner, Page, Session, TranscriptQuery, Watch, message_outline,
+    ErrorClass, EventQuery, MessageKind, Outliner, Page, Session, TranscriptQuery, Watch, message_outline,
     outline_fields,
 };
 use trommel_testkit::conformance;
@@ -261,7 +261,7 @@ fn what_is_no_event_is_told() {
     let mut outliner = Outliner::new();
     for record in ["", "{\"ts\":1", "{} x", "{\"ts\":\"\\ud800\"}", "{\"data\":{\"usage\":[}}"] {
         let error = outliner.event(record.as_bytes()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Corrupt, "{record}: {error}");
+        assert_eq!(error.class(), ErrorClass::Corrupt, "{record}: {error}");
         assert!(error.to_string().starts_with("a record cannot be read"), "{error}");
     }
     for record in ["[1, 2]", "null", "\"ts\"", " 7 "] {
@@ -293,6 +293,6 @@ fn messages_begin_turns_as_in_a_transcript() {
         assert_eq!(row.ts.is_some(), outline.timestamp.is_some());
     }
     assert_eq!((turn, count), (3, 14));
-    assert_eq!(message_outline(&b"{\"role\""[..]).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(message_outline(&b"{\"role\""[..]).unwrap_err().class(), ErrorClass::Corrupt);
     assert_eq!(home.find("s").project(), PROJECT);
 }

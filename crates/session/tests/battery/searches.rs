@@ -1,6 +1,6 @@
 //! Searches: every hit, in bounds.
 
-use trommel_session::{ErrorKind, Matches, Scope, SearchQuery};
+use trommel_session::{ErrorClass, Matches, Scope, SearchQuery};
 
 use crate::support::{Claude, Home, Written, watch};
 
@@ -101,7 +101,7 @@ fn r45_wrong_searches_are_explained() {
     let long = "x".repeat(501);
     for (text, says) in [("  ", "pass a word to search for"), (&*long, "search for a part")] {
         let error = home.sessions.search(&SearchQuery::new(text), &watch()).unwrap_err();
-        assert!(error.kind() == ErrorKind::Request && error.to_string().contains(says), "{error}");
+        assert!(error.class() == ErrorClass::Request && error.to_string().contains(says), "{error}");
     }
     assert_eq!(Scope::parse("events").unwrap(), Scope::Events);
     let error = Scope::parse("titles").unwrap_err().to_string();
