@@ -3,15 +3,15 @@
 mod names;
 
 use std::env;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use trommel_blocks::config::{CloudSettings, Parameters};
 use trommel_blocks::{Error, ErrorKind, HybridBlockStorage, HybridOptions, Result};
-use trommel_session::Sessions;
+use trommel_session::{Format, Sessions};
 
+use crate::args::Places;
 use crate::home;
 
 /// The sessions that there are by what was given, the environment, and settings.
@@ -38,13 +38,13 @@ const CLOUD: &str = "cloud";
 
 /// The sessions of the folders of Amplifier and of Claude Code, where they were given, and of the storage that the settings of the
 /// first or the environment name. Invalid settings are reported beside the sessions of this machine.
-pub(crate) fn open(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Known {
-    opened((amplifier, claude), &Parameters::default()).unwrap_or_else(|error| {
+pub(crate) fn open(places: &Places) -> Known {
+    opened(places, &Parameters::default()).unwrap_or_else(|error| {
         let mut local = Parameters::default();
         local.mode = Some("local".to_owned());
         // Ignores the storage, whose settings are invalid; readable settings still give the folder of the sessions.
-        let known = opened((amplifier, claude), &local).unwrap_or_else(|_| Known {
-            sessions: home::sessions(amplifier, claude),
+        let known = opened(places, &local).unwrap_or_else(|_| Known {
+            sessions: home::sessions(places),
             cloud: None,
             notes: Vec::new(),
             problem: None,
@@ -58,14 +58,15 @@ fn as_request(error: Error) -> Error {
     if error.kind() == ErrorKind::Io { error } else { Error::new(ErrorKind::Request, error.to_string()) }
 }
 
-fn opened((amplifier, claude): (Option<&OsStr>, Option<&OsStr>), parameters: &Parameters) -> Result<Known> {
-    let amplifier = amplifier.filter(|given| !given.is_empty());
-    let usual = home::amplifier(amplifier);
+fn opened(places: &Places, parameters: &Parameters) -> Result<Known> {
+    let usual = home::place(Format::MIRRORED, places);
     let file = usual.as_ref().map(|folder| folder.join("settings.yaml"));
     let settings = CloudSettings::resolve(parameters, &|name| env::var_os(name), file.as_deref())?;
     // What is listed is what is sent: one folder is both.
-    let local = if amplifier.is_some() { usual } else { settings.local_path.clone().or(usual) };
-    let sessions = home::sessions(local.as_deref().map(Path::as_os_str), claude);
+    let is_given = places.get(Format::MIRRORED).is_some();
+    let local = if is_given { usual } else { settings.local_path.clone().or(usual) };
+    let folder = local.clone().map(PathBuf::into_os_string);
+    let sessions = home::sessions(&places.with(Format::MIRRORED, folder));
     let cloud = both(&sessions, local, &settings)?;
     Ok(Known { sessions, cloud, notes: settings.notes, problem: None })
 }

@@ -13,7 +13,7 @@ use trommel_tool::display::{Look, Problem, Show, ToolNotFound};
 use trommel_tool::{Context, Executor, Output, Registry, ToolExecution};
 use trommel_toolbox::{buffers, outputs, sessions};
 
-use crate::args::DisplayForm as Form;
+use crate::args::{DisplayForm as Form, Places};
 use crate::errors::{Failure, options};
 use crate::output;
 use crate::progress::Progress;
@@ -86,11 +86,10 @@ impl Toolbox {
 
 /// The tool over the sessions that are where the environment says, and over those of the cloud where settings name one.
 fn register_sessions(registry: &Registry) -> Result<(), Failure> {
-    let places = crate::home::usual_places();
-    let [amplifier, claude] = places.each_ref().map(Option::as_deref);
+    let places = Places::of_environment();
     #[cfg(feature = "cloud")]
     let registered = {
-        let known = crate::cloud::open(amplifier, claude);
+        let known = crate::cloud::open(&places);
         match (known.cloud, known.problem) {
             (Some(cloud), _) => {
                 sessions::register_hybrid(registry, cloud.hybrid, sessions::Bounds::default())
@@ -104,7 +103,7 @@ fn register_sessions(registry: &Registry) -> Result<(), Failure> {
         }
     };
     #[cfg(not(feature = "cloud"))]
-    let registered = sessions::register(registry, &crate::home::sessions(amplifier, claude));
+    let registered = sessions::register(registry, &crate::home::sessions(&places));
     Ok(registered.map_err(std::io::Error::other)?)
 }
 

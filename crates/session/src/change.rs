@@ -1,8 +1,9 @@
-//! Several files of a session changed as one, each with a backup and all with a record, so that the change can be undone.
+//! Several files of a session changed as one, each with a backup and all with a record, so that the
+//! change can be undone.
 //!
-//! The steps are those of [`commit`]: new contents are staged, old files get second names as backups, then the plan is decided,
-//! and whoever looks for the session next finds all old files or all new ones. The plan that was applied is the record of the
-//! change.
+//! The steps are those of [`commit`]: new contents are staged, old files get second names as
+//! backups, then the plan is decided, and whoever looks for the session next finds all old files or
+//! all new ones. The plan that was applied is the record of the change.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -69,7 +70,8 @@ pub(crate) struct FileChange<'f> {
 pub(crate) enum Content<'f> {
     /// As this writes it.
     Written(Box<Fill<'f>>),
-    /// The file of this backup, so that a program that still writes to it writes to the session again.
+    /// The file of this backup, so that a program that still writes to it writes to the session
+    /// again.
     Backup(&'f Backup),
 }
 
@@ -89,7 +91,8 @@ pub(crate) struct Held<'s> {
     _lock: File,
 }
 
-/// What becomes of the lines of a program that keeps the session's files open, before a change and after it.
+/// What becomes of the lines of a program that keeps the session's files open, before a change and
+/// after it.
 pub(crate) fn stop_writers(is_dry_run: bool) -> &'static str {
     if is_dry_run {
         "stop the program that runs this session first: what it writes to a file it keeps open goes to the backup"
@@ -147,7 +150,8 @@ impl Held<'_> {
         Ok(plan)
     }
 
-    /// A time after that of every change that was made, whatever the clock says: changes are undone in their order.
+    /// A time after that of every change that was made, whatever the clock says: changes are undone
+    /// in their order.
     fn stamp(&self, now: Timestamp) -> Result<String> {
         let names = self.names()?;
         let made = names.iter().filter_map(|name| undigits(name.strip_prefix(RECORD)?.split('-').next()?));
@@ -173,7 +177,8 @@ impl Held<'_> {
             draft.add(planned.backed_up_as(note.backup(file.name)));
         }
         for file in &files {
-            // First, as the second name changes what is compared. What a program writes later is in the backup.
+            // First, as the second name changes what is compared. What a program writes later is in
+            // the backup.
             unchanged(file.was)?;
             draft.back_up(file.name, file.was.file(), &note.backup(file.name))?;
         }
@@ -236,8 +241,8 @@ impl Held<'_> {
         Ok(None)
     }
 
-    /// Bytes that pass when a change is undone: backups are read, and copied where there are no links; the files there are now are
-    /// read twice.
+    /// Bytes that pass when a change is undone: backups are read, and copied where there are no
+    /// links; the files there are now are read twice.
     pub(crate) fn bytes_to_undo(&self, plan: &Plan) -> u64 {
         let bytes = |name: &str| self.session.bytes(name);
         let of = |file: &PlannedFile| 2 * bytes(&plan.note.backup(&file.name)) + 2 * bytes(&file.name);
@@ -275,8 +280,8 @@ impl Held<'_> {
         Ok(false)
     }
 
-    /// Forgets a change that was undone. Its backups are the session's files again, and lose their second names; one that had to be
-    /// copied is kept, as a program may still write to it.
+    /// Forgets a change that was undone. Its backups are the session's files again, and lose their
+    /// second names; one that had to be copied is kept, as a program may still write to it.
     pub(crate) fn forget(&self, plan: &Plan) -> Result<()> {
         files::remove(&self.path(&plan.note.record()))?;
         for file in &plan.files {

@@ -64,7 +64,7 @@ fn unknown(path: &Path, records: u64, program: Option<&'static str>, damaged: u6
         return ErrorKind::NoRecords { path }.into();
     }
     let profiles = || Format::ALL.iter().map(|format| format.profile());
-    let supported = profiles().map(|profile| profile.session).collect();
+    let supported = profiles().map(|profile| profile.name).collect();
     let expected = profiles().rev().filter_map(|profile| profile.records).collect();
     Refusal::Format { path, records, program, supported, expected }.into()
 }

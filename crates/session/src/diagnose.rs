@@ -1,4 +1,5 @@
-//! What keeps a transcript from being gone on with: calls of tools without results, results out of place, turns without an answer.
+//! What keeps a transcript from being gone on with: calls of tools without results, results out of
+//! place, turns without an answer.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -19,9 +20,11 @@ use crate::watch::Watch;
 pub struct Diagnosis {
     /// The session.
     pub session_id: String,
-    /// `healthy`, `broken`, or `damaged` where nothing is wrong with the messages that can be read, but some cannot.
+    /// `healthy`, `broken`, or `damaged` where nothing is wrong with the messages that can be read,
+    /// but some cannot.
     pub status: &'static str,
-    /// Of `missing_tool_results`, `ordering_violation`, `incomplete_assistant_turn` and `unreadable_records` those that there are.
+    /// Of `missing_tool_results`, `ordering_violation`, `incomplete_assistant_turn` and
+    /// `unreadable_records` those that there are.
     pub failure_modes: Vec<&'static str>,
     /// Calls of tools without a result; at most a hundred of them.
     pub orphaned_tool_ids: Vec<String>,
@@ -32,7 +35,8 @@ pub struct Diagnosis {
     /// How many more ids and turns there are than are told.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// `none`; `repair`, which changes sessions of Amplifier alone; `restore` from a backup, as no repair brings records back.
+    /// `none`; `repair`, which changes sessions of Amplifier alone; `restore` from a backup, as no
+    /// repair brings records back.
     pub recommended_action: &'static str,
     /// What could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
@@ -67,7 +71,8 @@ pub(crate) struct Caller {
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) orphans: Vec<Caller>,
-    /// Results out of place, by their record: where they are, and the record that they belong behind.
+    /// Results out of place, by their record: where they are, and the record that they belong
+    /// behind.
     pub(crate) misplaced: BTreeMap<u64, Misplaced>,
     /// Turns that are broken off, by the record of their last message.
     pub(crate) incomplete: BTreeMap<u64, IncompleteTurn>,
@@ -115,7 +120,8 @@ impl Examination {
             return;
         }
         if message.role == "assistant" {
-            // Claude Code writes a record for each part of a response: parallel calls come before the result of the first.
+            // Claude Code writes a record for each part of a response: parallel calls come before
+            // the result of the first.
             let is_part = message.response.is_some() && message.response == self.response;
             if !is_part {
                 self.close_calls();

@@ -22,8 +22,8 @@ pub use request::RequestFault;
 trommel_base::error_type! {
     /// An error about sessions: what happened, where, and what to do next. One pointer wide.
     ///
-    /// [`kind`](Self::kind) is for programs; [`Display`](fmt::Display) is a line of bounded length for people, which holds nothing
-    /// of a session's contents but short names.
+    /// [`kind`](Self::kind) is for programs; [`Display`](fmt::Display) is a line of bounded length
+    /// for people, which holds nothing of a session's contents but short names.
     pub struct Error(ErrorKind);
 }
 

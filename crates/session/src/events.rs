@@ -1,4 +1,5 @@
-//! Events of a session, of each the fields that were asked for. What an event carries as a whole is never returned.
+//! Events of a session, of each the fields that were asked for. What an event carries as a whole is
+//! never returned.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -24,7 +25,8 @@ const FIELDS: usize = 64;
 pub struct EventQuery {
     /// Of these types only; a name may end with `*`.
     pub event_types: Vec<String>,
-    /// Only these fields. Without any: the time, the type, the level, and small ones that are known.
+    /// Only these fields. Without any: the time, the type, the level, and small ones that are
+    /// known.
     pub fields: Vec<String>,
     /// Only those that tell of an error.
     pub errors_only: bool,
@@ -32,8 +34,9 @@ pub struct EventQuery {
     pub limit: usize,
     /// How many to pass over.
     pub offset: u64,
-    /// Characters of the JSON of all events of a page together. One that does not fit ends the page, and is the first of the next; of a
-    /// first one the fields that do not fit are left out and named.
+    /// Characters of the JSON of all events of a page together. One that does not fit ends the
+    /// page, and is the first of the next; of a first one the fields that do not fit are left out
+    /// and named.
     pub max_chars: usize,
 }
 
@@ -149,7 +152,8 @@ impl Plan {
         row
     }
 
-    /// The same with those fields for which there is room, in their order, and the names of the others.
+    /// The same with those fields for which there is room, in their order, and the names of the
+    /// others.
     fn row_within(&self, found: &Found, record: u64, most: usize) -> EventRow {
         let whole = self.row(found, record);
         if json_chars(&whole) <= most {
@@ -262,8 +266,9 @@ pub(crate) fn usual_paths(layout: &Layout) -> Vec<FieldPath> {
 impl Session {
     /// A page of its events, of each the fields asked for.
     ///
-    /// A field is a name or a path of names, `data.usage.input_tokens`; a name alone is also looked for in what the event carries.
-    /// What is longer than [`FIELD_CHARS`], and all that an event carries, is left out and named in `omitted`.
+    /// A field is a name or a path of names, `data.usage.input_tokens`; a name alone is also looked
+    /// for in what the event carries. What is longer than [`FIELD_CHARS`], and all that an event
+    /// carries, is left out and named in `omitted`.
     pub fn get_events(&self, query: &EventQuery, watch: &Watch<'_>) -> Result<EventPage> {
         check_limit(query.limit)?;
         let mut room = Room::new(query.max_chars)?;

@@ -1,4 +1,5 @@
-//! The questions that a format of session logs answers, so that all other code is the same for every format.
+//! The questions that a format of session logs answers, so that all other code is the same for
+//! every format.
 
 use std::borrow::Cow;
 use std::fs;
@@ -33,7 +34,8 @@ pub(crate) struct Place<'a> {
 /// Takes the ID and the path of a session.
 pub(crate) type Take<'a> = &'a mut dyn FnMut(String, PathBuf) -> Result<()>;
 
-/// A format of session logs. A method with a default suits a format whose sessions are single files of messages.
+/// A format of session logs. A method with a default suits a format whose sessions are single files
+/// of messages.
 pub(crate) trait LogFormat: Sync {
     /// The properties of the format.
     fn profile(&self) -> &'static Profile;
@@ -53,12 +55,14 @@ pub(crate) trait LogFormat: Sync {
         Ok(())
     }
 
-    /// The path of a session below the folder of the program, where the project and the ID decide about it.
+    /// The path of a session below the folder of the program, where the project and the ID decide
+    /// about it.
     fn path_of(&self, _root: &Path, _project: &str, _id: &str) -> Option<PathBuf> {
         None
     }
 
-    /// The folder of the program that a session is in, if it is where the program keeps its sessions.
+    /// The folder of the program that a session is in, if it is where the program keeps its
+    /// sessions.
     fn root<'p>(&self, _path: &'p Path) -> Option<&'p Path> {
         None
     }
@@ -105,10 +109,12 @@ pub(crate) trait LogFormat: Sync {
 /// The properties of a format.
 #[derive(Debug)]
 pub(crate) struct Profile {
+    /// Its name, for people.
+    pub(crate) name: &'static str,
+    /// A shorter name, for tables.
+    pub(crate) short_name: &'static str,
     /// The program that writes it, as messages name it.
     pub(crate) program: &'static str,
-    /// A session of it, as messages name it.
-    pub(crate) session: &'static str,
     /// The first records of a file of it, as messages name them.
     pub(crate) records: Option<&'static str>,
     /// The fields of records that it is recognized by.
@@ -158,6 +164,8 @@ pub struct Home {
     pub folder: &'static str,
     /// The environment variable that names another one.
     pub variable: &'static str,
+    /// The option that names another one.
+    pub option: &'static str,
 }
 
 /// The fields of a record by which formats are recognized.
@@ -205,8 +213,8 @@ pub(crate) fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     Ok(found)
 }
 
-/// The names in a folder with their paths, sorted; none if there is no folder. Hidden names, and names that are not UTF-8,
-/// are left out.
+/// The names in a folder with their paths, sorted; none if there is no folder. Hidden names, and
+/// names that are not UTF-8, are left out.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let failed = |cause| files::Error::new(Op::List, folder, cause);
     let listed = match fs::read_dir(folder) {

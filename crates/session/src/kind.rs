@@ -1,4 +1,5 @@
-//! Kinds of messages whose role alone is misleading: Claude Code gives the role `user` to tool results, commands, and notes as well.
+//! Kinds of messages whose role alone is misleading: Claude Code gives the role `user` to tool
+//! results, commands, and notes as well.
 
 use serde::Serialize;
 

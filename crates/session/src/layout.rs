@@ -1,4 +1,5 @@
-//! Where the members of events are, and what is read of every event: its time, its type, and whether it is of an error.
+//! Where the members of events are, and what is read of every event: its time, its type, and
+//! whether it is of an error.
 
 use std::borrow::Cow;
 
@@ -31,7 +32,8 @@ pub(crate) struct Layout {
     pub(crate) small: &'static [&'static str],
     /// The ID of a tool's call that an event belongs to. Empty if events name none.
     pub(crate) call: &'static [&'static str],
-    /// Fields with the message of an error, after that with the tool's name; each with its maximum of characters.
+    /// Fields with the message of an error, after that with the tool's name; each with its maximum
+    /// of characters.
     pub(crate) says: &'static [(&'static str, usize)],
     /// Where responses are written in parts, each with the usage of the whole.
     pub(crate) parts: Option<Parts>,
@@ -73,7 +75,8 @@ const FAILED: [usize; 2] = [6, 7];
 /// Characters of a known member.
 const KNOWN: usize = 2_000;
 
-/// What stands where in a record, for who counts events: the time, the type, and whether it tells of an error.
+/// What stands where in a record, for who counts events: the time, the type, and whether it tells
+/// of an error.
 pub(crate) struct Known {
     fields: Fields,
 }
@@ -134,11 +137,12 @@ impl Known {
         found.text(LEVEL).unwrap_or_default()
     }
 
-    /// True if a record is of an error, for every question alike: its level or status says so, its type names an error, its `error` is
-    /// set, or it holds the result of a failed tool.
+    /// True if a record is of an error, for every question alike: its level or status says so, its
+    /// type names an error, its `error` is set, or it holds the result of a failed tool.
     ///
-    /// In Amplifier's logs that is the result with `success: false` of a `tool:post`; in Claude Code's a result with `is_error`, and
-    /// a message with `isApiErrorMessage`. [`Message::is_error`](crate::message::Message::is_error) is the same of a message.
+    /// In Amplifier's logs that is the result with `success: false` of a `tool:post`; in Claude
+    /// Code's a result with `is_error`, and a message with `isApiErrorMessage`.
+    /// [`Message::is_error`](crate::message::Message::is_error) is the same of a message.
     pub(crate) fn is_error(layout: &Layout, found: &Found) -> bool {
         let is_set =
             |value: &Value| !matches!(value.kind(), Some(Kind::Null)) && value.json() != Some("false");

@@ -19,7 +19,8 @@ use crate::watch::Watch;
 pub struct ListQuery {
     /// Of this project only: its name, its directory, or a part of one.
     pub project: Option<String>,
-    /// That were there on one of these days: `today`, `last_week`, `2026-03-01:2026-03-31` and the like.
+    /// That were there on one of these days: `today`, `last_week`, `2026-03-01:2026-03-31` and the
+    /// like.
     pub date_range: Option<String>,
     /// Without those that other sessions spawned.
     pub top_level_only: bool,
@@ -48,7 +49,8 @@ pub struct Listing {
     pub total: u64,
     /// Whether there are more behind these.
     pub has_more: bool,
-    /// Whether the cloud could be reached; `false` also where there is none. What lies there is listed as it was last known.
+    /// Whether the cloud could be reached; `false` also where there is none. What lies there is
+    /// listed as it was last known.
     pub connected: bool,
     /// Why there is no session: where sessions were looked for, or the nearest projects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -71,8 +73,9 @@ pub struct SessionRow {
     pub bundle: Option<String>,
     /// The model.
     pub model: Option<String>,
-    /// How many turns there are; none where that is not known. Of sessions of Claude Code they are counted for the rows of a list whose
-    /// logs have at most 1 MiB, and 16 MiB together; [`Session::get`] counts them always.
+    /// How many turns there are; none where that is not known. Of sessions of Claude Code they are
+    /// counted for the rows of a list whose logs have at most 1 MiB, and 16 MiB together;
+    /// [`Session::get`] counts them always.
     pub turn_count: Option<u64>,
     /// Where it lies.
     pub source: Source,
@@ -119,8 +122,8 @@ const COUNTED: u64 = 1 << 20;
 /// Bytes of all logs together whose turns one list counts.
 const ALL_COUNTED: u64 = 16 << 20;
 
-/// Counts the turns of the sessions whose descriptions do not say how many there are, as long as that takes little: of larger logs
-/// they stay unknown.
+/// Counts the turns of the sessions whose descriptions do not say how many there are, as long as
+/// that takes little: of larger logs they stay unknown.
 fn count_turns(rows: &mut [(Session, Facts)], watch: &Watch<'_>) -> Result<()> {
     let watch = Watch::new().cancel_with(watch.flag());
     let mut left = ALL_COUNTED;

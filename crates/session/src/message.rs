@@ -1,5 +1,6 @@
-//! One message of a transcript, in any of the shapes that are written: who said it, when, how it begins, and which tools it
-//! calls or answers for. Its length is known, and only a beginning is held.
+//! One message of a transcript, in any of the shapes that are written: who said it, when, how it
+//! begins, and which tools it calls or answers for. Its length is known, and only a beginning is
+//! held.
 
 mod block;
 
@@ -86,7 +87,8 @@ pub(crate) struct Message {
     /// The response's ID. Records with the same ID belong to one response of a model.
     pub(crate) response: Option<String>,
     pub(crate) usage: Option<Usage>,
-    /// True if the record is of an error, by the definition of [`Known::is_error`](crate::layout::Known::is_error).
+    /// True if the record is of an error, by the definition of
+    /// [`Known::is_error`](crate::layout::Known::is_error).
     pub(crate) is_error: bool,
     flags: Flags,
     content: Content,
@@ -237,7 +239,8 @@ impl Message {
         self.model.as_deref() == Some(SYNTHETIC)
     }
 
-    /// True if the session's own conversation continues without it: a sub-agent's message, or a note of the program.
+    /// True if the session's own conversation continues without it: a sub-agent's message, or a
+    /// note of the program.
     pub(crate) fn is_inner(&self) -> bool {
         self.flags.is_sidechain || self.flags.is_meta || self.flags.is_compaction
     }

@@ -43,7 +43,8 @@ pub(crate) fn changed(path: &Path) -> Option<Timestamp> {
     Timestamp::try_from(time).ok()
 }
 
-/// A description with some of its members set to other values, and no other byte changed. Members that are not there are not added.
+/// A description with some of its members set to other values, and no other byte changed. Members
+/// that are not there are not added.
 pub(crate) fn with_members(json: &[u8], changes: &[(&str, String)]) -> reader::Result<Vec<u8>> {
     let mut cursor = Cursor::new(json, &config());
     let mut parts = Vec::new();

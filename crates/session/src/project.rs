@@ -1,4 +1,5 @@
-//! Fields taken straight from a record's tokens: what is asked for and short enough, and nothing else.
+//! Fields taken straight from a record's tokens: what is asked for and short enough, and nothing
+//! else.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +20,8 @@ pub(crate) struct FieldPath(Vec<String>);
 const DEEPEST: usize = 16;
 
 impl FieldPath {
-    /// A dotted path, `data.usage.input_tokens`, whose names may be quoted: `data["a.b"]`. A leading `$.` is taken as well.
+    /// A dotted path, `data.usage.input_tokens`, whose names may be quoted: `data["a.b"]`. A
+    /// leading `$.` is taken as well.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let wrong = |why: &'static str| Error::from(RequestFault::Field { given: text.to_owned(), why });
         let mut rest = text.trim().strip_prefix('$').unwrap_or_else(|| text.trim());
@@ -140,8 +142,8 @@ impl Fields {
         self.caps.len()
     }
 
-    /// Looks at the object that comes next in the input. `is_wanted` is asked after each value of the object itself whether to go on;
-    /// if not, `false` is returned.
+    /// Looks at the object that comes next in the input. `is_wanted` is asked after each value of
+    /// the object itself whether to go on; if not, `false` is returned.
     pub(crate) fn look(
         &self,
         cursor: &mut Cursor<'_>,

@@ -1,5 +1,5 @@
-//! Projects as they are asked for: by their name in lists, by their directory, or by a part of either; and what is said of a list
-//! without any session.
+//! Projects as they are asked for: by their name in lists, by their directory, or by a part of
+//! either; and what is said of a list without any session.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,8 +23,9 @@ impl Sessions {
         Ok(names.into_iter().collect())
     }
 
-    /// The names of the projects that are meant: those of this name or directory; where there are none, those that end in this part of
-    /// a path; and where there are none either, those that contain it.
+    /// The names of the projects that are meant: those of this name or directory; where there are
+    /// none, those that end in this part of a path; and where there are none either, those that
+    /// contain it.
     pub(crate) fn matching(&self, asked: &str) -> Result<Vec<String>> {
         let mut names = self.projects()?;
         let exact = spellings(asked);
@@ -49,8 +50,8 @@ impl Sessions {
         Ok(names)
     }
 
-    /// What is said of a list or a search that has no session: which projects are near the one that was asked for, or where sessions
-    /// were looked for.
+    /// What is said of a list or a search that has no session: which projects are near the one that
+    /// was asked for, or where sessions were looked for.
     pub(crate) fn nothing_found(&self, project: Option<&str>) -> Result<Vec<String>> {
         if let Some(asked) = project
             && self.matching(asked)?.is_empty()
@@ -87,7 +88,8 @@ fn is_directory(asked: &str) -> bool {
         || asked.starts_with("../")
 }
 
-/// The names that programs give a project: its directory, with hyphens for slashes, or for all but letters and digits.
+/// The names that programs give a project: its directory, with hyphens for slashes, or for all but
+/// letters and digits.
 fn spellings(asked: &str) -> Vec<String> {
     let mut names = vec![asked.to_owned()];
     if is_directory(asked) {

@@ -1,4 +1,5 @@
-//! A log is a file of records: one after the other, each read to its end, damaged ones told and left behind.
+//! A log is a file of records: one after the other, each read to its end, damaged ones told and
+//! left behind.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,7 +22,8 @@ const TOLD: usize = 10;
 /// Bytes that are copied at a time.
 const BLOCK: usize = 256 << 10;
 
-/// Opens a regular file to read, as [`files::open`] does, with the error of the operating system alone.
+/// Opens a regular file to read, as [`files::open`] does, with the error of the operating system
+/// alone.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     files::open(path).map_err(files::Error::into_cause)
 }
@@ -128,7 +130,8 @@ pub(crate) struct Log {
     /// Whether the file ends with a line's end, so that its last line is finished.
     is_finished: bool,
     arrangement: Arrangement,
-    /// Whether each record's line is told. That takes a look at every byte, so it is found out for damaged ones only.
+    /// Whether each record's line is told. That takes a look at every byte, so it is found out for
+    /// damaged ones only.
     has_lines: bool,
 }
 
@@ -217,7 +220,8 @@ impl Log {
         self.arrangement == Arrangement::Lines
     }
 
-    /// The offset after the line's end that follows an offset; the end of the file if there is none.
+    /// The offset after the line's end that follows an offset; the end of the file if there is
+    /// none.
     pub(crate) fn line_end(&self, mut offset: u64) -> Result<u64> {
         let mut block = [0; 256];
         while offset < self.len() {
@@ -235,8 +239,8 @@ impl Log {
         Ok(self.file.read_at(block, offset).map_err(|cause| self.failed(cause))?)
     }
 
-    /// Before the first line that begins between two offsets: at the end of the line before, so that nothing is taken for the
-    /// beginning of a file.
+    /// Before the first line that begins between two offsets: at the end of the line before, so
+    /// that nothing is taken for the beginning of a file.
     pub(crate) fn line_start(&self, from: u64, to: u64) -> Result<Option<u64>> {
         let Some(mut at) = from.checked_sub(1) else { return Ok(Some(0)) };
         let mut block = vec![0; BLOCK];
@@ -334,8 +338,8 @@ impl Log {
         self.is_finished
     }
 
-    /// Goes through all records: `look` looks at what it wants of each, from before its value; `take` is given what `look` found when
-    /// the record turned out to be whole.
+    /// Goes through all records: `look` looks at what it wants of each, from before its value;
+    /// `take` is given what `look` found when the record turned out to be whole.
     pub(crate) fn each<T>(
         &self,
         watch: &Watch<'_>,

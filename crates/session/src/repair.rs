@@ -1,5 +1,5 @@
-//! A transcript put right: results that are missing are made up and say so, those out of place are moved, and turns that were broken
-//! off get an end.
+//! A transcript put right: results that are missing are made up and say so, those out of place are
+//! moved, and turns that were broken off get an end.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -52,7 +52,8 @@ impl Sessions {
         self.must_be_changeable(session, Change::Repair)?;
         let held = if dry_run { None } else { Some(change::hold(session)?) };
         let log = session.transcript(watch)?;
-        // Read once; read again for its backup, and rewritten. The description is read for its backup and rewritten.
+        // Read once; read again for its backup, and rewritten. The description is read for its
+        // backup and rewritten.
         let job = watch.job(if dry_run { log.len() } else { 3 * log.len() + session.bytes(METADATA) })?;
         let (faults, damage) = examine(session, &log, watch)?;
         let mut repaired = Repaired {

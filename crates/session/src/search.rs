@@ -31,7 +31,8 @@ pub enum Scope {
     Transcript,
     /// Events, in all of their strings.
     Events,
-    /// Descriptions and messages, and the events of sessions on this machine where these have no match: most events repeat messages.
+    /// Descriptions and messages, and the events of sessions on this machine where these have no
+    /// match: most events repeat messages.
     #[default]
     All,
 }
@@ -122,7 +123,8 @@ pub struct Matches {
     pub sessions_searched: u64,
     /// Whether there are more behind these.
     pub has_more: bool,
-    /// Whether the cloud could be reached, where there is one. What lies there is searched as it was last known.
+    /// Whether the cloud could be reached, where there is one. What lies there is searched as it
+    /// was last known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connected: Option<bool>,
     /// What could not be read.
@@ -278,7 +280,8 @@ impl Search<'_> {
         }
     }
 
-    /// Hits of which the page lacks some: those of the next record, of which no more are kept than it lacks.
+    /// Hits of which the page lacks some: those of the next record, of which no more are kept than
+    /// it lacks.
     fn hits(&self) -> Hits {
         let skip = self.query.offset.saturating_sub(self.found.total_count);
         Hits::new(skip, self.query.limit - self.found.matches.len())

@@ -14,7 +14,8 @@ const EXCERPT: usize = 400;
 /// Bytes of a string, as spelt, that are searched at once.
 const PIECE: usize = 1 << 20;
 
-/// Bytes before and behind a hit that its excerpt may need: more than 500 characters of what is sought and an excerpt take.
+/// Bytes before and behind a hit that its excerpt may need: more than 500 characters of what is
+/// sought and an excerpt take.
 const MARGIN: usize = 8 << 10;
 
 /// What is sought.
@@ -204,8 +205,8 @@ impl Seeker {
         }
     }
 
-    /// Tells of hits that begin before a place, with their excerpts, or nothing where the last excerpt shows them. Returns where to go
-    /// on.
+    /// Tells of hits that begin before a place, with their excerpts, or nothing where the last
+    /// excerpt shows them. Returns where to go on.
     fn piece(&self, text: &str, mut from: usize, until: usize, mut tell: impl FnMut(Option<&str>)) -> usize {
         let mut shown_until = 0;
         while let Some(hit) = self.pattern.find_at(text, from).filter(|hit| hit.start() < until) {

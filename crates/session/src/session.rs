@@ -57,7 +57,8 @@ fn format_of_folder(folder: &Path) -> Result<Format> {
 }
 
 impl Session {
-    /// A session's folder, or a file that is one session's log, wherever it lies. A folder without any file of a session is an error.
+    /// A session's folder, or a file that is one session's log, wherever it lies. A folder without
+    /// any file of a session is an error.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let metadata = path.metadata().map_err(|cause| files::Error::new(Op::Open, path, cause))?;
@@ -192,7 +193,7 @@ impl Session {
             return Ok(());
         }
         let changeable = Format::ALL.iter().filter(|format| format.profile().is_changeable);
-        let changeable = changeable.map(|format| format.program()).collect();
+        let changeable = changeable.map(|format| format.name()).collect();
         let (session, program) = (self.id.clone(), self.profile().program);
         Err(Refusal::Unchangeable { session, change, program, changeable }.into())
     }

@@ -41,16 +41,19 @@ struct Cloud {
 const CANDIDATES: usize = 10;
 
 impl Sessions {
-    /// None yet. The time and the zone that days are told by are the system's, and looked up whenever they are needed.
+    /// None yet. The time and the zone that days are told by are the system's, and looked up
+    /// whenever they are needed.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A session's folder, or the file of one, wherever it lies; and those that it lies among, so that what it spawned is found.
+    /// A session's folder, or the file of one, wherever it lies; and those that it lies among, so
+    /// that what it spawned is found.
     ///
-    /// They are those of [`amplifier`](Self::amplifier) for a folder in `projects/<slug>/sessions/`, and those of
-    /// [`claude_code`](Self::claude_code) for a file of Claude Code in `projects/<slug>/`; else it is alone. As with
-    /// [`find`](Self::find), a change that was cut off is brought to its end first.
+    /// They are those of [`amplifier`](Self::amplifier) for a folder in
+    /// `projects/<slug>/sessions/`, and those of [`claude_code`](Self::claude_code) for a file of
+    /// Claude Code in `projects/<slug>/`; else it is alone. As with [`find`](Self::find), a change
+    /// that was cut off is brought to its end first.
     ///
     /// ```
     /// use trommel_session::{Sessions, Watch};
@@ -87,32 +90,35 @@ impl Sessions {
         self.now.clone().unwrap_or_else(Zoned::now)
     }
 
-    /// And those of a format below a folder where its program keeps them, which is usually that of [`Format::home`].
+    /// And those of a format below a folder where its program keeps them, which is usually that of
+    /// [`Format::home`].
     #[must_use]
     pub fn root(mut self, format: Format, root: impl Into<PathBuf>) -> Self {
         self.roots.push((format, root.into()));
         self
     }
 
-    /// And those in `projects/<slug>/sessions/<id>/` below a folder, which is usually `~/.amplifier`.
+    /// And those in `projects/<slug>/sessions/<id>/` below a folder, which is usually
+    /// `~/.amplifier`.
     #[must_use]
     pub fn amplifier(self, root: impl Into<PathBuf>) -> Self {
         self.root(Format::Amplifier, root)
     }
 
-    /// And those in `projects/<slug>/<id>.jsonl` below a folder, which is usually `~/.claude`, with their sub-agents in
-    /// `projects/<slug>/<id>/subagents/`.
+    /// And those in `projects/<slug>/<id>.jsonl` below a folder, which is usually `~/.claude`, with
+    /// their sub-agents in `projects/<slug>/<id>/subagents/`.
     #[must_use]
     pub fn claude_code(self, root: impl Into<PathBuf>) -> Self {
         self.root(Format::ClaudeCode, root)
     }
 
-    /// And those in the cloud, of which a mirror is kept in `projects/<slug>/sessions/<id>/` below a folder; `connected` tells whether
-    /// the cloud could be reached when that was asked.
+    /// And those in the cloud, of which a mirror is kept in `projects/<slug>/sessions/<id>/` below
+    /// a folder; `connected` tells whether the cloud could be reached when that was asked.
     ///
-    /// Of each there are the description and the transcript, and of its events at least what [`Outliner`](crate::Outliner) keeps.
-    /// Nothing is ever written there. One of the same project and id below a folder of [`amplifier`](Self::amplifier) is the same
-    /// session, of which the files that lie there count.
+    /// Of each there are the description and the transcript, and of its events at least what
+    /// [`Outliner`](crate::Outliner) keeps. Nothing is ever written there. One of the same project
+    /// and id below a folder of [`amplifier`](Self::amplifier) is the same session, of which the
+    /// files that lie there count.
     ///
     /// ```
     /// use trommel_session::{ListQuery, Sessions, Source, Watch};
@@ -140,8 +146,8 @@ impl Sessions {
         self.cloud.as_ref().map(|cloud| cloud.connected)
     }
 
-    /// The session of this id, or the only one whose id begins so. `project/id` says which project is meant, by its name, its directory
-    /// or a part of one.
+    /// The session of this id, or the only one whose id begins so. `project/id` says which project
+    /// is meant, by its name, its directory or a part of one.
     ///
     /// A change of the session that was cut off is brought to its end first.
     pub fn find(&self, id: &str) -> Result<Session> {
@@ -207,7 +213,8 @@ impl Sessions {
         self.roots.iter().map(|(_, root)| root.as_path())
     }
 
-    /// Every session, of one project or of all, in the order of roots, projects and ids; those that lie in the cloud only come last.
+    /// Every session, of one project or of all, in the order of roots, projects and ids; those that
+    /// lie in the cloud only come last.
     pub(crate) fn each(
         &self,
         project: Option<&str>,

@@ -1,5 +1,5 @@
-//! Every operation on files fails, for every place where it may, once or with all that follow: afterwards a session is what it was or
-//! what it was to be, and nothing in between.
+//! Every operation on files fails, for every place where it may, once or with all that follow:
+//! afterwards a session is what it was or what it was to be, and nothing in between.
 
 use std::fs;
 use std::io::Write as _;
@@ -175,8 +175,8 @@ fn r47_plans_of_later_versions_are_refused() {
     assert!(plan.exists() && state(root.path()) == before);
 }
 
-/// Disks without hard links, without the exchange of names, and without both: a program that keeps the file open still writes to a
-/// backup, and what it wrote comes back.
+/// Disks without hard links, without the exchange of names, and without both: a program that keeps
+/// the file open still writes to a backup, and what it wrote comes back.
 #[test]
 fn r38_writers_are_kept_on_disks_that_know_less() {
     for unknown in [&[Op::Link][..], &[Op::Exchange], &[Op::Link, Op::Exchange]] {
@@ -231,7 +231,8 @@ fn r38_a_file_that_is_put_there_meanwhile_is_kept() {
     }
 }
 
-/// A folder that was copied to another disk while a change was under way: contents tell which files are the new ones.
+/// A folder that was copied to another disk while a change was under way: contents tell which files
+/// are the new ones.
 #[test]
 fn r38_a_copied_folder_is_brought_to_its_end() {
     let (root, sessions) = prepared(None);

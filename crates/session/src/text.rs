@@ -28,7 +28,8 @@ pub(crate) fn listed(names: &[&str], last: &str) -> String {
     }
 }
 
-/// The part of a text that shows `hit` with so many lines around it, and at most so many characters.
+/// The part of a text that shows `hit` with so many lines around it, and at most so many
+/// characters.
 pub(crate) fn around(text: &str, hit: Range<usize>, lines: usize, most: usize) -> Range<usize> {
     let start = text[..hit.start].rmatch_indices('\n').nth(lines).map_or(0, |(at, _)| at + 1);
     let end = text[hit.end..].match_indices('\n').nth(lines).map_or(text.len(), |(at, _)| hit.end + at);

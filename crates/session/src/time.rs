@@ -9,7 +9,8 @@ use crate::error::{Error, RequestFault, Result};
 /// Above it a number of a time counts milliseconds, else seconds.
 const SECONDS: f64 = 1e11;
 
-/// A time as logs spell it: RFC 3339, or without an offset, which is then UTC; or a number of seconds or milliseconds since 1970.
+/// A time as logs spell it: RFC 3339, or without an offset, which is then UTC; or a number of
+/// seconds or milliseconds since 1970.
 pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(time) = text.parse::<Timestamp>() {
@@ -24,7 +25,8 @@ pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     if fits { Timestamp::from_millisecond(milliseconds as i64).ok() } else { None }
 }
 
-/// A time asked for by a caller: as [`parse`] takes it, or a day, which is its beginning in this zone.
+/// A time asked for by a caller: as [`parse`] takes it, or a day, which is its beginning in this
+/// zone.
 pub(crate) fn asked(text: &str, zone: &TimeZone) -> Result<Timestamp> {
     let day = || if text.trim().len() == 10 { text.trim().parse::<Date>().ok() } else { None };
     let begins = day().and_then(|day| day.to_zoned(zone.clone()).ok()).map(|zoned| zoned.timestamp());
@@ -49,8 +51,8 @@ pub(crate) struct Days {
 }
 
 impl Days {
-    /// `today`, `yesterday`, `this_week`, `last_week` (the seven days before today), `last_month`, a day, or `A:B` with both days
-    /// included, either of which may be left out.
+    /// `today`, `yesterday`, `this_week`, `last_week` (the seven days before today), `last_month`,
+    /// a day, or `A:B` with both days included, either of which may be left out.
     pub(crate) fn parse(text: &str, now: &Zoned) -> Result<Self> {
         let (first, last) = range(text.trim(), now.date()).ok_or_else(|| wrong(text))?;
         if let (Some(first), Some(last)) = (first, last)
@@ -67,7 +69,8 @@ impl Days {
         Ok(Self { from, before: next.transpose().map_err(wrong)? })
     }
 
-    /// Whether something that lasted from one time to another lies in it, be it in part. What has no times lies in none.
+    /// Whether something that lasted from one time to another lies in it, be it in part. What has
+    /// no times lies in none.
     pub(crate) fn touches(&self, from: Option<Timestamp>, to: Option<Timestamp>) -> bool {
         let (Some(from), Some(to)) = (from.or(to), to.or(from)) else { return false };
         self.before.is_none_or(|before| from < before) && self.from.is_none_or(|start| to >= start)

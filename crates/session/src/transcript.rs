@@ -1,4 +1,5 @@
-//! The messages of a session, in turns: a turn is what a user said and everything until a user said something again.
+//! The messages of a session, in turns: a turn is what a user said and everything until a user said
+//! something again.
 
 use serde::Serialize;
 
@@ -23,8 +24,9 @@ pub struct TranscriptQuery {
     pub limit: usize,
     /// Characters of a message at most. Memory follows the longest message that is shown.
     pub max_text: usize,
-    /// Characters of the JSON of all messages of a page together. One that does not fit ends the page, and is the first of the next;
-    /// a first one is cut to what fits, unless it is to be whole.
+    /// Characters of the JSON of all messages of a page together. One that does not fit ends the
+    /// page, and is the first of the next; a first one is cut to what fits, unless it is to be
+    /// whole.
     pub max_chars: usize,
     /// Leave a first message that does not fit whole: it is the only one of its page.
     pub whole_messages: bool,
@@ -67,7 +69,8 @@ pub struct MessageRow {
     /// The line it stands on, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Its role. The results of tools have the role `tool`, also where Claude Code writes them as the user's.
+    /// Its role. The results of tools have the role `tool`, also where Claude Code writes them as
+    /// the user's.
     pub role: String,
     /// Its kind, where it is neither a user's prompt nor an answer.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,5 @@
-//! The messages of a log, each with its turn: a turn is what a user said and everything until a user said something again.
+//! The messages of a log, each with its turn: a turn is what a user said and everything until a
+//! user said something again.
 
 use crate::error::Result;
 use crate::message::{Keep, Message};

@@ -1,4 +1,5 @@
-//! One value taken from a record's tokens: its JSON, if it is short enough, else the fact that it is there.
+//! One value taken from a record's tokens: its JSON, if it is short enough, else the fact that it
+//! is there.
 
 use std::borrow::Cow;
 
@@ -40,8 +41,9 @@ impl Value {
         Some(Text::from_raw(inside.as_bytes(), inside.contains('\\')).decode())
     }
 
-    /// JSON that stands for it where at most `cap` characters are looked at: its own; or, as it was too long to be kept, of a string
-    /// the beginning, and for another value one of its kind, each longer than that. It was taken with two characters more.
+    /// JSON that stands for it where at most `cap` characters are looked at: its own; or, as it was
+    /// too long to be kept, of a string the beginning, and for another value one of its kind, each
+    /// longer than that. It was taken with two characters more.
     pub(crate) fn stand_in(&self, cap: usize) -> Cow<'_, str> {
         if !self.is_over {
             return Cow::Borrowed(&self.json);
@@ -55,7 +57,8 @@ impl Value {
         })
     }
 
-    /// Takes the value that comes next, and passes over it when it has more than so many characters.
+    /// Takes the value that comes next, and passes over it when it has more than so many
+    /// characters.
     pub(crate) fn capture(&mut self, cursor: &mut Cursor<'_>, cap: usize) -> reader::Result<()> {
         self.json.clear();
         self.is_over = false;
@@ -167,7 +170,8 @@ fn whole_pairs(raw: &str) -> &str {
     let before = raw.len().checked_sub(ESCAPE).and_then(|at| raw.split_at_checked(at));
     let is_half = |escape: &str| escape.starts_with("\\ud") || escape.starts_with("\\uD");
     match before {
-        // The backslash may be one that another escapes: only what stands for no character is half of one.
+        // The backslash may be one that another escapes: only what stands for no character is half
+        // of one.
         Some((before, escape)) if is_half(escape) => {
             let is_lost = Text::from_raw(raw.as_bytes(), true).decode().ends_with('\u{fffd}');
             if is_lost { before } else { raw }

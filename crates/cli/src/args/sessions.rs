@@ -1,8 +1,10 @@
+#[cfg(feature = "cloud")]
 use std::ffi::OsString;
 use std::num::NonZeroU64;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::places::Places;
 use super::values;
 
 #[derive(Debug, Args)]
@@ -27,19 +29,8 @@ pub(crate) struct SessionsArgs {
 /// What is said to every operation.
 #[derive(Debug, Args)]
 pub(crate) struct Shared {
-    /// Where Amplifier keeps its sessions [default: ~/.amplifier]
-    #[arg(long, value_name = "DIR", env = "AMPLIFIER_HOME", hide_env_values = true, help_heading = "Places")]
-    pub(crate) amplifier: Option<OsString>,
-
-    /// Where Claude Code keeps its sessions [default: ~/.claude]
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "CLAUDE_CONFIG_DIR",
-        hide_env_values = true,
-        help_heading = "Places"
-    )]
-    pub(crate) claude: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) places: Places,
 
     /// Tell times in UTC
     #[arg(long)]

@@ -115,7 +115,7 @@ impl Place {
 #[cfg(feature = "cloud")]
 fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
     let shared = operation.shared();
-    let known = crate::cloud::open(shared.amplifier.as_deref(), shared.claude.as_deref());
+    let known = crate::cloud::open(&shared.places);
     let mut notes = known.notes;
     match known.problem {
         Some(problem) if matches!(operation, Operation::Sync { .. }) => return Err(problem.into()),
@@ -133,7 +133,7 @@ fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
 #[expect(clippy::unnecessary_wraps, reason = "settings may be wrong")]
 fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
     let shared = operation.shared();
-    let sessions = crate::home::sessions(shared.amplifier.as_deref(), shared.claude.as_deref());
+    let sessions = crate::home::sessions(&shared.places);
     Ok((Where::Here(sessions), Vec::new()))
 }
 

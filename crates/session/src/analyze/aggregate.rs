@@ -28,7 +28,8 @@ const VALUE: usize = 300;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct AggregateQuery {
-    /// The field with the number, `data.duration_ms`; a name alone is also looked for in what the event carries.
+    /// The field with the number, `data.duration_ms`; a name alone is also looked for in what the
+    /// event carries.
     pub field: String,
     /// The field that groups them, `data.model`. Without one they are one group.
     pub by: Option<String>,
@@ -53,8 +54,8 @@ pub struct Aggregate {
     pub missing: u64,
     /// Those where it is not a number.
     pub not_numbers: u64,
-    /// Records that were not counted on their own: Claude Code writes a response in parts, and repeats its usage in each. The usage of
-    /// a response is counted once, by its largest figure.
+    /// Records that were not counted on their own: Claude Code writes a response in parts, and
+    /// repeats its usage in each. The usage of a response is counted once, by its largest figure.
     #[serde(skip_serializing_if = "crate::text::is_zero")]
     pub repeated: u64,
     /// True if there were too many responses to distinguish, so that some are counted repeatedly.
@@ -178,8 +179,8 @@ struct Responses {
 }
 
 impl Responses {
-    /// Keeps the figure of a response. Returns `false` where it has to be observed now: it belongs to no response, is not a count, or
-    /// there are too many.
+    /// Keeps the figure of a response. Returns `false` where it has to be observed now: it belongs
+    /// to no response, is not a count, or there are too many.
     fn take(&mut self, id: Option<&str>, group: usize, number: Number<'_>) -> bool {
         let Some(id) = id else { return false };
         let Some(count) = number.as_i64().and_then(|count| u64::try_from(count).ok()) else { return false };
@@ -205,7 +206,8 @@ impl Responses {
     }
 }
 
-/// What is looked for besides the known members, and the place of each that was asked for: some are known, some asked for twice.
+/// What is looked for besides the known members, and the place of each that was asked for: some are
+/// known, some asked for twice.
 struct Looked {
     fresh: Vec<(FieldPath, usize)>,
     places: Vec<usize>,

@@ -37,7 +37,8 @@ impl Page {
         check_limit(self.limit).map(|()| self)
     }
 
-    /// Whether the next of something belongs to it, of which so many were before and so many are kept.
+    /// Whether the next of something belongs to it, of which so many were before and so many are
+    /// kept.
     pub(super) fn takes(self, before: u64, kept: usize) -> bool {
         before >= self.offset && kept < self.limit
     }

@@ -51,11 +51,13 @@ pub struct ErrorRow {
     pub message: String,
 }
 
-/// Places of the fields of [`Layout::says`](crate::layout::Layout::says), after those of the known members.
+/// Places of the fields of [`Layout::says`](crate::layout::Layout::says), after those of the known
+/// members.
 const TOOL: usize = Known::MORE;
 const SAYS: [usize; 3] = [Known::MORE + 1, Known::MORE + 2, Known::MORE + 3];
 
-/// The message of an error: the result of a failed tool, the `error` that is set, or the text beside it.
+/// The message of an error: the result of a failed tool, the `error` that is set, or the text
+/// beside it.
 fn says(found: &Found) -> String {
     let failed = found.blocks().and_then(|blocks| blocks.failed.as_ref()).map(|(_, says)| says.clone());
     let text = found.blocks().map(|blocks| blocks.text.clone());
@@ -114,7 +116,8 @@ fn said(value: &Value) -> String {
 }
 
 impl Session {
-    /// A page of its errors: of records that are [errors](crate#errors) by the one definition of this crate.
+    /// A page of its errors: of records that are [errors](crate#errors) by the one definition of
+    /// this crate.
     pub fn errors(&self, page: Page, watch: &Watch<'_>) -> Result<Errors> {
         let page = page.check()?;
         let log = self.events(watch)?;

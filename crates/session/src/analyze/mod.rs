@@ -1,4 +1,5 @@
-//! What the events of a session were, in figures: all of them, errors, turns, usage, and figures of any field.
+//! What the events of a session were, in figures: all of them, errors, turns, usage, and figures of
+//! any field.
 
 mod aggregate;
 mod common;

@@ -46,7 +46,8 @@ pub struct Turn {
     pub user_ts: Option<String>,
     /// The time of the last answer.
     pub assistant_ts: Option<String>,
-    /// From the one to the other; none where it was not answered, and where the times contradict each other.
+    /// From the one to the other; none where it was not answered, and where the times contradict
+    /// each other.
     pub duration_ms: Option<i64>,
     /// True if every answer has an earlier time than the prompt: the clocks that wrote them differ.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -124,7 +125,8 @@ impl Turns {
     }
 }
 
-/// Turns by events: they begin with prompts, and where there are none, which are sub-sessions, with executions.
+/// Turns by events: they begin with prompts, and where there are none, which are sub-sessions, with
+/// executions.
 fn by_events(log: &Log, layout: &Layout, page: Page, watch: &Watch<'_>) -> Result<Timeline> {
     let job = watch.job(log.len())?;
     let (mut prompts, mut executions) = (Turns::new(page), Turns::new(page));

@@ -1,5 +1,5 @@
-//! What models and tools were used, each use counted once: across the events that repeat it, and across parents, children and
-//! forks.
+//! What models and tools were used, each use counted once: across the events that repeat it, and
+//! across parents, children and forks.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -51,7 +51,8 @@ pub struct UsageReport {
     pub by_session: Vec<SessionUsage>,
     /// What was not counted, and why.
     pub left_out: Vec<LeftOut>,
-    /// True if there were more responses or calls than can be told apart, so that repetitions may be counted again.
+    /// True if there were more responses or calls than can be told apart, so that repetitions may
+    /// be counted again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approximate: bool,
     /// What could not be read.
@@ -179,7 +180,8 @@ impl Model {
     }
 }
 
-/// Responses that are written in parts, which may come interleaved, and again in the logs of other sessions.
+/// Responses that are written in parts, which may come interleaved, and again in the logs of other
+/// sessions.
 #[derive(Debug, Default)]
 struct Parts {
     responses: HashMap<u64, Response>,
@@ -450,7 +452,8 @@ impl Session {
 }
 
 impl Sessions {
-    /// The usage of a session with all that it spawned. Forks are sessions of their own, and not a part of it.
+    /// The usage of a session with all that it spawned. Forks are sessions of their own, and not a
+    /// part of it.
     pub fn usage(&self, session: &Session, watch: &Watch<'_>) -> Result<UsageReport> {
         let (children, unreadable) = self.spawned(session)?;
         let bytes = children.iter().map(|child| child.bytes(EVENTS)).sum::<u64>();
@@ -472,12 +475,14 @@ impl Sessions {
         Ok(count.end())
     }
 
-    /// The sessions that one spawned, and those that they spawned: sub-sessions of Amplifier, sub-agents of Claude Code.
+    /// The sessions that one spawned, and those that they spawned: sub-sessions of Amplifier,
+    /// sub-agents of Claude Code.
     pub fn children(&self, session: &Session) -> Result<Vec<Session>> {
         self.spawned(session).map(|(children, _)| children)
     }
 
-    /// The same, and how many logs of sub-agents cannot be read, so that it is not known who spawned them.
+    /// The same, and how many logs of sub-agents cannot be read, so that it is not known who
+    /// spawned them.
     fn spawned(&self, session: &Session) -> Result<(Vec<Session>, u64)> {
         let (mut all, mut unreadable) = (Vec::new(), 0);
         self.each(Some(&session.project), &mut |other| {

@@ -62,7 +62,7 @@ pub enum Refusal {
         records: u64,
         /// The program that wrote it, if it is known.
         program: Option<&'static str>,
-        /// The sessions that are supported.
+        /// The formats that are supported.
         supported: Vec<&'static str>,
         /// The records that they have.
         expected: Vec<&'static str>,
@@ -101,7 +101,7 @@ impl fmt::Display for Refusal {
             }
             Self::Format { path, records, program, supported, expected } => {
                 let (path, supported) = (shown_path(path), supported.join(" or "));
-                write!(f, "format not supported: {path} is not {supported}, ")?;
+                write!(f, "format not supported: {path} is not a session of {supported}, ")?;
                 match program {
                     Some(program) => write!(f, "it is a log of {program}"),
                     None if *records == 0 => f.write_str("it has no records"),

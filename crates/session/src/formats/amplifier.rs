@@ -1,4 +1,5 @@
-//! Amplifier: a session is a folder `projects/<slug>/sessions/<id>` with a description, a transcript, and events.
+//! Amplifier: a session is a folder `projects/<slug>/sessions/<id>` with a description, a
+//! transcript, and events.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -23,8 +24,9 @@ use crate::value::Value;
 pub(super) struct Amplifier;
 
 const PROFILE: Profile = Profile {
+    name: "Amplifier",
+    short_name: "Amplifier",
     program: "Amplifier",
-    session: "a session of Amplifier",
     records: None,
     marks: &[],
     files: &[METADATA, TRANSCRIPT, EVENTS],
@@ -39,7 +41,7 @@ const PROFILE: Profile = Profile {
         messages: &seek::MESSAGES,
         events: &SEARCHED_EVENTS,
     },
-    home: Some(Home { folder: ".amplifier", variable: "AMPLIFIER_HOME" }),
+    home: Some(Home { folder: ".amplifier", variable: "AMPLIFIER_HOME", option: "amplifier" }),
 };
 
 const LAYOUT: Layout = Layout {

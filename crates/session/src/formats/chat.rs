@@ -10,8 +10,9 @@ use super::claude_code;
 pub(super) struct Chat;
 
 const PROFILE: Profile = Profile {
+    name: "a chat",
+    short_name: "a chat",
     program: "another program",
-    session: "a chat",
     records: Some("messages with a `role`"),
     marks: &["role"],
     files: &[],

@@ -1,5 +1,5 @@
-//! Claude Code: a session is `projects/<slug>/<id>.jsonl`, a file of messages, which has no file for its description. That is
-//! read from the first and the last records.
+//! Claude Code: a session is `projects/<slug>/<id>.jsonl`, a file of messages, which has no file
+//! for its description. That is read from the first and the last records.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -27,8 +27,9 @@ use crate::watch::Watch;
 pub(super) struct ClaudeCode;
 
 const PROFILE: Profile = Profile {
+    name: "Claude Code",
+    short_name: "Claude",
     program: "Claude Code",
-    session: "Claude Code",
     records: Some("records of Claude Code"),
     marks: &["type", "message.role", "sessionId"],
     files: &[],
@@ -43,14 +44,15 @@ const PROFILE: Profile = Profile {
         messages: &SEARCHED_RECORDS,
         events: &SEARCHED_RECORDS,
     },
-    home: Some(Home { folder: ".claude", variable: "CLAUDE_CONFIG_DIR" }),
+    home: Some(Home { folder: ".claude", variable: "CLAUDE_CONFIG_DIR", option: "claude" }),
 };
 
 /// The name is a title, or the beginning of a message.
 const SEARCHED_DESCRIPTION: Members =
     Members { skipped_on_top: &["sessionId", "agentId", "name", "created", "modified"], ..seek::EVERYTHING };
 
-/// Claude Code repeats its envelope in each record, and results of tools, prompts, and titles in records of their own.
+/// Claude Code repeats its envelope in each record, and results of tools, prompts, and titles in
+/// records of their own.
 const SEARCHED_RECORDS: Members = Members {
     skipped_on_top: &[
         "uuid",
@@ -85,10 +87,12 @@ const SEARCHED_RECORDS: Members = Members {
 /// The beginning of the file names of sub-agents.
 const AGENT: &str = "agent-";
 
-/// The folder in that of a session that holds the logs of its sub-agents, also in folders of its own.
+/// The folder in that of a session that holds the logs of its sub-agents, also in folders of its
+/// own.
 const SUBAGENTS: &str = "subagents";
 
-/// Folders one inside the other that the logs of sub-agents are looked for in: workflows have folders of their own.
+/// Folders one inside the other that the logs of sub-agents are looked for in: workflows have
+/// folders of their own.
 const AGENT_FOLDERS: u32 = 3;
 
 impl LogFormat for ClaudeCode {
@@ -173,7 +177,8 @@ impl LogFormat for ClaudeCode {
 }
 
 impl ClaudeCode {
-    /// The session that spawned a sub-agent, where the path names it: `<session>/subagents/agent-….jsonl`.
+    /// The session that spawned a sub-agent, where the path names it:
+    /// `<session>/subagents/agent-….jsonl`.
     fn parent_in_path<'p>(&self, session: Place<'p>) -> Option<&'p str> {
         if !self.is_sub_agent(session.id) {
             return None;
@@ -203,8 +208,9 @@ fn keep(format: &dyn LogFormat, session: Place<'_>) -> Keep {
     Keep::new(200, 0).in_log(format.is_sub_agent(session.id), format.look())
 }
 
-/// The facts in the records of a log without a description. The time of its file counts only where no record has one: copies
-/// have later ones. The parent is the session that the records name, which may be the session itself.
+/// The facts in the records of a log without a description. The time of its file counts only where
+/// no record has one: copies have later ones. The parent is the session that the records name,
+/// which may be the session itself.
 pub(super) fn facts(session: Place<'_>, format: &dyn LogFormat) -> Facts {
     let mut facts = match Description::of(session, keep(format, session)) {
         Ok(description) => description.facts(),
@@ -218,7 +224,8 @@ pub(super) fn facts(session: Place<'_>, format: &dyn LogFormat) -> Facts {
 /// Records at the beginning that are read.
 const FIRST: u64 = 30;
 
-/// Bytes at the end that are read, more of them until a time is among them. Then all of the log is read.
+/// Bytes at the end that are read, more of them until a time is among them. Then all of the log is
+/// read.
 const LAST: [u64; 3] = [16 << 10, 256 << 10, 2 << 20];
 
 /// Characters of a title.
@@ -367,7 +374,8 @@ impl Description {
         Ok(())
     }
 
-    /// The title: the user's, else a model's, else the summary's, else the beginning of the first prompt.
+    /// The title: the user's, else a model's, else the summary's, else the beginning of the first
+    /// prompt.
     fn name(&self) -> Option<String> {
         let title = self.titles.iter().rev().flatten().map(|title| label(title.trim(), TITLE)).next();
         title.or_else(|| self.prompt.clone())

@@ -1,4 +1,5 @@
-//! The table of formats. To add one, write a file here that implements [`LogFormat`], and add a row to the table.
+//! The table of formats. To add one, write a file here that implements [`LogFormat`], and add a row
+//! to the table.
 
 mod amplifier;
 mod chat;
@@ -49,9 +50,19 @@ impl Format {
         self.log().profile()
     }
 
-    /// The name of the program that writes it.
-    pub fn program(self) -> &'static str {
-        self.profile().program
+    /// Its name, for people.
+    pub fn name(self) -> &'static str {
+        self.profile().name
+    }
+
+    /// A shorter name, for tables.
+    pub fn short_name(self) -> &'static str {
+        self.profile().short_name
+    }
+
+    /// True if its sessions can be rewound and repaired.
+    pub fn is_changeable(self) -> bool {
+        self.profile().is_changeable
     }
 
     /// Where the program keeps its sessions; none where sessions are anywhere.

@@ -71,7 +71,8 @@ fn is_call(kind: &str) -> bool {
     matches!(kind, "tool_call" | "tool_use" | "server_tool_use")
 }
 
-/// The blocks of a content that matter to whoever counts errors: the calls of tools, and the first result of a failed one.
+/// The blocks of a content that matter to whoever counts errors: the calls of tools, and the first
+/// result of a failed one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Blocks {
     /// IDs and tools of calls.

@@ -1,5 +1,5 @@
-//! Which events go with the messages that are cut off: by turns where both count the same, else by time, and always by the calls of
-//! tools.
+//! Which events go with the messages that are cut off: by turns where both count the same, else by
+//! time, and always by the calls of tools.
 
 use jiff::Timestamp;
 
@@ -67,7 +67,8 @@ pub(super) fn kept(log: &Log, layout: &Layout, cut: &Cut, watch: &Watch<'_>) -> 
     let mut end = 0;
     each(log, layout, watch, |seen, record| {
         let stays = stays(cut, &seen, record.number < place);
-        // What stands between two records goes with the second, and what is damaged with the one before.
+        // What stands between two records goes with the second, and what is damaged with the one
+        // before.
         match kept.ranges.last_mut() {
             Some((_, until)) if stays && last_stays => *until = record.span.end,
             _ if stays => {
@@ -101,7 +102,8 @@ impl Kept {
     }
 }
 
-/// Whether an event stays: what is told of a call goes where the call goes, and the rest by where it stands.
+/// Whether an event stays: what is told of a call goes where the call goes, and the rest by where
+/// it stands.
 fn stays(cut: &Cut, seen: &Seen, is_before: bool) -> bool {
     match &seen.call {
         Some(id) if cut.removes(id) => false,
@@ -163,8 +165,8 @@ impl<'c> Finder<'c> {
         }
     }
 
-    /// By time. Where a turn begins, the prompt may stand a little before its message's time, and the end of the turn before a little
-    /// behind it.
+    /// By time. Where a turn begins, the prompt may stand a little before its message's time, and
+    /// the end of the turn before a little behind it.
     fn look(&mut self, seen: &Seen, number: u64, is_prompt: bool) {
         let at_turn = self.cut.is_at_turn && !self.cut.is_by_time;
         let ends = matches!(&*seen.name, "prompt:complete" | "orchestrator:complete" | "execution:end");

@@ -1,4 +1,5 @@
-//! Back to a turn, a message or a time: what came later is cut off the transcript and the events, and can be brought back.
+//! Back to a turn, a message or a time: what came later is cut off the transcript and the events,
+//! and can be brought back.
 
 mod cut;
 mod events;
@@ -97,7 +98,8 @@ pub struct Undone {
     pub restored: Vec<String>,
     /// Whether the files had been changed since.
     pub changed_since: bool,
-    /// Lines that a program added to the backups, because it still had the files open that were replaced. They are restored, too.
+    /// Lines that a program added to the backups, because it still had the files open that were
+    /// replaced. They are restored, too.
     #[serde(skip_serializing_if = "is_zero")]
     pub late_lines: u64,
     /// Backups of what was there until now.
@@ -126,7 +128,8 @@ impl Sessions {
         // Who only asks needs no right to write.
         let held = if query.dry_run { None } else { Some(change::hold(session)?) };
         let (messages, events) = (session.bytes(TRANSCRIPT), session.bytes(EVENTS));
-        // Read once, events twice; read again for their backups, and rewritten. The description is read for its backup and rewritten.
+        // Read once, events twice; read again for their backups, and rewritten. The description is
+        // read for its backup and rewritten.
         let copies = if query.dry_run { 0 } else { 2 * (messages + events) + session.bytes(METADATA) };
         let job = watch.job(messages + 2 * events + copies)?;
         let rewind = Rewind::of(session, target, watch)?;
@@ -144,7 +147,8 @@ impl Sessions {
         Ok(rewound)
     }
 
-    /// Brings back what the last rewind or repair changed that was not undone. What is there now is kept as backups.
+    /// Brings back what the last rewind or repair changed that was not undone. What is there now is
+    /// kept as backups.
     ///
     /// The backups become the session's files again, with lines that a program added to them since.
     pub fn undo(&self, session: &Session, watch: &Watch<'_>) -> Result<Undone> {

@@ -1,4 +1,5 @@
-//! Sessions that lie in the cloud, also or only: a mirror of them is a folder like any other, but for what is done to it.
+//! Sessions that lie in the cloud, also or only: a mirror of them is a folder like any other, but
+//! for what is done to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -215,7 +216,8 @@ fn what_a_mirror_keeps_beside_is_no_session() {
     assert_eq!((found.total_count, found.damage.is_none(), found.problems.len()), (1, true, 0));
 }
 
-/// R37: what is known of the cloud is listed and searched without it, and that it was not reached is said.
+/// R37: what is known of the cloud is listed and searched without it, and that it was not reached
+/// is said.
 #[test]
 fn r37_a_cloud_out_of_reach_is_told() {
     let clouded = Clouded::new();
@@ -228,7 +230,8 @@ fn r37_a_cloud_out_of_reach_is_told() {
     assert!(!offline.sync_status(None).unwrap().connected);
     assert!(clouded.sessions().list(&ListQuery::default(), &watch()).unwrap().connected);
     assert!(clouded.sessions().sync_status(Some("s")).unwrap().connected);
-    // Without a cloud nothing is said of one but in a list, and without a mirror there is nothing in it.
+    // Without a cloud nothing is said of one but in a list, and without a mirror there is nothing
+    // in it.
     let found = clouded.home.sessions.search(&SearchQuery::new("question"), &watch()).unwrap();
     assert!(serde_json::to_value(&found).unwrap().get("connected").is_none());
     let empty = Sessions::new().cloud(clouded.mirror.path().join("none"), true);

@@ -137,7 +137,8 @@ fn members_that_moved_are_found_in_either_place() {
     }
 }
 
-/// R39: of a first event what fits is there, and what does not is named; a page that may hold nothing is refused.
+/// R39: of a first event what fits is there, and what does not is named; a page that may hold
+/// nothing is refused.
 #[test]
 fn r39_a_first_event_always_stands() {
     let home = Home::new();

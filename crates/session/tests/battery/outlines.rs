@@ -1,4 +1,5 @@
-//! A log of outlines answers as the log that they were taken of, and messages are counted as in a transcript.
+//! A log of outlines answers as the log that they were taken of, and messages are counted as in a
+//! transcript.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -134,7 +135,8 @@ fn event() -> impl Strategy<Value = Value> {
     )
 }
 
-/// An event's line: as it is, with every character beyond ASCII escaped, or with spaces and a member repeated.
+/// An event's line: as it is, with every character beyond ASCII escaped, or with spaces and a
+/// member repeated.
 fn spelt(event: &Value, how: u8) -> String {
     let json = event.to_string();
     match how {
@@ -186,7 +188,8 @@ proptest! {
     }
 }
 
-/// Each field with values of any kind about as long as is looked at, which questions show, cut, or only know to be there.
+/// Each field with values of any kind about as long as is looked at, which questions show, cut, or
+/// only know to be there.
 #[test]
 fn values_as_long_as_is_looked_at() {
     for (path, cap) in outline_fields() {

@@ -155,7 +155,8 @@ fn ids_may_be_used_again() {
     assert_eq!(diagnose(&home, &[A, USER, CALL, A, B, ANSWER]).status, "healthy");
 }
 
-/// Claude Code writes a record for each part of a response: parallel calls come before the result of the first.
+/// Claude Code writes a record for each part of a response: parallel calls come before the result
+/// of the first.
 #[test]
 fn parallel_calls_of_one_response_are_healthy() {
     let claude = Claude::new();

@@ -155,7 +155,8 @@ fn events_are_searched() {
         assert_eq!(row.ts.as_deref(), Some("2026-03-01T09:01:09Z"));
     }
     assert_eq!(search(&home, "boom", |query| query.scope = Scope::Transcript).total_count, 0);
-    // What is in a message is found there, and in the events that repeat it when those are asked for.
+    // What is in a message is found there, and in the events that repeat it when those are asked
+    // for.
     let types = |found: Matches| found.matches.iter().map(|row| row.match_type).collect::<Vec<_>>();
     assert_eq!(types(search(&home, "question 1", |_| {})), ["transcript"]);
     assert_eq!(types(search(&home, "question 1", |query| query.scope = Scope::Events)), ["event"]);

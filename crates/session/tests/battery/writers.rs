@@ -1,4 +1,5 @@
-//! Sessions changed while a program writes to them: every line it wrote is in the session or in a backup afterwards.
+//! Sessions changed while a program writes to them: every line it wrote is in the session or in a
+//! backup afterwards.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
