@@ -13,6 +13,16 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
 /// Waits up to `patience` for the lock of a file or folder. Returns false if another process kept it.
 pub fn lock(file: &File, path: &Path, patience: Duration) -> Result<bool> {
+    lock_while(file, path, patience, || true)
+}
+
+/// The same, as long as `goes_on` returns true, which is asked before each pause. Returns false also where it does not.
+pub fn lock_while(
+    file: &File,
+    path: &Path,
+    patience: Duration,
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<bool> {
     let mut pause = SHORTEST_PAUSE;
     let mut start = None;
     pass(Op::Lock, path).map_err(|cause| Error::new(Op::Lock, path, cause))?;
@@ -20,7 +30,7 @@ pub fn lock(file: &File, path: &Path, patience: Duration) -> Result<bool> {
         if attempt(file, path)? {
             return Ok(true);
         }
-        if start.get_or_insert_with(Instant::now).elapsed() >= patience {
+        if start.get_or_insert_with(Instant::now).elapsed() >= patience || !goes_on() {
             return Ok(false);
         }
         thread::sleep(pause);
