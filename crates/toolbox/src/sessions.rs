@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 #[cfg(feature = "cloud")]
-use trommel_blocks::HybridBlockStorage;
+use trommel_blocks::SyncedSessions;
 use trommel_session::{
     AggregateQuery, Cancel, Error, ErrorKind, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope,
     SearchQuery, Session, Sessions, TranscriptQuery, Watch,
@@ -102,7 +102,7 @@ pub fn register_despite(
 #[cfg(feature = "cloud")]
 pub fn register_hybrid(
     registry: &Registry,
-    hybrid: Arc<HybridBlockStorage>,
+    hybrid: Arc<SyncedSessions>,
     bounds: Bounds,
 ) -> Result<(), RegistryError> {
     registry.register(SessionTool::new(Hybrid(hybrid), bounds))

@@ -13,7 +13,7 @@ const PACKAGES: [&str; 4] =
 
 /// Clippy and tests with everything that is off by default; a session of a gigabyte goes to an emulator and back.
 pub(super) fn run(workspace: &Workspace) -> Ran {
-    let lint = "clippy --quiet -p trommel-blocks -p trommel-toolbox -p trommel-cli --all-features --all-targets -- -D warnings";
+    let lint = "clippy --quiet -p trommel-blocks -p trommel-storage -p trommel-toolbox -p trommel-cli --all-features --all-targets -- -D warnings";
     must_run(&mut cargo(&workspace.root, lint))?;
     for tests in [
         "test --release -p trommel-toolbox --features cloud --test battery hybrid",
@@ -21,7 +21,8 @@ pub(super) fn run(workspace: &Workspace) -> Ran {
     ] {
         must_run(&mut cargo(&workspace.root, tests))?;
     }
-    let mut storages = cargo(&workspace.root, "test --release -p trommel-blocks --all-features");
+    let mut storages =
+        cargo(&workspace.root, "test --release -p trommel-blocks -p trommel-storage --all-features");
     storages.env("TROMMEL_DEEP", "1").env("NODE_OPTIONS", "--max-old-space-size=12000");
     let folder = workspace.target.join("emulators");
     let reason = install(&folder);

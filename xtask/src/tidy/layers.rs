@@ -18,6 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel-store", &["trommel"]),
     ("trommel-session", &["trommel"]),
     ("trommel-blocks", &["trommel", "trommel-session"]),
+    ("trommel-storage", &["trommel-blocks", "trommel-session"]),
     ("trommel-route", &["trommel-tool"]),
     (
         "trommel-toolbox",
@@ -39,6 +40,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trommel-hints",
             "trommel-route",
             "trommel-session",
+            "trommel-storage",
             "trommel-store",
             "trommel-tool",
             "trommel-toolbox",

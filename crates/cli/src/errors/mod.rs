@@ -77,7 +77,7 @@ impl Failure {
             Self::Session(error) if error.kind().is_request() => 2,
             #[cfg(feature = "cloud")]
             Self::Cloud(error) => {
-                if error.kind().is_request() {
+                if error.class().is_request() {
                     2
                 } else {
                     1
@@ -124,7 +124,7 @@ impl Failure {
             #[cfg(feature = "cloud")]
             Self::Cloud(error) => {
                 let message = escape::short(&error.to_string(), 1_600);
-                let title = Level::ERROR.primary_title(message).id(error.kind().code());
+                let title = Level::ERROR.primary_title(message).id(error.code());
                 let help = "docs/CLOUD.md tells how storages are named, reached and asked";
                 renderer.render(&[title.element(Level::HELP.message(help))])
             }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use trommel_blocks::{HybridBlockStorage, Settlement};
+use trommel_blocks::{Settlement, SyncedSessions};
 use trommel_session::Watch;
 use trommel_tool::Failure;
 
@@ -12,7 +12,7 @@ use crate::sessions::arguments::Arguments;
 /// Makes both sides the same, or only tells how far they are. The answer says how many sessions lie in the cloud only where nothing
 /// else would tell that there are any.
 pub(super) fn sync(
-    hybrid: &HybridBlockStorage,
+    hybrid: &SyncedSessions,
     arguments: &Arguments,
     watch: &Watch<'_>,
 ) -> Result<Value, Failure> {
@@ -32,7 +32,7 @@ pub(super) fn sync(
 }
 
 /// An answer that says how many lie in the cloud only, where any do.
-fn counted(mut answer: Value, hybrid: &HybridBlockStorage, watch: &Watch<'_>) -> Result<Value, Failure> {
+fn counted(mut answer: Value, hybrid: &SyncedSessions, watch: &Watch<'_>) -> Result<Value, Failure> {
     let count = hybrid.cloud_only(watch).map_err(stored)?.len();
     if let Some(answer) = answer.as_object_mut().filter(|_| count > 0) {
         answer.insert("cloud_only".to_owned(), count.into());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use trommel_blocks::{Error, ErrorKind, HybridBlockStorage, View};
+use trommel_blocks::{Error, ErrorClass, SyncedSessions, View};
 use trommel_session::{
     Aggregate, AggregateQuery, EventPage, EventQuery, ListQuery, Listing, SearchQuery, Session, Sessions,
     SyncStatus, Watch,
@@ -15,7 +15,7 @@ use crate::sessions::arguments::Arguments;
 use crate::sessions::{failed, failure};
 
 /// Sessions of this machine and of a storage.
-pub(in crate::sessions) struct Hybrid(pub(in crate::sessions) Arc<HybridBlockStorage>);
+pub(in crate::sessions) struct Hybrid(pub(in crate::sessions) Arc<SyncedSessions>);
 
 impl Place for Hybrid {
     fn is_hybrid(&self) -> bool {
@@ -98,6 +98,6 @@ fn taken(view: View, problems: &Problems) -> Sessions {
 /// An error of a storage, as the caller of a tool is told.
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
 pub(super) fn stored(error: Error) -> Failure {
-    let kind = error.kind();
-    failure((kind.code(), kind.is_request(), kind == ErrorKind::Cancelled), error.to_string())
+    let class = error.class();
+    failure((class.code(), class.is_request(), class == ErrorClass::Cancelled), error.to_string())
 }
