@@ -162,7 +162,7 @@ impl<'a, 'w> Assembler<'a, 'w> {
             sequence: block.sequence,
             until: block.sequence,
             kind,
-            print: told_print.unwrap_or_default(),
+            print: told_print.unwrap_or(Print::NONE),
             turn,
         };
         let is_seen = !self.hidden.hides(block.sequence);
@@ -201,7 +201,7 @@ impl<'a, 'w> Assembler<'a, 'w> {
         if open.total == 0 {
             return self.close(open, told_print, lines);
         }
-        open.row.print = told_print.unwrap_or_default();
+        open.row.print = told_print.unwrap_or(Print::NONE);
         self.open = Some(open);
         Ok(())
     }

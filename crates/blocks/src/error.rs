@@ -367,8 +367,9 @@ impl Kind for ErrorKind {
             Self::HoldsSession { .. } => "name another folder".into(),
             Self::NoPayloadStorage { .. } => "set `objects.url`".into(),
             // Each of these texts ends with its own advice.
-            Self::Session(_) | Self::NotFoundOffline { .. } | Self::OnlyInCloud { .. } => return None,
-            Self::NotAsked => return None,
+            Self::Session(_) | Self::NotFoundOffline { .. } | Self::OnlyInCloud { .. } | Self::NotAsked => {
+                return None;
+            }
             Self::BlockVersion { .. } | Self::JournalVersion { .. } | Self::UnknownEncoding { .. } => {
                 "update trommel".into()
             }

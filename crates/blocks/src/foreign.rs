@@ -26,7 +26,7 @@ pub(crate) fn line(block: &Block, is_continued: bool) -> Result<(String, String)
     match block.block_type {
         BlockType::Event => {
             let told: Told<'_> = block.data()?;
-            let event = quoted(told.event_type.as_deref().unwrap_or_default());
+            let event = quoted(told.event_type.as_deref().unwrap_or(""));
             let (ts, session) = (quoted(&block.timestamp), quoted(&block.session_id));
             let before = format!("{{\"ts\":{ts},\"event\":{event},\"session_id\":{session},\"data\":");
             if is_continued {
@@ -42,7 +42,7 @@ pub(crate) fn line(block: &Block, is_continued: bool) -> Result<(String, String)
 /// The small fields of an event that has no outline of its own.
 pub(crate) fn outline(block: &Block, summary: Option<&str>) -> Result<String> {
     let told: Told<'_> = block.data()?;
-    let event = quoted(told.event_type.as_deref().unwrap_or_default());
+    let event = quoted(told.event_type.as_deref().unwrap_or(""));
     let summary = summary.unwrap_or("{}");
     Ok(format!("{{\"ts\":{},\"event\":{event},\"data\":{summary}}}", quoted(&block.timestamp)))
 }

@@ -22,6 +22,9 @@ pub(crate) struct Print {
 }
 
 impl Print {
+    /// The print of a record of which none is known, and of a file that does not exist.
+    pub(crate) const NONE: Self = Self { bytes: 0, hash: 0 };
+
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let mut made = Printer::default();
         made.add(bytes);

@@ -164,7 +164,7 @@ impl Pending {
         }
         let kept = |row: &&Row| pending.rewind.is_none_or(|target| row.sequence <= target);
         let described = visible(&journal.rows, Kind::Metadata).filter(kept).last().map(|row| row.print);
-        pending.is_described_anew = described.unwrap_or_default() != whole(&pending.metadata)?;
+        pending.is_described_anew = described.unwrap_or(Print::NONE) != whole(&pending.metadata)?;
         pending.turns = turns(&journal.rows, pending.rewind);
         Ok(pending)
     }

@@ -72,7 +72,7 @@ impl Retry {
                 Err(Failed::Finally(error)) => return Err(error),
                 Err(Failed::ForNow(error, at_least)) => (error, at_least),
             };
-            let pause = spread(wait.min(self.longest), count).max(at_least.unwrap_or_default());
+            let pause = spread(wait.min(self.longest), count).max(at_least.unwrap_or(Duration::ZERO));
             if count >= self.tries || since.elapsed() + pause >= self.within {
                 return Err(error);
             }

@@ -236,7 +236,7 @@ fn row(document: &RawValue) -> Result<Row> {
 }
 
 fn text<'a>(row: &'a Row, name: &str) -> &'a str {
-    row.get(name).and_then(Value::as_str).unwrap_or_default()
+    row.get(name).and_then(Value::as_str).unwrap_or("")
 }
 
 /// When it was, by the first of the members that tell.
@@ -245,7 +245,7 @@ fn when(row: &Row) -> &str {
         .iter()
         .map(|name| text(row, name))
         .find(|when| !when.is_empty())
-        .unwrap_or_default()
+        .unwrap_or("")
 }
 
 fn made(key: &Key, row: &Row, sequence: u64, kind: BlockType, data: &Value) -> Result<Block> {

@@ -112,9 +112,9 @@ impl Place {
         if key.as_ref().is_some_and(|key| !is_base64(key.expose())) {
             return Err(invalid(OptionFault::Key));
         }
-        let names =
+        let pairs =
             [(OptionFault::Database, &options.database), (OptionFault::Container, &options.container)];
-        for (fault, name) in names {
+        for (fault, name) in pairs {
             if name.is_empty() || name.contains(['/', '\\', '?', '#']) {
                 return Err(invalid(fault));
             }

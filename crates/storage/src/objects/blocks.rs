@@ -138,8 +138,8 @@ impl ObjectBlockStorage {
             let folder = self.objects.path(&["blocks", user]);
             async move {
                 let list = store.list_with_delimiter(Some(&folder)).await;
-                let list =
-                    failure::or_none(&name, list)?.map(|list| list.common_prefixes).unwrap_or_default();
+                let list = failure::or_none(&name, list)?;
+                let list = list.map_or_else(Vec::new, |list| list.common_prefixes);
                 let names = list.iter().filter_map(|path| path.filename().map(str::to_owned));
                 Ok(names.map(|session| (session, Vec::new())).collect::<BTreeMap<_, _>>())
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use trommel_blocks::{BlockStorage, PayloadStorage, Result};
+use trommel_blocks::{BlockStorage, PayloadStorage, Result, Settlement};
 
 use super::cosmos::CosmosSettings;
 use super::data::{Mode, Parameters, SyncSettings};
@@ -146,7 +146,7 @@ fn sync_of(layers: &mut Layers<'_>) -> Result<SyncSettings> {
         enabled: layers.truth(Setting::SYNC_ENABLED)?.unwrap_or(true),
         auto_sync: layers.truth(Setting::AUTO_SYNC)?.unwrap_or(false),
         interval: Duration::from_secs(layers.seconds(Setting::INTERVAL, 1..=86_400)?.unwrap_or(60)),
-        conflict_resolution: layers.word(Setting::CONFLICTS, parse::CONFLICTS)?.unwrap_or_default(),
+        conflict_resolution: layers.word(Setting::CONFLICTS, parse::CONFLICTS)?.unwrap_or(Settlement::Manual),
         projects,
         is_any_sent: sent != Sent::None,
     })

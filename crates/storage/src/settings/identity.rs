@@ -33,10 +33,7 @@ pub(super) fn device(state: &Path) -> Result<String> {
     }
     files::make_folder(state)?;
     let (file, device) = files::attempt(Op::Create, &path, || chosen(state))?;
-    let refused = match file.persist_noclobber(&path) {
-        Ok(_) => return Ok(device),
-        Err(refused) => refused,
-    };
+    let Err(refused) = file.persist_noclobber(&path) else { return Ok(device) };
     if refused.error.kind() != io::ErrorKind::AlreadyExists {
         return Err(files::Error::new(Op::Rename, &path, refused.error).into());
     }

@@ -138,10 +138,9 @@ impl<'a> Layers<'a> {
             return Ok(Some(*meant));
         }
         let known = words.iter().map(|(known, _)| *known);
-        let near = nearest_one(&word, known.clone()).map(|near| format!("; did you mean `{near}`?"));
+        let near = nearest_one(&word, known.clone());
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         let allowed = known.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-        // Most words resemble none.
-        let near = near.unwrap_or_default();
         Err(Setting::refused(&found.origin, format!("one of {allowed}{near}")))
     }
 
