@@ -86,6 +86,19 @@ pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
     if kept.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(format!("{kept}…")) }
 }
 
+/// Returns a number with commas between thousands: `100,000`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Counts the characters (Unicode scalar values) of UTF-8 bytes. Bytes that continue no character count as if they did.
 /// Linear in the bytes.
 pub fn count_chars(bytes: &[u8]) -> u64 {
@@ -123,6 +136,16 @@ mod tests {
         assert_eq!((&*clip("añb", 2), &*clip("añb", 3)), ("añ…", "añb"));
         assert_eq!(shown("\u{1b}x", 5), "…", "an escape is not cut");
         assert_eq!(shown("\u{1b}x", 7), "\\u001bx");
+    }
+
+    #[test]
+    fn groups_thousands() {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (100_000, "100,000"), (1_234_567, "1,234,567")]
+        {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
     }
 
     #[test]
