@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
-use trommel_tool::display::{Look, Problem, Show};
+use trommel_display::{Look, Problem, Show};
 use trommel_tool::{Context, ErrorKind, Executor, Function, Metadata, Output, Registry, ToolExecution};
 
 static EXECUTOR: LazyLock<Executor> = LazyLock::new(|| {

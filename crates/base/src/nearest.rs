@@ -11,8 +11,8 @@ const WORD: usize = 3;
 /// Returns the names most similar to a word, the most similar first, at most `max`; equally similar
 /// ones by name. Returns none rather than a far-fetched one.
 ///
-/// Case does not matter, nor do the marks between the words of a name. A name with dots is as similar to
-/// a word as its last part is, with or without the parts before it.
+/// Case does not matter, nor do the marks between the words of a name. A name with dots is as
+/// similar to a word as its last part is, with or without the parts before it.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, max: usize) -> Vec<&'a str> {
     let plain_word = plain(word);
     let scored = known.into_iter().map(|name| (similarity_of_parts(&plain_word, name), name));
@@ -26,14 +26,15 @@ pub fn nearest_one<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> 
     nearest(word, known, 1).into_iter().next()
 }
 
-/// A name in lower case, without the marks between its words. Characters after the 128th do not count.
+/// A name in lower case, without the marks between its words. Characters after the 128th do not
+/// count.
 fn plain(name: &str) -> String {
     let letters = name.chars().filter(|c| c.is_alphanumeric()).take(128);
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// The similarity of a word to a name, whose parts before the last dot may be omitted, and do not count
-/// if the word has them too.
+/// The similarity of a word to a name, whose parts before the last dot may be omitted, and do not
+/// count if the word has them too.
 fn similarity_of_parts(word: &str, name: &str) -> f64 {
     let whole = plain(name);
     let Some((front, last)) = name.rsplit_once('.') else { return similarity(word, &whole) };
@@ -60,11 +61,10 @@ fn similarity(a: &str, b: &str) -> f64 {
         0.0
     };
     let edits = match most {
-        0..=2 => 0.0,
-        // In a short word another letter makes another word: `get` and `set`, `id` and `idx`. What remains
-        // is a letter typed twice or once instead of twice, or two letters swapped.
+        // In a short word another letter makes another word: `get` and `set`, `id` and `idx`. What
+        // remains is a letter typed twice or once instead of twice, or two letters swapped.
         3 if letters(a) == letters(b) && strsim::damerau_levenshtein(a, b) == 1 => LEAST,
-        3 => 0.0,
+        0..=3 => 0.0,
         4 if a.chars().next() != b.chars().next() => 0.0,
         // The lengths alone make too many edits to count.
         _ if (least as f64) < LEAST * most as f64 => 0.0,

@@ -88,8 +88,8 @@ impl Progress {
 
     /// Tells how far a tool is.
     pub(crate) fn watch(&self, event: &Event<'_>) {
-        if let Event::Progress { done, total } = *event {
-            self.update(done, total);
+        if let Event::Progress(progress) = event {
+            self.update(progress.bytes, progress.total);
         }
     }
 

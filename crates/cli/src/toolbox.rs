@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use terminal_size::{Width, terminal_size_of};
+use trommel_display::{Look, Problem, Show, ToolNotFound};
 use trommel_route::{Destinations, Files, Scope};
 use trommel_store::Store;
-use trommel_tool::display::{Look, Problem, Show, ToolNotFound};
 use trommel_tool::{Context, Executor, Output, Registry, ToolExecution};
 use trommel_toolbox::{buffers, outputs, sessions};
 

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use trommel_base::text::safe;
 use trommel_tool::dialect::{Dialect, Export};
-use trommel_tool::display::safe;
-use trommel_tool::{CancelFlag, Failure};
+use trommel_tool::{Cancel, Failure};
 
 use crate::model::{Message, Model, Reply, Request, ToolCall};
 use address::Address;
@@ -111,7 +111,7 @@ impl Endpoint {
     }
 
     /// Sends a request, and again while the endpoint is too busy.
-    fn ask(&self, body: Value, cancel: &CancelFlag) -> Result<Choice, Failure> {
+    fn ask(&self, body: Value, cancel: &Cancel) -> Result<Choice, Failure> {
         let body = Arc::new(body);
         let mut pause = self.pause.min(LONGEST_PAUSE);
         let mut left = self.retries;
@@ -131,7 +131,7 @@ impl Endpoint {
     }
 
     /// Makes one exchange on a thread of its own, as it cannot be cancelled while it waits.
-    fn exchange(&self, body: &Arc<Value>, cancel: &CancelFlag) -> Result<Exchange, Failure> {
+    fn exchange(&self, body: &Arc<Value>, cancel: &Cancel) -> Result<Exchange, Failure> {
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
@@ -229,7 +229,7 @@ fn pause(after: &str) -> Option<Duration> {
 }
 
 /// Waits, unless the answer is not wanted any more.
-fn sleep(pause: Duration, cancel: &CancelFlag) -> Result<(), Failure> {
+fn sleep(pause: Duration, cancel: &Cancel) -> Result<(), Failure> {
     let since = Instant::now();
     while let Some(left) = pause.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
         if cancel.is_cancelled() {

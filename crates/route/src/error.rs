@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io;
 
+use trommel_base::text::safe;
 use trommel_tool::Failure;
-use trommel_tool::display::safe;
 
 /// An error of routing: what happened, where, and what to do next. One pointer wide.
 ///

@@ -9,7 +9,7 @@ mod search;
 use crate::buffers::{BufferInfo, Content};
 use crate::error::{Error, ErrorKind, Result};
 use crate::spool::{count_chars, nth_char};
-use trommel_tool::display::grouped;
+use trommel_base::text::grouped;
 
 pub use search::{Expression, Found, Hit, Hunt};
 

@@ -1,7 +1,7 @@
 //! Models: what answers a step's prompt, and may ask for tools on the way.
 
 use serde_json::Value;
-use trommel_tool::{CancelFlag, Failure, Metadata};
+use trommel_tool::{Cancel, Failure, Metadata};
 
 /// Something that answers prompts. It is called from any thread, several times at once.
 pub trait Model: Send + Sync {
@@ -31,12 +31,12 @@ pub struct Request<'a> {
     /// The tools it may ask for.
     pub tools: &'a [&'a Metadata],
     /// Raised when the answer is not wanted any more.
-    pub cancel: &'a CancelFlag,
+    pub cancel: &'a Cancel,
 }
 
 impl<'a> Request<'a> {
     /// Asks the usual model, without tools.
-    pub fn new(messages: &'a [Message], cancel: &'a CancelFlag) -> Self {
+    pub fn new(messages: &'a [Message], cancel: &'a Cancel) -> Self {
         Self { model: None, thinking: None, messages, tools: &[], cancel }
     }
 }

@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
+use trommel_base::text::{grouped, safe};
 use trommel_tool::Manifest;
-use trommel_tool::display::{grouped, safe};
 
 /// Paths that a notice names.
 const PATHS: usize = 20;

@@ -189,7 +189,7 @@ fn preview(begins: &[u8], chars: u64) -> String {
     let (mut shown, mut taken) = (String::new(), 0);
     for c in text.chars() {
         let mut one = [0; 4];
-        let safe = trommel_tool::display::safe(c.encode_utf8(&mut one)).into_owned();
+        let safe = trommel_base::text::safe(c.encode_utf8(&mut one)).into_owned();
         let safe = if matches!(c, '\n' | '\t') { c.to_string() } else { safe };
         if shown.chars().count() + safe.chars().count() > PREVIEW_CHARS - LAST {
             break;
@@ -199,7 +199,7 @@ fn preview(begins: &[u8], chars: u64) -> String {
     }
     match chars.saturating_sub(taken) {
         0 => shown,
-        more => format!("{shown}… {} more characters", trommel_tool::display::grouped(more)),
+        more => format!("{shown}… {} more characters", trommel_base::text::grouped(more)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use trommel_tool::display::safe;
+use trommel_base::text::safe;
 
 use crate::error::{Error, ErrorKind, Result, shown};
 use crate::mode::{Scope, WriteMode};

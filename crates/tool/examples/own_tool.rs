@@ -1,4 +1,5 @@
-//! A host's own tools: one that works at once, one that waits for something, both called as a model would call them.
+//! A host's own tools: one that works at once, one that waits for something, both called as a model
+//! would call them.
 //!
 //! ```sh
 //! cargo run -p trommel-tool --example own_tool

@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel", &["trommel-path", "trommel-reader", "trommel-sampler", "trommel-stats"]),
     ("trommel-hints", &["trommel"]),
     ("trommel-tool", &[]),
+    ("trommel-display", &["trommel-tool"]),
     ("trommel-store", &["trommel"]),
     ("trommel-session", &["trommel"]),
     ("trommel-blocks", &["trommel", "trommel-session"]),
@@ -36,6 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "trommel",
             "trommel-blocks",
+            "trommel-display",
             "trommel-hints",
             "trommel-route",
             "trommel-session",

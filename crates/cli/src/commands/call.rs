@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+use trommel_display::{ContextView, LogLines, Outcome, Show, ValidationFailed};
 use trommel_route::Router;
-use trommel_tool::display::{ContextView, Outcome, Show, ValidationFailed};
 use trommel_tool::{
-    Context, Decision, Delivered, ErrorKind, Event, Executor, LOG_TARGET, Limits, LogLines, Metadata,
-    ToolError, ToolExecution, ToolResult,
+    Context, Decision, Delivered, ErrorKind, Event, Executor, LOG_TARGET, Limits, Metadata, ToolError,
+    ToolExecution, ToolResult,
 };
 use trommel_toolbox::{StoreRecord, StoreShelf};
 

@@ -4,9 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use serde::Serialize;
+use trommel_display::{History, Look, RegistryView, Show, ToolDetails, ToolList};
 use trommel_tool::budget::Excess;
 use trommel_tool::dialect::{Dialect, Dropped, Fate};
-use trommel_tool::display::{History, Look, RegistryView, Show, ToolDetails, ToolList};
 use trommel_tool::{Executor, Metadata, Tool};
 use trommel_toolbox::StoreRecord;
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use trommel_base::text::safe;
 use trommel_tool::Redaction;
-use trommel_tool::display::safe;
 
 /// Characters of a line that are shown around the place.
 const AROUND: usize = 60;

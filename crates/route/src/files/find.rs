@@ -54,7 +54,7 @@ impl Gather<'_> {
                 let message = format!(
                     "`{}` matches more than {} files; use a narrower pattern, or {{latest:N}} for some of them",
                     shown(wanted),
-                    trommel_tool::display::grouped(MOST as u64)
+                    trommel_base::text::grouped(MOST as u64)
                 );
                 return Err(Error::new(ErrorKind::Range, message));
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use trommel_tool::display::{grouped, safe};
+use trommel_base::text::{grouped, safe};
 use trommel_tool::{Redaction, ToolExecution};
 
 /// Characters of a call's arguments.

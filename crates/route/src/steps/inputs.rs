@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use trommel_tool::display::grouped;
-use trommel_tool::{CancelFlag, Failure, Manifest};
+use trommel_base::text::grouped;
+use trommel_tool::{Cancel, Failure, Manifest};
 
 use super::Runner;
 use super::pending::{Had, Pending};
@@ -419,7 +419,7 @@ struct Head<'a> {
     left: Option<u64>,
     /// Whether a character has come that is not wanted any more. The last one may have come in two pieces.
     is_over: bool,
-    cancel: &'a CancelFlag,
+    cancel: &'a Cancel,
 }
 
 impl Head<'_> {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use trommel_base::text::{grouped, safe};
 use trommel_tool::Failure;
-use trommel_tool::display::{grouped, safe};
 
 use super::inputs::Reading;
 use super::{Done, RunError, Runner, Work, at};

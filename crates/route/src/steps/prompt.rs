@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use trommel_base::text::{grouped, safe};
 use trommel_tool::Manifest;
-use trommel_tool::display::{grouped, safe};
 
 use crate::error::{Error, ErrorKind};
 use crate::notice::notice;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use trommel_route::{Document, Endpoint, Message, Model, Reply, Request};
-use trommel_tool::{CancelFlag, FailureKind, Registry};
+use trommel_tool::{Cancel, FailureKind, Registry};
 
 use crate::support::{Bench, says};
 
@@ -101,7 +101,7 @@ fn a_document_is_answered_over_the_wire() {
 }
 
 fn ask(endpoint: &Endpoint) -> Result<Reply, String> {
-    let (messages, flag) = ([Message::Prompt("Hello".into())], CancelFlag::new());
+    let (messages, flag) = ([Message::Prompt("Hello".into())], Cancel::new());
     endpoint.answer(&Request::new(&messages, &flag)).map_err(|failure| failure.message)
 }
 
@@ -156,7 +156,7 @@ fn answers_may_be_in_parts_and_calls_need_not_be_right() {
 fn a_request_ends_when_its_flag_is_raised() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = Endpoint::new(&format!("http://{}", listener.local_addr().unwrap())).model("m");
-    let flag = CancelFlag::new();
+    let flag = Cancel::new();
     let raising = flag.clone();
     let serving = thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();

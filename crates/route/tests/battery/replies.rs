@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use trommel_route::{Document, Endpoint, Message, Model, Reply, Request};
-use trommel_tool::{CancelFlag, Registry};
+use trommel_tool::{Cancel, Registry};
 
 use crate::support::{Bench, says};
 
@@ -151,13 +151,13 @@ fn calls_without_an_id_are_made() {
         run(vec![choice(&calls, "tool_calls"), choice(&json!({"content": "Done."}), "stop")]);
     assert_eq!((done.as_deref(), file.as_str(), asked), (Ok("Done."), "Done.", 2));
     let (address, serving) = server(vec![choice(&calls, "tool_calls")]);
-    let reply = ask(&Endpoint::new(&address).model("m"), &CancelFlag::new()).unwrap();
+    let reply = ask(&Endpoint::new(&address).model("m"), &Cancel::new()).unwrap();
     assert_ne!(reply.calls[0].id, reply.calls[1].id);
     assert!(reply.calls.iter().all(|call| !call.id.is_empty()));
     serving.join().unwrap();
 }
 
-fn ask(endpoint: &Endpoint, flag: &CancelFlag) -> Result<Reply, String> {
+fn ask(endpoint: &Endpoint, flag: &Cancel) -> Result<Reply, String> {
     let messages = [Message::Prompt("Hello".into())];
     endpoint.answer(&Request::new(&messages, flag)).map_err(|failure| failure.message)
 }
@@ -189,7 +189,7 @@ fn busy_endpoints_are_asked_again() {
 fn a_pause_before_a_repetition_ends_when_its_flag_is_raised() {
     let (address, serving) = server(vec![response("503 X", "Retry-After: 30\r\n", "")]);
     let endpoint = Endpoint::new(&address).model("m");
-    let flag = CancelFlag::new();
+    let flag = Cancel::new();
     let raising = flag.clone();
     let since = Instant::now();
     let raiser = thread::spawn(move || {
@@ -207,7 +207,7 @@ fn a_request_ends_at_its_time_limit() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let endpoint = Endpoint::new(&address).model("m").timeout(Duration::from_secs(1));
-    let error = ask(&endpoint, &CancelFlag::new()).unwrap_err();
+    let error = ask(&endpoint, &Cancel::new()).unwrap_err();
     assert!(
         error.contains("no answer within 1 seconds") && error.contains("raise the time limit"),
         "{error}"
@@ -227,7 +227,7 @@ fn secrets_of_an_address_are_not_shown() {
     });
     let endpoint =
         Endpoint::new(&format!("http://user:passw0rd@{host}/v1/?key=s3cr%2Ft-key&version=2024-06#x"));
-    let error = ask(&endpoint.model("m"), &CancelFlag::new()).unwrap_err();
+    let error = ask(&endpoint.model("m"), &Cancel::new()).unwrap_err();
     let line = serving.join().unwrap();
     assert_eq!(line, "POST /v1/chat/completions?key=s3cr%2Ft-key&version=2024-06 HTTP/1.1\r\n");
     assert!(
@@ -238,6 +238,6 @@ fn secrets_of_an_address_are_not_shown() {
         assert!(!error.contains(secret), "{error}");
     }
     let nobody = Endpoint::new("http://127.0.0.1:1/v1?AIzaXsecret").model("m");
-    let error = ask(&nobody, &CancelFlag::new()).unwrap_err();
+    let error = ask(&nobody, &Cancel::new()).unwrap_err();
     assert!(!error.contains("secret"), "{error}");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use trommel_route::{Document, Message, Progress, Reply, Runner, WriteMode, notice};
-use trommel_tool::{Call, CancelFlag, Context, Failure, Function, Metadata, Output, Registry};
+use trommel_tool::{Call, Cancel, Context, Failure, Function, Metadata, Output, Registry};
 
 use crate::support::{Bench, Script, page, says};
 
@@ -313,7 +313,7 @@ fn r45_a_run_that_fails_names_the_place() {
 #[test]
 fn a_run_ends_when_it_is_asked_to() {
     let bench = prepared();
-    let flag = CancelFlag::new();
+    let flag = Cancel::new();
     let raised = flag.clone();
     let fetch = move |_: &str, to: &mut dyn Write| -> Result<(), Failure> {
         raised.cancel();

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-/// Words that a secret's name ends with, in any of its words: `DB_PASSWORD`, `accessToken`, `set-cookie`.
+/// Words that a secret's name ends with, in any of its words: `DB_PASSWORD`, `accessToken`,
+/// `set-cookie`.
 const ENDINGS: &[&str] = &[
     "password",
     "passwords",
@@ -58,7 +59,8 @@ pub(super) fn is_secret(name: &str) -> bool {
     words.iter().any(ends) || words.windows(2).any(is_key) || WHOLE.contains(&words.concat().as_str())
 }
 
-/// Whether a value under a secret name is one: nothing and yes-or-no are not, and a number of tokens is none either.
+/// Whether a value under a secret name is one: nothing and yes-or-no are not, and a number of
+/// tokens is none either.
 pub(super) fn can_be_secret(name: &str, value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => false,

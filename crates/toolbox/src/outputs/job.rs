@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use trommel::reader::{Error, ErrorKind, Monitor, Validation};
 use trommel::{Analysis, Cancel, Coverage, Progress};
-use trommel_tool::{Call, CancelFlag, Meter};
+use trommel_tool::{Call, Meter};
 
 use super::source::Source;
 
@@ -163,7 +163,7 @@ impl Job {
     }
 }
 
-fn watch(flag: &CancelFlag, until: Option<Instant>, state: &State, cancel: &Cancel) {
+fn watch(flag: &trommel_tool::Cancel, until: Option<Instant>, state: &State, cancel: &Cancel) {
     while !state.done.load(Ordering::Relaxed) {
         let found = state.found.load(Ordering::Relaxed);
         let late = found && until.is_some_and(|until| Instant::now() >= until);

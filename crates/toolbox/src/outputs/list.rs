@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use trommel_base::nearest;
 use trommel_store::{Filter, Page, Row, SortBy, SortOrder, Summary};
-use trommel_tool::{Call, Failure, Metadata, Output, Tool, nearest};
+use trommel_tool::{Call, Failure, Metadata, Output, Tool};
 
 use super::job::Basis;
 use super::page::{Cut, Next, Reason, Sheet};
