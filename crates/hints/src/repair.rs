@@ -1,9 +1,9 @@
-//! Queries rewritten to what there is in a document: misspelled names, missing and needless steps into arrays.
+//! Rewrites queries to the names in a document: misspelled names, missing and needless array steps.
 
 use trommel::path::{Comparable, FilterQuery, Logical, Matching, Query, Segment, Segments, Selector};
+use trommel_base::nearest_one;
 
 use super::outline::Outline;
-use super::similar::nearest;
 
 /// Changes that a query may need. One that needs more is another query.
 const CHANGES: usize = 4;
@@ -149,7 +149,8 @@ impl<'o> Repair<'o> {
         Some(())
     }
 
-    /// A step into the members of a name, or of the nearest one; through the elements of arrays where only those have it.
+    /// A step into the members of a name, or of the nearest one; through the elements of arrays if
+    /// only those have it.
     fn name(&mut self, walk: &mut Walk, base: &[usize], name: &str, descendant: bool) -> Option<()> {
         let named = |name: &str| {
             let segment = Segment { descendant, selectors: vec![Selector::Name(name.to_owned())] };
@@ -161,7 +162,10 @@ impl<'o> Repair<'o> {
             self.note(name, &known, walk);
             return Some(());
         }
-        let elements = some(self.elements(base)).filter(|_| !descendant)?;
+        if descendant {
+            return None;
+        }
+        let elements = some(self.elements(base))?;
         let (known, places) = self.known_or_nearest(&elements, name)?;
         self.changes += 1;
         walk.push(child(Selector::Wildcard), child(Selector::Wildcard), elements);
@@ -188,7 +192,7 @@ impl<'o> Repair<'o> {
             return Some((name.to_owned(), exact));
         }
         let names = base.iter().flat_map(|&place| self.outline.names(place)).map(|(name, _)| name);
-        let near = nearest(name, names)?;
+        let near = nearest_one(name, names)?;
         Some((near.to_owned(), members(near)))
     }
 
@@ -305,14 +309,13 @@ pub(super) fn elsewhere(outline: &Outline, query: &Query) -> Option<Query> {
     let mut paths: Vec<Option<(usize, Selector, usize)>> = Vec::new();
     let mut best: Option<(usize, usize)> = None;
     for (from, name, to) in outline.steps() {
+        // The root has no path to it.
         let depth = paths.get(from).and_then(Option::as_ref).map_or(0, |(_, _, depth)| *depth) + 1;
         let selector = name.map_or(Selector::Wildcard, |name| Selector::Name(name.to_owned()));
         if paths.len() <= to {
             paths.resize(to + 1, None);
         }
-        if let Some(path) = paths.get_mut(to) {
-            *path = Some((from, selector, depth));
-        }
+        paths[to] = Some((from, selector, depth));
         if name == Some(wanted) && best.is_none_or(|(shortest, _)| depth < shortest) {
             best = Some((depth, to));
         }

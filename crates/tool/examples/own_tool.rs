@@ -77,14 +77,15 @@ fn tell(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         ("ad", json!({})),
     ];
     for (name, arguments) in calls {
-        call(&executor, (name, arguments), &context, out)?;
+        call(&executor, name, arguments, &context, out)?;
     }
     Ok(())
 }
 
 fn call(
     executor: &Executor,
-    (name, arguments): (&str, Value),
+    name: &str,
+    arguments: Value,
     context: &Context,
     out: &mut impl Write,
 ) -> io::Result<()> {

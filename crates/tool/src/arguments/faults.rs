@@ -82,7 +82,7 @@ impl Faults<'_> {
         let place = place(self.arguments, pointer);
         let at = At { pointer, place, value, schema: self.schema.beside(error.schema_path().as_str()) };
         match error.kind() {
-            Kind::Required { property } => self.missing(&at, property.as_str().unwrap_or_default()),
+            Kind::Required { property: Value::String(name) } => self.missing(&at, name),
             Kind::AdditionalProperties { unexpected } => {
                 for name in unexpected {
                     self.unknown(&at, name);
@@ -167,7 +167,8 @@ impl Faults<'_> {
         match kind {
             Kind::Type { kind } => self.no_json(at).unwrap_or_else(|| self.wrong_type(at, &types_in(kind))),
             Kind::Enum { options } => {
-                self.none_of(at, options.as_array().map(Vec::as_slice).unwrap_or_default())
+                let options = options.as_array().map_or(std::slice::from_ref(&**options), Vec::as_slice);
+                self.none_of(at, options)
             }
             Kind::Constant { expected_value } => self.none_of(at, std::slice::from_ref(&**expected_value)),
             Kind::Maximum { limit } => self.range(at, "exceeds maximum", limit),

@@ -189,21 +189,19 @@ impl From<ToolResult> for Fields {
             Delivered::Kept(manifest) | Delivered::Stored(manifest) => Some(manifest),
             Delivered::Inline | Delivered::Away => None,
         };
-        let error_kind = result.error.as_ref().map(|error| error.kind);
-        let error = result.error.unwrap_or_default();
-        Self {
+        let fields = Self {
             success: result.success,
             output: result.output,
-            error: error_kind.map(|_| error.message),
             duration_ms: result.duration_ms,
             metadata: result.metadata,
-            error_kind,
-            faults: error.faults,
-            suggestions: error.suggestions,
-            causes: error.causes,
             manifest,
             delivered_away,
-        }
+            ..Self::default()
+        };
+        let Some(ToolError { kind, message, faults, suggestions, causes }) = result.error else {
+            return fields;
+        };
+        Self { error: Some(message), error_kind: Some(kind), faults, suggestions, causes, ..fields }
     }
 }
 

@@ -82,8 +82,7 @@ fn check(dialect: Dialect, root: &Value) -> Result<(), Obstacle> {
 }
 
 fn check_target(root: &Value, place: &str, target: &Value) -> Result<(), Obstacle> {
-    let target = target.as_str().unwrap_or_default();
-    let Some(pointer) = target.strip_prefix('#') else {
+    let Some(pointer) = target.as_str().and_then(|target| target.strip_prefix('#')) else {
         return Err(Obstacle::new(place, "$ref", "it lies outside; a description must stand by itself"));
     };
     match root.pointer(pointer) {

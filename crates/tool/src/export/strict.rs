@@ -173,11 +173,12 @@ impl Maker<'_> {
         schema: &Map<String, Value>,
         place: &str,
     ) -> Result<Map<String, Value>, Obstacle> {
-        let target = schema.get("$ref").and_then(Value::as_str).unwrap_or_default();
-        let is_definition = target.strip_prefix("#/$defs/").is_some_and(|name| !name.contains('/'));
-        if target != "#" && !is_definition {
-            return Err(Obstacle::new(place, "$ref", "it may point into `$defs` alone"));
-        }
+        let is_definition =
+            |target: &str| target.strip_prefix("#/$defs/").is_some_and(|name| !name.contains('/'));
+        let target = match schema.get("$ref") {
+            Some(Value::String(target)) if target == "#" || is_definition(target) => target.as_str(),
+            _ => return Err(Obstacle::new(place, "$ref", "it may point into `$defs` alone")),
+        };
         let mut sentences = Vec::new();
         for keyword in schema.keys().filter(|keyword| !matches!(keyword.as_str(), "$ref" | "description")) {
             sentences.extend(self.words(keyword, schema, place)?);

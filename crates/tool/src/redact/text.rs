@@ -76,12 +76,12 @@ static LOOKS: LazyLock<Vec<Look>> = LazyLock::new(|| {
             r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
             Stays::Nothing,
         ),
-        // A header, to the end of the line or of the string it stands in.
+        // A header, to the end of the line or of its string.
         Look::new(
             r#"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie)(\\*["']?\s*[:=]\s*\\*["']?)([^\r\n"'\\]+)"#,
             Stays::Front,
         ),
-        // A scheme and what is shown with it.
+        // A scheme and its credentials.
         Look::new(r"(?i)\b(bearer)(\s+)([A-Za-z0-9._~+/=-]+)", Stays::Front),
         Look::new(
             r"(?i)\b(basic|digest|negotiate)(\s+)([A-Za-z0-9._~+/=-]{8,})",
@@ -98,7 +98,7 @@ static LOOKS: LazyLock<Vec<Look>> = LazyLock::new(|| {
             ),
             Stays::Judged(behind_an_option),
         ),
-        // A name and its value, in whatever notation.
+        // A name and its value, in any notation.
         Look::new(
             concat!(
                 r#"(?i)([a-z0-9_.$@/-]*"#,
@@ -119,7 +119,8 @@ fn part<'a>(found: &'a Captures<'_>, group: usize) -> &'a str {
     found.get(group).map_or("", |part| part.as_str())
 }
 
-/// `basic understanding` is none: what follows must look like code.
+/// The replacement of a scheme that is also a common word, as in `basic understanding`: only if the
+/// next word looks like code.
 fn behind_a_common_word(found: &Captures<'_>, _: IsSecret<'_>) -> Option<String> {
     let shown = part(found, 3);
     let is_code =
@@ -154,9 +155,9 @@ fn under_a_name(found: &Captures<'_>, is_secret: IsSecret<'_>) -> Option<String>
     Some(format!("{name}{}{slashes}{quote}{REDACTED}{close}", part(found, 2)))
 }
 
-/// True if a name is the end of a JSONPath query or of a file's path, and what follows is prose:
-/// `$.token: unexpected …`, `../passwd: no such file`. What a path is compared with or set to stays
-/// a secret.
+/// True if a name is the end of a JSONPath query or of a file path, and prose follows: `$.token:
+/// unexpected …`, `../passwd: no such file`. A value that a path is compared with or set to stays a
+/// secret.
 fn is_path(name: &str, separator: &str, value: &str) -> bool {
     let is_prose = separator.trim_start().starts_with(':') && separator.ends_with(char::is_whitespace);
     let is_query = ["$.", "@.", "."].iter().any(|root| name.starts_with(root)) && !name.contains('/');
