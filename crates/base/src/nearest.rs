@@ -14,8 +14,8 @@ const WORD: usize = 3;
 /// Case does not matter, nor do the marks between the words of a name. A name with dots is as
 /// similar to a word as its last part is, with or without the parts before it.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, max: usize) -> Vec<&'a str> {
-    let plain_word = plain(word);
-    let scored = known.into_iter().map(|name| (similarity_of_parts(&plain_word, name), name));
+    let word = Word { raw: word, plain: plain(word) };
+    let scored = known.into_iter().map(|name| (word.similarity(name), name));
     let mut near = scored.filter(|(score, _)| *score >= LEAST).collect::<Vec<_>>();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     near.into_iter().take(max).map(|(_, name)| name).collect()
@@ -33,34 +33,69 @@ fn plain(name: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// The similarity of a word to a name, whose parts before the last dot may be omitted, and do not
-/// count if the word has them too.
-fn similarity_of_parts(word: &str, name: &str) -> f64 {
-    let whole = plain(name);
-    let Some((front, last)) = name.rsplit_once('.') else { return similarity(word, &whole) };
-    let (front, last) = (plain(front), plain(last));
-    match word.strip_prefix(&front).filter(|rest| !front.is_empty() && !rest.is_empty()) {
-        Some(rest) => similarity(rest, &last),
-        None => similarity(word, &whole).max(similarity(word, &last)),
+/// An unknown word.
+struct Word<'a> {
+    raw: &'a str,
+    plain: String,
+}
+
+impl Word<'_> {
+    /// The similarity to a name.
+    fn similarity(&self, name: &str) -> f64 {
+        let whole = plain(name);
+        let Some((front, last)) = name.rsplit_once('.') else { return similarity(&self.plain, &whole) };
+        let (front, last) = (plain(front), plain(last));
+        if let Some(rest) = self.after(&front) {
+            return similarity(&plain(rest), &last);
+        }
+        // A word with a dot has a front of its own, and the last part of a file name is only its
+        // type.
+        let alone = if self.raw.contains('.') || last.len() < self.plain.len() {
+            edits(&self.plain, &last)
+        } else {
+            similarity(&self.plain, &last)
+        };
+        similarity(&self.plain, &whole).max(alone)
+    }
+
+    /// The rest of the word after the parts of `front` and a mark.
+    fn after(&self, front: &str) -> Option<&str> {
+        let mut front = front.chars().peekable();
+        front.peek()?;
+        for (at, c) in self.raw.char_indices() {
+            if !c.is_alphanumeric() {
+                if front.peek().is_none() {
+                    return Some(&self.raw[at..]).filter(|rest| rest.contains(char::is_alphanumeric));
+                }
+                continue;
+            }
+            if !c.to_lowercase().all(|lower| front.next() == Some(lower)) {
+                return None;
+            }
+        }
+        None
     }
 }
 
 /// From 0 for nothing in common to 1 for equal.
 fn similarity(a: &str, b: &str) -> f64 {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let is_inside = short.chars().count() >= WORD && (long.ends_with(short) || long.starts_with(short));
+    let inside = if is_inside { 0.75 + 0.25 * short.len() as f64 / long.len() as f64 } else { 0.0 };
+    inside.max(edits(a, b))
+}
+
+/// The similarity by the number of edits: 0 if they are too many for similar words.
+fn edits(a: &str, b: &str) -> f64 {
     if a.is_empty() || b.is_empty() {
         return 0.0;
     }
     if a == b {
         return 1.0;
     }
-    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let (least, most) = (short.chars().count(), long.chars().count());
-    let inside = if least >= WORD && (long.ends_with(short) || long.starts_with(short)) {
-        0.75 + 0.25 * short.len() as f64 / long.len() as f64
-    } else {
-        0.0
-    };
-    let edits = match most {
+    let (count_a, count_b) = (a.chars().count(), b.chars().count());
+    let (least, most) = (count_a.min(count_b), count_a.max(count_b));
+    match most {
         // In a short word another letter makes another word: `get` and `set`, `id` and `idx`. What
         // remains is a letter typed twice or once instead of twice, or two letters swapped.
         3 if letters(a) == letters(b) && strsim::damerau_levenshtein(a, b) == 1 => LEAST,
@@ -69,8 +104,7 @@ fn similarity(a: &str, b: &str) -> f64 {
         // The lengths alone make too many edits to count.
         _ if (least as f64) < LEAST * most as f64 => 0.0,
         _ => strsim::normalized_damerau_levenshtein(a, b),
-    };
-    inside.max(edits)
+    }
 }
 
 /// The different letters of a word.
@@ -159,6 +193,23 @@ mod tests {
         assert_eq!(nearest("conv-exprot-1", ids, 3), ["conv-export-1", "conv-export-2"]);
         assert_eq!(nearest("CONV-EXPORT-2", ids, 3), ["conv-export-2", "conv-export-1"]);
         assert_eq!(nearest("something-else", ids, 3), [""; 0]);
+    }
+
+    #[test]
+    fn finds_files_and_parameters() {
+        let notes = ["notes/1.md", "notes/2.md", "notes/nite1.md"];
+        assert_eq!(nearest_one("notes/11.md", notes), Some("notes/1.md"));
+        assert_eq!(nearest_one("notes/nite2.md", notes), Some("notes/nite1.md"));
+        assert_eq!(nearest_one("report.json", ["zzz.json", "b.json"]), None, "the type alone is no name");
+        assert_eq!(nearest_one("reportjson", ["b.json"]), None);
+        let parameters = ["output", "write-mode", "required", "today", "found"];
+        for (word, name) in
+            [("ouput", "output"), ("outptu", "output"), ("todya", "today"), ("fuond", "found")]
+        {
+            assert_eq!(nearest_one(word, parameters), Some(name));
+        }
+        assert_eq!(nearest_one("search_result", ["search_results"]), Some("search_results"));
+        assert_eq!(nearest_one("kep", ["kept"]), Some("kept"));
     }
 
     #[test]

@@ -74,19 +74,16 @@ pub fn shown_path(path: &Path) -> String {
     shown(&path.to_string_lossy(), 300)
 }
 
-/// Returns the first `max` characters; the whole text if it has no more.
-pub fn first(text: &str, max: usize) -> &str {
-    let end = text.char_indices().nth(max).map_or(text.len(), |(end, _)| end);
-    &text[..end]
+/// Returns a name for a message, as [`shown`]: at most 200 characters.
+pub fn shown_name(name: &str) -> String {
+    shown(name, 200)
 }
 
-/// Clips a text to `max` characters, followed by an ellipsis if it was longer.
-pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
-    let kept = first(text, max);
-    if kept.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(format!("{kept}…")) }
-}
-
-/// Returns a number with commas between thousands: `100,000`.
+/// Returns a number with commas between thousands.
+///
+/// ```
+/// assert_eq!(trommel_base::text::grouped(1_234_567), "1,234,567");
+/// ```
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -99,10 +96,35 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// Returns the first `max` characters; the whole text if it has no more.
+pub fn first(text: &str, max: usize) -> &str {
+    let end = text.char_indices().nth(max).map_or(text.len(), |(end, _)| end);
+    &text[..end]
+}
+
+/// Clips a text to `max` characters, followed by an ellipsis if it was longer.
+pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
+    let kept = first(text, max);
+    if kept.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(format!("{kept}…")) }
+}
+
 /// Counts the characters (Unicode scalar values) of UTF-8 bytes. Bytes that continue no character count as if they did.
 /// Linear in the bytes.
 pub fn count_chars(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|byte| !is_continuation(**byte)).count() as u64
+    // Compilers make vector code of sums of bytes that cannot overflow.
+    let starts = |part: &[u8]| part.iter().map(|byte| u8::from(!is_continuation(*byte))).sum::<u8>();
+    bytes.chunks(255).map(|part| u64::from(starts(part))).sum()
+}
+
+/// Returns the byte at which a character begins, counted from 0 as [`count_chars`] counts; none where there are fewer.
+///
+/// ```
+/// assert_eq!(trommel_base::text::nth_char("añb".as_bytes(), 2), Some(3));
+/// assert_eq!(trommel_base::text::nth_char(b"ab", 2), None);
+/// ```
+pub fn nth_char(bytes: &[u8], number: u64) -> Option<usize> {
+    let mut starts = bytes.iter().enumerate().filter(|(_, byte)| !is_continuation(**byte));
+    starts.nth(usize::try_from(number).ok()?).map(|(at, _)| at)
 }
 
 /// True for a byte that continues a character of UTF-8.
@@ -131,14 +153,6 @@ mod tests {
     }
 
     #[test]
-    fn clips_between_characters() {
-        assert_eq!((first("añb", 2), first("añb", 9), first("", 0)), ("añ", "añb", ""));
-        assert_eq!((&*clip("añb", 2), &*clip("añb", 3)), ("añ…", "añb"));
-        assert_eq!(shown("\u{1b}x", 5), "…", "an escape is not cut");
-        assert_eq!(shown("\u{1b}x", 7), "\\u001bx");
-    }
-
-    #[test]
     fn groups_thousands() {
         for (number, text) in
             [(0, "0"), (999, "999"), (1_000, "1,000"), (100_000, "100,000"), (1_234_567, "1,234,567")]
@@ -149,8 +163,16 @@ mod tests {
     }
 
     #[test]
+    fn clips_between_characters() {
+        assert_eq!((first("añb", 2), first("añb", 9), first("", 0)), ("añ", "añb", ""));
+        assert_eq!((&*clip("añb", 2), &*clip("añb", 3)), ("añ…", "añb"));
+        assert_eq!(shown("\u{1b}x", 5), "…", "an escape is not cut");
+        assert_eq!(shown("\u{1b}x", 7), "\\u001bx");
+    }
+
+    #[test]
     fn counts_characters() {
-        for text in ["", "abc", "añb", "日本語", "👩"] {
+        for text in ["", "abc", "añb", "日本語", "👩", &"añ".repeat(1_000)] {
             assert_eq!(count_chars(text.as_bytes()), text.chars().count() as u64);
         }
     }
