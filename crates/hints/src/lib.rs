@@ -238,12 +238,12 @@ impl Trial<'_> {
     /// The record filters with names that exist, if they keep no record. A document that is one
     /// record is not inspected.
     fn record_filters(&mut self) -> Option<Hint> {
-        let all = |mut filters: Vec<Logical>| match filters.len() {
-            1 => filters.pop(),
-            _ => Some(Logical::And(filters)),
-        };
+        let mut filters = std::mem::take(&mut self.filters);
+        if !self.outline.is_stream {
+            return None;
+        }
+        let filter = if filters.len() == 1 { filters.pop()? } else { Logical::And(filters) };
         let root = Query::root();
-        let filter = all(std::mem::take(&mut self.filters)).filter(|_| self.outline.is_stream)?;
         let asked = Asked::new("$", &root).filter(Some(&filter), CountAs::Matches);
         let why = self.filter(&asked, &filter)?;
         Some(Hint { text: asked.text.to_owned(), why })
@@ -327,7 +327,10 @@ impl Trial<'_> {
         let path = Query::from(segments.into_iter().cloned().collect::<Segments>());
         // Slices select elements of arrays only.
         let is_array = self.selects(&path.clone().with_child(Selector::Slice(Slice::ALL)));
-        Some(Why::Elements { path: short(path.shorthand()).filter(|_| is_array)? })
+        if !is_array {
+            return None;
+        }
+        short(path.shorthand()).map(|path| Why::Elements { path })
     }
 
     /// The first index or slice of a query that is out of range.
@@ -427,8 +430,8 @@ fn is_out_of_range(selector: &Selector, length: u64) -> bool {
             Err(_) => index.unsigned_abs() > length,
         },
         Selector::Slice(slice) if slice.step > 0 => {
-            let start = slice.start.unwrap_or_default();
-            u64::try_from(start).is_ok_and(|start| start >= length)
+            // A slice without a start begins at the first element.
+            u64::try_from(slice.start.unwrap_or(0)).is_ok_and(|start| start >= length)
         }
         _ => false,
     }
