@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trommel_route::{DirectiveError, Directives, Document};
+use trommel_workflow::{DirectiveError, Directives, Document};
 
 fuzz_target!(|text: &str| {
     match Directives::parse(text) {

@@ -53,7 +53,7 @@ pub fn open(path: &Path) -> Result<File> {
 }
 
 /// Fails for what is not a regular file.
-fn regular(found: &Metadata) -> io::Result<()> {
+pub fn regular(found: &Metadata) -> io::Result<()> {
     match found.file_type() {
         kind if kind.is_file() => Ok(()),
         kind if kind.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),

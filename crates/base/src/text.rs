@@ -74,6 +74,28 @@ pub fn shown_path(path: &Path) -> String {
     shown(&path.to_string_lossy(), 300)
 }
 
+/// Returns a name for a message, as [`shown`]: at most 200 characters.
+pub fn shown_name(name: &str) -> String {
+    shown(name, 200)
+}
+
+/// Returns a number with commas between thousands.
+///
+/// ```
+/// assert_eq!(trommel_base::text::grouped(1_234_567), "1,234,567");
+/// ```
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Returns the first `max` characters; the whole text if it has no more.
 pub fn first(text: &str, max: usize) -> &str {
     let end = text.char_indices().nth(max).map_or(text.len(), |(end, _)| end);
@@ -89,7 +111,20 @@ pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
 /// Counts the characters (Unicode scalar values) of UTF-8 bytes. Bytes that continue no character count as if they did.
 /// Linear in the bytes.
 pub fn count_chars(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|byte| !is_continuation(**byte)).count() as u64
+    // Compilers make vector code of sums of bytes that cannot overflow.
+    let starts = |part: &[u8]| part.iter().map(|byte| u8::from(!is_continuation(*byte))).sum::<u8>();
+    bytes.chunks(255).map(|part| u64::from(starts(part))).sum()
+}
+
+/// Returns the byte at which a character begins, counted from 0 as [`count_chars`] counts; none where there are fewer.
+///
+/// ```
+/// assert_eq!(trommel_base::text::nth_char("añb".as_bytes(), 2), Some(3));
+/// assert_eq!(trommel_base::text::nth_char(b"ab", 2), None);
+/// ```
+pub fn nth_char(bytes: &[u8], number: u64) -> Option<usize> {
+    let mut starts = bytes.iter().enumerate().filter(|(_, byte)| !is_continuation(**byte));
+    starts.nth(usize::try_from(number).ok()?).map(|(at, _)| at)
 }
 
 /// True for a byte that continues a character of UTF-8.
@@ -127,7 +162,7 @@ mod tests {
 
     #[test]
     fn counts_characters() {
-        for text in ["", "abc", "añb", "日本語", "👩"] {
+        for text in ["", "abc", "añb", "日本語", "👩", &"añ".repeat(1_000)] {
             assert_eq!(count_chars(text.as_bytes()), text.chars().count() as u64);
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trommel_route::{Endpoint, Model};
+use trommel_workflow::{Endpoint, Model};
 
 /// What to do where a step needs a model, and the environment names none.
 pub(crate) const HINT: &str = "set TROMMEL_MODEL_URL and TROMMEL_MODEL";

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use trommel_base::files::Op;
 use trommel_tool::{Manifest, Reason, Redaction};
 
 use crate::buffers::{self, Buffers};
@@ -71,12 +72,11 @@ impl Destinations {
 
     /// The files. An error tells that there are none.
     pub fn root(&self) -> Result<&Arc<Files>> {
-        self.files.as_ref().ok_or_else(|| {
-            Error::new(ErrorKind::Unsupported, "there is no root for files here: route to a variable instead")
-        })
+        self.files.as_ref().ok_or_else(|| ErrorKind::NoRoot.into())
     }
 
-    pub(crate) fn now(&self) -> Now {
+    /// The time that patterns are about.
+    pub fn now(&self) -> Now {
         self.now.clone().unwrap_or_else(Now::local)
     }
 
@@ -162,7 +162,7 @@ impl Parcel<'_> {
                 (name.clone(), format!("variable:{name}"))
             }
             (Place::File(path), Some(spool)) => {
-                let content = spool.content().map_err(|cause| Error::io("read what goes to", path, cause))?;
+                let content = spool.content().map_err(|cause| Error::file(Op::Read, path, cause))?;
                 let path = self.destinations.root()?.write(
                     path,
                     self.route.mode(),
@@ -192,10 +192,10 @@ impl Write for Parcel<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let Some(spool) = &mut self.spool {
             spool.write_all(bytes).map_err(|cause| {
+                // The destination, and the folder whose disk refuses it meanwhile.
                 let folder = self.destinations.buffers.spool_folder();
-                let what = format!("{} (in {})", self.route.target, folder.display());
-                let error = Error::io("keep what is on its way to", &what, cause);
-                error.needs(self.size.bytes + bytes.len() as u64)
+                let name = format!("{} (in {})", self.route.target, folder.display());
+                Error::file(Op::Write, &name, cause).needs(self.size.bytes + bytes.len() as u64)
             })?;
         }
         self.size.add(bytes);

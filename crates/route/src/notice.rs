@@ -5,17 +5,14 @@
 
 use std::fmt::Write;
 
+use trommel_base::text::{grouped, safe};
 use trommel_tool::Manifest;
-use trommel_tool::display::{grouped, safe};
 
 /// Paths that a notice names.
 const PATHS: usize = 20;
 
 /// The source of what an `@input` has read.
-pub(crate) const INPUT: &str = "input";
-
-/// The source of what a model has answered.
-pub(crate) const MODEL: &str = "model";
+pub const INPUT: &str = "input";
 
 /// The manifest of what was routed, in the words of the specification.
 ///
@@ -44,21 +41,6 @@ pub fn notice(manifest: &Manifest) -> String {
         format!("[{what} routed] {from} -> {} (total {} chars)", safe(destination), grouped(*size_chars));
     add_paths(&mut text, paths);
     text
-}
-
-/// One manifest for several of one input, which has a destination for each of its files; nothing for none.
-pub(crate) fn summary(manifests: &[Manifest]) -> Option<Manifest> {
-    let (first, last) = (manifests.first()?, manifests.last()?);
-    let mut summary = first.clone();
-    if manifests.len() > 1 {
-        summary.destination = format!("{} … {}", first.destination, last.destination);
-        summary.items = Some(manifests.iter().map(|one| one.items.unwrap_or(1)).sum());
-        summary.size_chars = manifests.iter().map(|one| one.size_chars).sum();
-        summary.size_bytes = manifests.iter().map(|one| one.size_bytes).sum();
-        summary.paths = manifests.iter().flat_map(|one| one.paths.iter().cloned()).collect();
-        summary.next_calls.clear();
-    }
-    Some(summary)
 }
 
 /// The same as programs write it that route to `variable: NAME`: the figures on a line of their own, without commas.

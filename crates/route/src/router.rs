@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use trommel_base::text::{grouped, safe};
 use trommel_tool::{
     About, Delivery, Failure, Finished, Manifest, PREVIEW_CHARS, Reason, ResultMode, Sink, Way,
 };
@@ -131,7 +132,7 @@ impl Delivery for Router {
 }
 
 /// Marks, in the metadata of a failed call, a result that was lost on the way to where a rule or its length sends it.
-pub(crate) const NOT_ROUTED: &str = "not_routed";
+pub const NOT_ROUTED: &str = "not_routed";
 
 /// The failure of a result that did not get where it should, with the reason.
 fn not_routed(tool: &str, failure: Failure) -> Failure {
@@ -189,8 +190,8 @@ fn preview(begins: &[u8], chars: u64) -> String {
     let (mut shown, mut taken) = (String::new(), 0);
     for c in text.chars() {
         let mut one = [0; 4];
-        let safe = trommel_tool::display::safe(c.encode_utf8(&mut one)).into_owned();
-        let safe = if matches!(c, '\n' | '\t') { c.to_string() } else { safe };
+        let shown_as = safe(c.encode_utf8(&mut one)).into_owned();
+        let safe = if matches!(c, '\n' | '\t') { c.to_string() } else { shown_as };
         if shown.chars().count() + safe.chars().count() > PREVIEW_CHARS - LAST {
             break;
         }
@@ -199,7 +200,7 @@ fn preview(begins: &[u8], chars: u64) -> String {
     }
     match chars.saturating_sub(taken) {
         0 => shown,
-        more => format!("{shown}… {} more characters", trommel_tool::display::grouped(more)),
+        more => format!("{shown}… {} more characters", grouped(more)),
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use trommel_route::look::{self, Expression, Hit, Hunt, PEEK_CHARS, Piece};
 use trommel_route::{
-    BufferInfo, Content, Destinations, ErrorKind, Listed, Origin, Route, Target, WriteMode, notice,
+    BufferInfo, Content, Destinations, ErrorClass, Listed, Origin, Route, Target, WriteMode, notice,
 };
 use trommel_tool::{Call, Failure, Metadata, Output, Permissions, Registry, RegistryError, Tool};
 
@@ -59,7 +59,7 @@ impl BufferOps {
         } else {
             return Ok(());
         };
-        Err(Failure::refused(why).with("code", ErrorKind::Unsupported.code()))
+        Err(Failure::refused(why).with("code", ErrorClass::Unsupported.code()))
     }
 }
 
@@ -258,7 +258,7 @@ impl Work<'_, '_> {
                     "append, or new for another name"
                 }
             );
-            let failure = Failure::refused(message).with("code", ErrorKind::Exists.code());
+            let failure = Failure::refused(message).with("code", ErrorClass::Exists.code());
             return Err(failure.with(ARGUMENTS, json!(["write_mode"])));
         }
         Ok(())
@@ -312,5 +312,5 @@ const ARGUMENTS: &str = "arguments";
 
 /// A request that contradicts itself, because of these arguments.
 fn refused(message: impl Into<String>, arguments: &[&str]) -> Failure {
-    Failure::refused(message).with("code", ErrorKind::Range.code()).with(ARGUMENTS, json!(arguments))
+    Failure::refused(message).with("code", ErrorClass::Range.code()).with(ARGUMENTS, json!(arguments))
 }

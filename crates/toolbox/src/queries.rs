@@ -6,9 +6,10 @@ use std::sync::Arc;
 use trommel::path::{Duplicates, Query};
 use trommel::reader::{Framing, Input, MapPolicy, compact};
 use trommel::{Analysis, Cancel, Document, Found};
-use trommel_route::{Destinations, Fetch};
+use trommel_route::Destinations;
 use trommel_store::Store;
 use trommel_tool::Failure;
+use trommel_workflow::Fetch;
 
 use crate::outputs::text::shown;
 

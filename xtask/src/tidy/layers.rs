@@ -19,6 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel-session", &["trommel"]),
     ("trommel-blocks", &["trommel", "trommel-session"]),
     ("trommel-route", &["trommel-tool"]),
+    ("trommel-workflow", &["trommel-route", "trommel-tool"]),
     (
         "trommel-toolbox",
         &[
@@ -29,6 +30,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trommel-session",
             "trommel-store",
             "trommel-tool",
+            "trommel-workflow",
         ],
     ),
     (
@@ -42,6 +44,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trommel-store",
             "trommel-tool",
             "trommel-toolbox",
+            "trommel-workflow",
         ],
     ),
     ("trommel-testkit", &["trommel-query"]),

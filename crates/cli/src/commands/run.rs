@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use serde_json::{Map, Value, json};
 use trommel::Cancel;
-use trommel_route::{
-    CallReport, DOCUMENT_BYTES, DirectiveError, Document, Progress as Told, Report, RunError, Runner, Scope,
-    StepReport, Target, notice,
-};
+use trommel_route::{Scope, Target, notice};
 use trommel_tool::{Context, Decision, Executor, Limits, Metadata};
 use trommel_toolbox::{Queries, StoreRecord, StoreShelf};
+use trommel_workflow::{
+    CallReport, DOCUMENT_BYTES, DirectiveError, Document, Progress as Told, Report, RunError, Runner,
+    StepReport,
+};
 
 use crate::args::RunArgs;
 use crate::errors::{BadStep, Failure};

@@ -1,7 +1,7 @@
 //! A directive that is wrong or that failed: its place in the document, and why.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use trommel_route::{DirectiveError, Report, RunError, StepReport};
+use trommel_workflow::{DirectiveError, Report, RunError, StepReport};
 
 use super::Failure;
 use super::query::around;

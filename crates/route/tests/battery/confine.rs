@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use trommel_route::{ErrorKind, WriteMode};
+use trommel_route::{ErrorClass, WriteMode};
 
 use crate::support::{Bench, put, route};
 
@@ -128,9 +128,12 @@ fn links_that_stay_inside_are_followed() {
     assert!(bench.root().join("inside.md").symlink_metadata().unwrap().is_symlink());
     assert_eq!(bench.file("inner/new.md").as_deref(), Some("new"));
     let said = |path: &str| bench.places.root().unwrap().read(path).unwrap_err();
-    assert_eq!(said("absolute/secret.md").kind(), ErrorKind::Outside);
+    assert_eq!(said("absolute/secret.md").class(), ErrorClass::Outside);
     assert!(said("absolute/secret.md").to_string().contains("leads outside the root"));
-    assert_eq!((said("pipe.md").kind(), said("circle.md").kind()), (ErrorKind::Outside, ErrorKind::Outside));
+    assert_eq!(
+        (said("pipe.md").class(), said("circle.md").class()),
+        (ErrorClass::Outside, ErrorClass::Outside)
+    );
 }
 
 /// R23: a folder that is exchanged with a link to the outside again and again: what is written, is written inside or not at all.
