@@ -19,7 +19,7 @@ use rustix::io::Errno;
 
 pub use error::{Error, Op, Result};
 pub use folder::Folder;
-pub use lock::{lock, try_lock};
+pub use lock::{lock, lock_shared, try_lock};
 
 /// Asks whether a test wants this operation to fail. Does nothing without the feature `faults`.
 #[inline]

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Kind, Stored, Summary};
 
 /// Which outputs to list. Start from the default (the newest 20) and change fields; all that is set must hold.
@@ -69,15 +69,12 @@ impl Filter {
     pub(crate) fn times(&self) -> Result<(Option<i64>, Option<i64>)> {
         let (after, before) = (self.after.map(milliseconds), self.before.map(milliseconds));
         match (after, before) {
-            (Some(from), Some(to)) if from >= to => Err(Error::new(
-                ErrorKind::Filter,
-                format!(
-                    "`after` ({}) is not below `before` ({}), so that nothing can lie between: swap them, or leave one out \
-                     (times up to {SECONDS_UP_TO} are seconds, above milliseconds)",
-                    self.after.unwrap_or_default(),
-                    self.before.unwrap_or_default()
-                ),
-            )),
+            (Some(from), Some(to)) if from >= to => Err(ErrorKind::NoTime {
+                after: self.after.unwrap_or(from),
+                before: self.before.unwrap_or(to),
+                seconds_up_to: SECONDS_UP_TO,
+            }
+            .into()),
             times => Ok(times),
         }
     }
@@ -134,8 +131,8 @@ impl FromStr for SortOrder {
     }
 }
 
-fn unknown(what: &str, found: &str, known: &str) -> Error {
-    Error::new(ErrorKind::Filter, format!("`{}` is no `{what}`: use {known}", shown(found)))
+fn unknown(what: &'static str, found: &str, known: &'static str) -> Error {
+    ErrorKind::FilterWord { what, found: found.to_owned(), known }.into()
 }
 
 /// A page of outputs.

@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rusqlite::{Transaction, params};
+use trommel_base::{Progress, files};
 
-use crate::control::{Control, Progress};
+use crate::control::Control;
 use crate::db::{Done, Fault, Locked};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorClass, ErrorKind, Result};
 use crate::options::{GcOptions, Limits};
 use crate::output::Stored;
 use crate::pending::Held;
@@ -33,17 +34,21 @@ impl Store {
             return Ok(stored);
         }
         stored.pinned = pinned;
-        let (file, path) = held.create("meta")?;
-        disk::write(&file, &path, &meta::pin(&bytes, pinned)?)?;
-        disk::sync(&file, &path)?;
+        let (mut file, path) = held.create("meta")?;
+        files::write(&mut file, &path, &meta::pin(&bytes, pinned)?)?;
+        files::sync(&file, &path)?;
         drop(file);
         // From here on it is done, and whatever goes wrong is put in order when the store is opened next.
         held.publish(&path, &self.layout().meta(&id))?;
-        let listed =
-            disk::sync_folder(&self.layout().folder(&id)).and_then(|()| self.sync(std::slice::from_ref(&id)));
+        let listed = self.sync_names(&id).and_then(|()| self.sync(std::slice::from_ref(&id)));
         listed.inspect_err(|_| held.leave())?;
         held.settle();
         Ok(stored)
+    }
+
+    /// Brings the names in the folder of an output to the disk.
+    fn sync_names(&self, id: &str) -> Result<()> {
+        Ok(files::sync_folder(&self.layout().folder(id))?)
     }
 
     /// Deletes an output, damaged or not, even while it is read, and returns its id. One that is pinned is refused.
@@ -55,20 +60,19 @@ impl Store {
         // for the marker.
         let mut locked = None;
         let mut held = match Held::take(self.layout(), &id) {
-            Err(error) if error.kind() == ErrorKind::Full => {
+            Err(error) if error.class() == ErrorClass::Full => {
                 Held::take_to_remove(self.layout(), locked.insert(self.index().lock()?), &id)?
             }
             taken => taken?,
         };
         match self.read_meta(&id) {
             Ok(Some(stored)) if stored.pinned => {
-                let message = format!("output {id} is pinned: let it go first, if it is to be deleted");
-                return Err(Error::new(ErrorKind::Pinned, message));
+                return Err(ErrorKind::Pinned(id).into());
             }
             Ok(None) => return Err(self.not_found(&id)),
             Ok(Some(_)) | Err(_) => {}
         }
-        let deleted = self.withdraw(&id).and_then(|()| disk::sync_folder(&self.layout().folder(&id)));
+        let deleted = self.withdraw(&id).and_then(|()| self.sync_names(&id));
         let listed = locked
             .map_or_else(|| self.index().lock(), Ok)
             .and_then(|mut locked| rows::sync_or_discard(&mut locked, self.layout(), [id.as_str()]));
@@ -206,15 +210,16 @@ impl Store {
         evicted: &mut Vec<Evicted>,
         control: &Control,
     ) -> Result<()> {
-        let mut progress = Progress { of_outputs: victims.len() as u64, ..Progress::default() };
+        let mut progress = Progress::default().with_items(0, Some(victims.len() as u64));
         let mut victims = victims.into_iter().peekable();
         while victims.peek().is_some() {
             control.pass(progress)?;
             let mut taken = Vec::new();
             let removed: Result<()> = victims.by_ref().take(AT_ONCE).try_for_each(|victim| {
-                let is_gone = self.take_away(locked, &victim, &mut taken)?;
-                evicted.extend(Some(victim).filter(|_| is_gone));
-                progress.outputs += 1;
+                if self.take_away(locked, &victim, &mut taken)? {
+                    evicted.push(victim);
+                }
+                progress.items += 1;
                 Ok(())
             });
             // Several in one go, and after their files: on a disk that is full there is room for it then.
@@ -238,13 +243,13 @@ impl Store {
     ) -> Result<bool> {
         let held = match Held::take_to_remove(self.layout(), locked, &victim.id) {
             Ok(held) => held,
-            Err(error) if error.kind() == ErrorKind::Exists => return Ok(false),
+            Err(error) if error.class() == ErrorClass::Exists => return Ok(false),
             Err(error) => return Err(error),
         };
         let Some(_claimed) = self.claim(&victim.id) else { return Ok(false) };
         // It may have been pinned, replaced, or deleted a moment ago, and one that is damaged may be pinned.
         let is_chosen = match self.read_meta(&victim.id) {
-            Err(error) if !matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Version) => {
+            Err(error) if !matches!(error.class(), ErrorClass::Corrupt | ErrorClass::Version) => {
                 return Err(error);
             }
             Ok(Some(stored)) => {
@@ -288,20 +293,17 @@ impl Plan {
 }
 
 fn no_room(plan: &Plan, limits: &Limits, reason: Reason) -> Error {
+    let Plan { spared_pinned: pinned, spared_open: open, .. } = *plan;
     let (what, limit) = match reason {
         Reason::Bytes => ("bytes", limits.bytes),
         Reason::Age | Reason::Count => ("outputs", limits.count),
     };
-    let limit = limit.unwrap_or_default();
-    if plan.spared_pinned + plan.spared_open == 0 && reason == Reason::Bytes {
+    // A limit that is missed is set.
+    let limit = limit.unwrap_or(u64::MAX);
+    if pinned + open == 0 && reason == Reason::Bytes {
         return too_long(plan.left.bytes, limit);
     }
-    let message = format!(
-        "the store may keep {limit} {what}, and what is pinned ({} outputs) or being read ({}) leaves no room: let some go, or \
-         raise the limit",
-        plan.spared_pinned, plan.spared_open
-    );
-    Error::new(ErrorKind::Full, message)
+    ErrorKind::NoRoom { limit, what, pinned, open }.into()
 }
 
 fn milliseconds(age: Duration) -> i64 {

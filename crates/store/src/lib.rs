@@ -160,7 +160,6 @@ mod keep;
 mod layout;
 mod list;
 mod meta;
-mod names;
 mod options;
 mod output;
 mod payload;
@@ -174,8 +173,8 @@ mod sweep;
 mod tests;
 mod verify;
 
-pub use control::{Control, Progress};
-pub use error::{Error, ErrorKind, Result};
+pub use control::Control;
+pub use error::{DatabaseFault, Error, ErrorClass, ErrorKind, ForeignFault, PayloadFault, Result};
 pub use filter::{Filter, Page, Row, SortBy, SortOrder};
 pub use history::Executions;
 pub use options::{GcOptions, HistoryLimits, Limits, StoreOptions};

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::control::Control;
 use crate::db::Database;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorClass, Result};
 use crate::history::Executions;
 use crate::layout::Layout;
 use crate::options::StoreOptions;
@@ -49,7 +49,7 @@ impl Store {
         let audited = AtomicBool::new(false);
         let mut store = Self { layout, options, index, executions, audited, unrecovered: None };
         match store.recover() {
-            Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
+            Err(error) if error.class() == ErrorClass::Busy => return Err(error),
             Err(error) => {
                 store.index.bypass();
                 store.unrecovered = Some(error);

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
+use trommel_base::files;
+
 use crate::db::Locked;
 use crate::disk;
 use crate::error::Result;
@@ -96,7 +98,7 @@ impl Store {
     fn orphans(&self) -> Result<Vec<Found>> {
         let mut orphans = Vec::new();
         for folder in self.layout().folders()? {
-            let names = disk::names(&folder)?;
+            let names = files::names(&folder)?;
             let parts = names.iter().filter_map(|name| Part::of(name)).collect::<BTreeSet<_>>();
             for &(id, part) in parts.iter().filter(|(_, part)| *part != Part::Meta) {
                 let other = if part == Part::Packed { Part::Plain } else { Part::Packed };
@@ -135,5 +137,5 @@ impl Store {
 }
 
 fn size(path: &Path) -> u64 {
-    disk::look(path).ok().flatten().as_ref().map_or(0, Metadata::len)
+    files::inspect(path).ok().flatten().as_ref().map_or(0, Metadata::len)
 }

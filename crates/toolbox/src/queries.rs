@@ -43,7 +43,7 @@ impl Queries {
         if let Some(id) = input.strip_prefix("output:") {
             let cannot = |error: trommel_store::Error| {
                 Failure::refused(format!("cannot query the output {}: {error}", shown(id, SHOWN)))
-                    .with("code", error.kind().code())
+                    .with("code", error.code())
             };
             let stored = self.store.get(id.trim()).map_err(cannot)?;
             let all = if stored.duplicate_names > 0 { Duplicates::All } else { Duplicates::First };

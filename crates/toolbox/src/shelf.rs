@@ -76,7 +76,7 @@ impl Sink for StoreSink<'_> {
 }
 
 fn not_stored(tool: &str, error: &Error) -> Failure {
-    Failure::new(format!("cannot store the result of {tool}: {error}")).with("code", error.kind().code())
+    Failure::new(format!("cannot store the result of {tool}: {error}")).with("code", error.code())
 }
 
 /// What a caller gets instead of a stored result.

@@ -30,7 +30,7 @@ const LONGEST: u64 = 16 << 20;
 pub(crate) fn run(args: &CallArgs) -> Result<(), Failure> {
     call(args).map_err(|failure| match failure {
         Failure::Store(error) if args.form.json => {
-            let shown = told(args, error.kind().code(), &error.to_string());
+            let shown = told(args, error.code(), &error.to_string());
             Failure::Tool { shown, request: Failure::Store(error).status() == 2 }
         }
         Failure::Output(error) if args.form.json && error.kind() != io::ErrorKind::BrokenPipe => {

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use serde::Serialize;
 use serde_json::json;
-use trommel::Cancel;
-use trommel_store::{Control, Damage, DamageKind, GcOptions, Limits, Progress as Done, Store, Verified};
+use trommel_base::{Cancel, Progress as Done};
+use trommel_store::{Control, Damage, DamageKind, GcOptions, Limits, Store, Verified};
 
 use crate::args::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
 use crate::errors::Failure;
@@ -65,7 +65,7 @@ impl Signal {
 }
 
 fn count(progress: &Progress, done: Done) {
-    progress.count(done.outputs, done.of_outputs);
+    progress.count(done.items, done.total_items.unwrap_or(done.items));
 }
 
 pub(crate) fn rm(args: &RmArgs) -> Result<(), Failure> {
@@ -135,7 +135,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<(), Failure> {
     let signal = Signal::listen()?;
     let store = home::store()?;
     let mut found = Vec::new();
-    let bytes = |progress: &Progress, done: Done| progress.update(done.bytes, Some(done.of_bytes));
+    let bytes = |progress: &Progress, done: Done| progress.update(done.bytes, done.total);
     let verified = signal
         .attend(bytes, |control| store.verify_with(control, &mut |damage| found.push(damage.clone())))?;
     let (leftovers, damages): (Vec<_>, Vec<_>) =

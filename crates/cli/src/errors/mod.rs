@@ -72,7 +72,7 @@ impl Failure {
         match self {
             Self::Usage { .. } | Self::Query(_) | Self::Tool { request: true, .. } => 2,
             Self::Called(execution) if execution.result.error_kind().is_some_and(ErrorKind::is_request) => 2,
-            Self::Store(error) if store::is_request(error.kind()) => 2,
+            Self::Store(error) if store::is_request(error.class()) => 2,
             Self::Route(error) if error.class().is_request() => 2,
             Self::Session(error) if error.kind().is_request() => 2,
             #[cfg(feature = "cloud")]

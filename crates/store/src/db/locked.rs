@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Transaction};
 
 use super::{Contents, Database, Done, Found, Open, TRIES};
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{DatabaseFault, Error, ErrorClass, ErrorKind, Result};
 
 /// Bytes of the log up to which it is never truncated, and beyond which it always is. In between it may be as long as the
 /// database. Each process that opens the database reads the whole log first, and each truncation waits for the disk.
@@ -92,7 +92,7 @@ impl<'a, C: Contents> Locked<'a, C> {
     /// Rebuilds a damaged database, unless another process has done so already.
     pub(super) fn replace(&mut self, damaged: (u64, u64)) -> Result<()> {
         let files = &self.database.files;
-        let found = files.identity().map_err(|cause| Error::io("open", files.main(), cause))?;
+        let found = files.identity()?;
         if found == Some(damaged) {
             let open = self.made_again()?;
             *self.writer = Some(open);
@@ -136,7 +136,7 @@ impl<'a, C: Contents> Locked<'a, C> {
                 continue;
             }
             let error = database.failed("write", fault);
-            let may_fit = error.kind() == ErrorKind::Full && !has_truncated && self.truncate();
+            let may_fit = error.class() == ErrorClass::Full && !has_truncated && self.truncate();
             // What was written of it to the log is not valid, but has broken the seal.
             self.seal();
             if !may_fit {
@@ -156,7 +156,7 @@ impl<'a, C: Contents> Locked<'a, C> {
     ) -> Result<T> {
         let reconciled = if verify { self.reconcile() } else { Ok(()) };
         match reconciled.and_then(|()| self.transaction(&mut work)) {
-            Err(error) if C::DISPOSABLE && error.kind() == ErrorKind::Full => {
+            Err(error) if C::DISPOSABLE && error.class() == ErrorClass::Full => {
                 self.database.read_in_memory(&mut work)
             }
             done => done,
@@ -208,9 +208,5 @@ fn truncate(connection: &Connection, patience: Duration) {
 }
 
 fn later(path: &Path, version: i32) -> Error {
-    let path_shown = shown(&path.to_string_lossy());
-    let message = format!(
-        "{path_shown} was written by a later version (tables of version {version}): use that version"
-    );
-    Error::new(ErrorKind::Version, message).at(path)
+    ErrorKind::Database { path: path.to_owned(), why: DatabaseFault::Version(version) }.into()
 }

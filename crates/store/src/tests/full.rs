@@ -4,15 +4,14 @@ use std::path::Path;
 
 use rustix::io::Errno;
 use trommel::Analysis;
-use trommel_testkit::faults::failing_all;
+use trommel_base::faults::failing_all;
+use trommel_base::files::Op;
 
 use super::broken::put;
-use crate::disk::Op;
 use crate::{Filter, GcOptions, Limits, Result, Store, StoreOptions};
 
 /// Operations that a disk without a free byte may refuse. To remove, rename, or lock a file needs no space.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "operations are passed on as they are kept")]
-fn needs_space(op: &Op) -> bool {
+fn needs_space(op: Op) -> bool {
     matches!(op, Op::Create | Op::Write | Op::Sync | Op::MakeFolder | Op::Database | Op::Seal)
 }
 
@@ -57,7 +56,7 @@ fn on_full_disks(is_indexed: bool, expected: &[&str], work: fn(&Store) -> Result
         assert_eq!(done.1, expected, "from operation {at} on");
         assert_eq!(ids(&open(&root)), expected, "after operation {at}");
         assert_eq!(std::fs::read_dir(root.join("pending")).unwrap().count(), 0, "after operation {at}");
-        if operations.iter().filter(|(op, _)| needs_space(op)).count() as u64 <= at {
+        if operations.iter().filter(|(op, _)| needs_space(*op)).count() as u64 <= at {
             assert!(at >= 2);
             return;
         }

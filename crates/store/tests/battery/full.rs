@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use trommel::Analysis;
-use trommel_store::{ErrorKind, GcOptions, Limits, Origin, Store, StoreOptions};
+use trommel_store::{ErrorClass, GcOptions, Limits, Origin, Store, StoreOptions};
 
 use crate::support::{all, bytes_of, child, childs_root, files, named, options, put_as};
 
@@ -26,7 +26,7 @@ fn childs_work() {
         let before = used(&root.join("payload")) + used(&root.join("pending"));
         let noise = blake3::Hasher::new().update(b"noise").finalize_xof();
         let error = store.put_from(Origin::of("tool"), noise).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Full, "{error:?}");
+        assert_eq!(error.class(), ErrorClass::Full, "{error:?}");
         assert!(error.bytes_needed().unwrap() > 4 << 20 && error.path().is_some(), "{error:?}");
         assert!(error.to_string().contains("bytes were needed"), "{error}");
         assert_eq!(used(&root.join("payload")) + used(&root.join("pending")), before, "space is free again");
@@ -45,14 +45,14 @@ fn childs_work() {
             Err(error) => break error.downcast().unwrap(),
         }
     };
-    assert_eq!(error.kind(), ErrorKind::Full, "{error:?}");
+    assert_eq!(error.class(), ErrorClass::Full, "{error:?}");
     assert!(stored.len() > 50);
     let history = loop {
         if let Err(error) = store.executions().append(&format!("\"{}\"", "x".repeat(10_000))) {
             break error;
         }
     };
-    assert_eq!(history.kind(), ErrorKind::Full, "{history:?}");
+    assert_eq!(history.class(), ErrorClass::Full, "{history:?}");
     assert!(files(&root.join("pending")).is_empty());
     let again = Store::open(&root, StoreOptions::default()).unwrap();
     let listed = again.list(&all()).unwrap();
@@ -140,7 +140,7 @@ fn childs_small_outputs() {
         match open().put_from(named(&id), payload.as_bytes()) {
             Ok(_) => ids.push(id),
             Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::Full, "{error}");
+                assert_eq!(error.class(), ErrorClass::Full, "{error}");
                 break;
             }
         }
@@ -203,8 +203,8 @@ fn childs_file_is_too_long() {
     put_as(&store, named("first"), "[1]");
     let noise = blake3::Hasher::new().update(b"noise").finalize_xof();
     let error = store.put_from(Origin::of("tool"), noise).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Full, "{error:?}");
-    assert!(error.to_string().contains("files of this size are not allowed here"), "{error}");
+    assert_eq!(error.class(), ErrorClass::Full, "{error:?}");
+    assert!(error.to_string().contains("raise the file size limit"), "{error}");
     assert_eq!(files(&root.join("pending")).len() + files(&root.join("payload")).len(), 2);
     put_as(&store, named("second"), "[2]");
     assert_eq!(store.list(&all()).unwrap().total, 2);

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 
 use proptest::prelude::*;
 use trommel::Analysis;
-use trommel_store::{ErrorKind, Kind, Origin, Stored};
+use trommel_store::{ErrorClass, Kind, Origin, Stored};
 
 use crate::support::{Home, all, bytes_of, cases, file_of, named, put_as};
 
@@ -59,8 +59,8 @@ fn packed_payloads_are_as_plain_ones() {
         assert_eq!(report.coverage.bytes_read, stored.size_bytes);
     }
     assert_eq!(
-        packing.document(&packing.get("long-2").unwrap()).map(|_| ()).unwrap_err().kind(),
-        ErrorKind::NotJson
+        packing.document(&packing.get("long-2").unwrap()).map(|_| ()).unwrap_err().class(),
+        ErrorClass::NotJson
     );
     assert!(packing.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
     packing.rebuild().unwrap();

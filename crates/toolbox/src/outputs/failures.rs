@@ -6,7 +6,7 @@
 use trommel::path::ParseError;
 use trommel::reader::{self, ErrorKind, Limit};
 use trommel::{Error, NotCountable};
-use trommel_store::{Error as StoreError, ErrorKind as StoreErrorKind, Kind, NotJson, Stored};
+use trommel_store::{Error as StoreError, ErrorClass, Kind, NotJson, Stored};
 use trommel_tool::{Failure, FailureKind};
 
 use super::cursor::BadCursor;
@@ -51,15 +51,15 @@ impl Doing<'_> {
 
     /// What the store says.
     pub(crate) fn store(self, error: &StoreError) -> Failure {
-        let code = error.kind().code();
+        let code = error.code();
         let candidates = error.candidates();
         let is_request = matches!(
-            error.kind(),
-            StoreErrorKind::InvalidId
-                | StoreErrorKind::NotFound
-                | StoreErrorKind::Ambiguous
-                | StoreErrorKind::Filter
-                | StoreErrorKind::NotJson
+            error.class(),
+            ErrorClass::InvalidId
+                | ErrorClass::NotFound
+                | ErrorClass::Ambiguous
+                | ErrorClass::Filter
+                | ErrorClass::NotJson
         );
         // The store's list is this tool's.
         let message = error.to_string().replace("`list`", "tool_outputs.list");

@@ -6,13 +6,14 @@
 //! seal as well; the contents are then inspected once.
 
 use std::fs::Metadata;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT};
+use trommel_base::files;
 
-use crate::error::{Error, Result, shown};
+use crate::error::{ErrorKind, ForeignFault, Result};
 use crate::{clock, disk};
 
 /// What SQLite appends to the name of a database: the file itself comes first, so that no process opens it without its log while
@@ -49,20 +50,20 @@ impl Files {
     }
 
     /// Device and number of the database.
-    pub(super) fn identity(&self) -> io::Result<Option<(u64, u64)>> {
-        Ok(disk::look(&self.path)?.map(|metadata| (metadata.dev(), metadata.ino())))
+    pub(super) fn identity(&self) -> files::Result<Option<(u64, u64)>> {
+        Ok(files::inspect(&self.path)?.map(|metadata| (metadata.dev(), metadata.ino())))
     }
 
     /// Sizes of the database and of its log.
     pub(super) fn sizes(&self) -> (u64, u64) {
-        let size = |path: &Path| disk::look(path).ok().flatten().as_ref().map_or(0, Metadata::len);
+        let size = |path: &Path| files::inspect(path).ok().flatten().as_ref().map_or(0, Metadata::len);
         (size(&self.path), size(&self.log()))
     }
 
     /// True if a folder, a link, or a device has the name of one of the files. SQLite would follow a link beside the database.
-    pub(super) fn has_foreign(&self) -> io::Result<bool> {
+    pub(super) fn has_foreign(&self) -> files::Result<bool> {
         for ending in ENDINGS {
-            if disk::look(&self.with_ending(ending))?.is_some_and(|found| !found.is_file()) {
+            if files::inspect(&self.with_ending(ending))?.is_some_and(|found| !found.is_file()) {
                 return Ok(true);
             }
         }
@@ -73,7 +74,7 @@ impl Files {
     pub(super) fn move_foreign_aside(&self) -> Result<()> {
         for ending in ENDINGS {
             let path = self.with_ending(ending);
-            let found = disk::look(&path).map_err(|cause| Error::io("look at", &path, cause))?;
+            let found = files::inspect(&path)?;
             if found.is_some_and(|found| !found.is_file()) {
                 disk::rename(&path, &free_name(&path)?)?;
             }
@@ -92,7 +93,7 @@ impl Files {
 
     /// Moves a damaged database that cannot be rebuilt out of the way.
     pub(super) fn set_aside(&self) -> Result<()> {
-        disk::rename(&self.path, &self.with_ending(".damaged"))
+        Ok(disk::rename(&self.path, &self.with_ending(".damaged"))?)
     }
 
     /// The text of the seal for the files as they are.
@@ -103,7 +104,8 @@ impl Files {
 
     /// Gives the files a modification time that no other write gives them.
     pub(super) fn touch(&self) {
-        let now = clock::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        // A clock before 1970 gives the time 0, which is as good as any: no other write gives it.
+        let now = clock::now().duration_since(std::time::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
         let times = Timestamps {
             last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
@@ -118,7 +120,7 @@ impl Files {
 
 /// Identity, size, and time of a file.
 fn print(path: &Path) -> String {
-    match disk::look(path) {
+    match files::inspect(path) {
         Ok(Some(found)) => {
             let (seconds, nanoseconds) = (found.mtime(), found.mtime_nsec());
             format!("{:x}.{:x}.{:x}.{seconds:x}.{nanoseconds:x}", found.dev(), found.ino(), found.len())
@@ -134,11 +136,9 @@ fn free_name(path: &Path) -> Result<PathBuf> {
         let mut name = path.to_owned().into_os_string();
         name.push(format!(".aside-{number}"));
         let name = PathBuf::from(name);
-        if disk::look(&name).is_ok_and(|found| found.is_none()) {
+        if files::inspect(&name).is_ok_and(|found| found.is_none()) {
             return Ok(name);
         }
     }
-    let message =
-        format!("{} is not a regular file: move it out of the store", shown(&path.to_string_lossy()));
-    Err(Error::new(crate::ErrorKind::Foreign, message).at(path))
+    Err(ErrorKind::Foreign { path: path.to_owned(), why: ForeignFault::NotFile }.into())
 }
