@@ -125,7 +125,8 @@ fn fitting(bytes: &[u8]) -> u64 {
 
 fn piece(info: &BufferInfo, content: &Content, offset: u64, length: u64, watch: Watch<'_>) -> Result<Piece> {
     let start = place::char(info, content, offset, watch)?;
-    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0) * 4 + 4];
+    // No longer than a peek or a reading.
+    let mut bytes = vec![0; length as usize * 4 + 4];
     let count = content.read_at(start, &mut bytes).map_err(|cause| failed(info, cause))?;
     bytes.truncate(count);
     let end = nth_char(&bytes, length).unwrap_or(bytes.len());

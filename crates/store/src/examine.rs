@@ -132,7 +132,7 @@ impl Figures {
             _ if self.records > 0 => {}
             1 => {
                 self.elements += 1;
-                self.inner = Some(0).filter(|_| kind == JsonKind::Array);
+                self.inner = (kind == JsonKind::Array).then_some(0);
             }
             2 => {
                 if let Some(inner) = &mut self.inner {
@@ -155,10 +155,10 @@ impl Figures {
             _ => Records::Auto,
         };
         let kind = if records == Records::Json { Kind::Json } else { Kind::JsonLines };
-        let stream = Some(self.records).filter(|_| kind == Kind::JsonLines);
+        let stream = (kind == Kind::JsonLines).then_some(self.records);
         let root = self.root.unwrap_or(if self.records == 0 { "none" } else { "mixed" });
         let is_one = |name: &str| stream.is_none() && root == name;
-        let keys = Some(self.members).filter(|_| is_one("object"));
+        let keys = is_one("object").then_some(self.members);
         let items = match root {
             _ if stream.is_some() => stream,
             "array" => Some(self.elements),
@@ -266,7 +266,7 @@ struct Watched<R> {
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(into)?;
-        let bytes = into.get(..count).unwrap_or_default();
+        let bytes = &into[..count];
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).note(bytes, self.offset);
         self.offset += count as u64;
         Ok(count)

@@ -326,7 +326,7 @@ fn oldest_after(transaction: &Transaction<'_>, after: &(i64, String)) -> Done<Ve
          ORDER BY created_at, id LIMIT ?3",
     )?;
     let candidates = statement.query_map(params![after.0, after.1, SOME], |row| {
-        let bytes = u64::try_from(row.get::<_, i64>(2)?).unwrap_or(0);
+        let bytes = rows::unsigned(row, 2)?;
         Ok(Candidate { id: row.get(0)?, created_at: row.get(1)?, bytes, kept: row.get(3)? })
     })?;
     let candidates = candidates.collect::<rusqlite::Result<Vec<_>>>()?;

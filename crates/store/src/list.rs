@@ -162,8 +162,7 @@ impl Search {
         }
         let sql = format!("SELECT count(*) FROM output {}", self.condition);
         let mut statement = transaction.prepare_cached(&sql)?;
-        let count: i64 = statement.query_row(params_from_iter(&self.values), |row| row.get(0))?;
-        Ok(u64::try_from(count).unwrap_or(0))
+        Ok(statement.query_row(params_from_iter(&self.values), |row| rows::unsigned(row, 0))?)
     }
 
     fn page(&self, transaction: &Transaction<'_>, filter: &Filter, found: &mut Found) -> Done<()> {

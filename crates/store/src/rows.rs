@@ -232,9 +232,13 @@ pub(crate) fn totals(transaction: &Transaction<'_>) -> Done<Totals> {
 /// The two numbers of a query's only row.
 fn two(transaction: &Transaction<'_>, sql: &str) -> Done<(u64, u64)> {
     let mut statement = transaction.prepare_cached(sql)?;
-    let (one, other) = statement.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
-    let unsigned = |number: i64| u64::try_from(number).unwrap_or(0);
-    Ok((unsigned(one), unsigned(other)))
+    Ok(statement.query_row([], |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?)))?)
+}
+
+/// A number of a row that is never negative. One that is shows that the index is damaged.
+pub(crate) fn unsigned(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).ok().ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
 /// What the outputs of the index hold.

@@ -82,7 +82,7 @@ impl Document {
         stray::find(text, start..first, &mut document.warnings);
         let (mut line, mut counted) = (1, 0);
         for (heading, end) in headings.iter().zip(ends) {
-            let passed = text.get(counted..heading.span.start).unwrap_or_default();
+            let passed = &text[counted..heading.span.start];
             line += passed.matches('\n').count();
             counted = heading.span.start;
             document.add(heading, end, line)?;
@@ -111,7 +111,7 @@ impl Document {
         let part = heading.span.end..end;
         if heading.name.to_lowercase().contains("instructions") {
             stray::find(&self.text, part.clone(), &mut self.warnings);
-            let body = self.text.get(part).unwrap_or_default().trim();
+            let body = self.text[part].trim();
             if !self.instructions.is_empty() {
                 self.instructions.push_str("\n\n");
             }
@@ -120,7 +120,7 @@ impl Document {
         }
         let (directives, body) = Directives::parse_within(&self.text, part)?;
         stray::find(&self.text, body..end, &mut self.warnings);
-        let body = self.text.get(body..end).unwrap_or_default().trim().to_owned();
+        let body = self.text[body..end].trim().to_owned();
         let span = heading.span.start..heading.span.end;
         self.steps.push(Step { name: heading.name.clone(), line, directives, body, span });
         Ok(())
@@ -177,7 +177,7 @@ fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError
     let mut properties = Map::new();
     let mut last = None;
     let mut at = inside.start;
-    for line in text.get(inside).unwrap_or_default().split_inclusive('\n') {
+    for line in text[inside].split_inclusive('\n') {
         let bare = line.trim();
         let goes_on = line.starts_with([' ', '\t']) || bare.starts_with('-');
         match (member(line), &last) {
@@ -246,13 +246,13 @@ struct Heading {
 
 /// The headings `## NAME` that stand in nothing else.
 fn headings(text: &str, start: usize) -> Vec<Heading> {
-    let part = text.get(start..).unwrap_or_default();
+    let part = &text[start..];
     let mut inside = 0_usize;
     let mut found = Vec::new();
     for (event, range) in Parser::new(part).into_offset_iter() {
         match event {
             Event::Start(Tag::Heading { level: HeadingLevel::H2, .. }) if inside == 0 => {
-                let whole = part.get(range.clone()).unwrap_or_default();
+                let whole = &part[range.clone()];
                 if let Some(name) = whole.trim_start().strip_prefix("##") {
                     let name = name.trim().trim_end_matches('#').trim_end().to_owned();
                     found.push(Heading { name, span: start + range.start..start + range.end });

@@ -104,6 +104,15 @@ impl Endpoint {
         self
     }
 
+    /// The model that a step names, or the default one.
+    fn chosen<'a>(&'a self, model: Option<&'a str>) -> Result<&'a str, Failure> {
+        model.or(self.model.as_deref()).ok_or_else(|| {
+            Failure::refused(
+                "the step names no model, and there is no default: write `@model NAME`, or set a default model",
+            )
+        })
+    }
+
     fn failure(&self, why: &str, next: &str) -> Failure {
         let why: String = safe(why).chars().take(4 * SAID).collect();
         let why: String = self.address.clean(&why).chars().take(SAID).collect();
@@ -252,17 +261,11 @@ fn agent(timeout: Duration) -> ureq::Agent {
 
 impl Model for Endpoint {
     fn check(&self, model: Option<&str>) -> Result<(), Failure> {
-        match model.or(self.model.as_deref()) {
-            Some(_) => Ok(()),
-            None => Err(Failure::refused(
-                "the step names no model, and there is no default: write `@model NAME`, or set a default model",
-            )),
-        }
+        self.chosen(model).map(drop)
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<Reply, Failure> {
-        self.check(request.model)?;
-        let model = request.model.or(self.model.as_deref()).unwrap_or_default();
+        let model = self.chosen(request.model)?;
         let export = Dialect::OpenAi.export(request.tools);
         let mut body = Map::new();
         body.insert("model".into(), model.into());

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use trommel_base::text::{grouped, safe};
+use trommel_base::text::{clip, grouped, safe};
 use trommel_tool::{Manifest, Redaction, ToolExecution};
 
 use crate::directive::DirectiveError;
@@ -129,7 +129,7 @@ impl CallReport {
         let arguments = Redaction::new().parameters(&execution.parameters);
         let arguments = serde_json::Value::Object(arguments).to_string();
         let result = &execution.result;
-        let manifest = result.manifest().filter(|_| result.output.is_none());
+        let manifest = if result.output.is_none() { result.manifest() } else { None };
         let output = result.output.as_ref().map_or(0, |output| output.as_str().chars().count() as u64);
         Self {
             tool: safe(&execution.tool_name).into_owned(),
@@ -156,9 +156,5 @@ impl fmt::Display for CallReport {
 /// A text on one line, cut off.
 fn line(text: &str, most: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = safe(&text);
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.into_owned(),
-    }
+    clip(&safe(&text), most).into_owned()
 }

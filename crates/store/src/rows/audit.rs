@@ -75,7 +75,10 @@ fn scan(transaction: &Transaction<'_>, each: &mut dyn FnMut(Record)) -> Done<Fin
             Err(fault) => return damaged(fault).map(Finding::Rows),
         };
         found.count += 1;
-        found.bytes = found.bytes.saturating_add(u64::try_from(record.disk).unwrap_or(0));
+        let Ok(bytes) = u64::try_from(record.disk) else {
+            return Ok(Finding::Rows("a row has a negative size".into()));
+        };
+        found.bytes = found.bytes.saturating_add(bytes);
         each(record);
     }
     let (shown, _) = two(transaction, "SELECT count(*), 0 FROM shown")?;

@@ -94,6 +94,8 @@ impl Record {
     pub(crate) fn entry(self) -> Done<Entry> {
         let unreadable = |error| Fault::Damaged(format!("a row cannot be read: {error}"));
         let row = serde_json::from_str(&self.row).map_err(unreadable)?;
-        Ok(Entry { row, disk_bytes: u64::try_from(self.disk).unwrap_or(0), stamp: self.stamp })
+        let disk_bytes = u64::try_from(self.disk).ok();
+        let disk_bytes = disk_bytes.ok_or_else(|| Fault::Damaged("a row has a negative size".into()))?;
+        Ok(Entry { row, disk_bytes, stamp: self.stamp })
     }
 }

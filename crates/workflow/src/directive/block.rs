@@ -41,7 +41,7 @@ impl Directives {
     /// a line has at most 4,096 characters.
     pub fn parse(text: &str) -> std::result::Result<(Self, &str), DirectiveError> {
         let (directives, body) = Self::parse_within(text, 0..text.len())?;
-        Ok((directives, text.get(body..).unwrap_or_default()))
+        Ok((directives, &text[body..]))
     }
 
     /// The same for a part of a text, whose places errors tell; where the text below begins.
@@ -55,7 +55,7 @@ impl Directives {
 
 /// Reads the directives at the beginning of a part of a text, and where what is below them begins.
 fn parse(whole: &str, part: Range<usize>) -> std::result::Result<(Directives, usize), DirectiveError> {
-    let text = whole.get(part.clone()).unwrap_or_default();
+    let text = &whole[part.clone()];
     let mut rest = Piece::new(text, part.start);
     let mut directives = Directives::default();
     let mut body = part.start;
@@ -123,8 +123,8 @@ fn continued<'a>(value: Piece<'a>, rest: Piece<'a>) -> Piece<'a> {
 
 /// Whether a line ends with a comma, remarks aside.
 fn ends_with_comma(text: &str) -> bool {
-    let line = text.lines().next_back().unwrap_or_default();
-    let bare = line.find(" #").map_or(line, |at| line.get(..at).unwrap_or(line));
+    let line = text.lines().next_back().unwrap_or("");
+    let bare = line.split(" #").next().unwrap_or(line);
     bare.trim_end().ends_with(',')
 }
 

@@ -34,19 +34,18 @@ impl DirectiveError {
     pub(crate) fn new(whole: &str, span: Range<usize>, message: impl Into<String>) -> Self {
         let redaction = Redaction::new();
         let start = whole.floor_char_boundary(span.start.min(whole.len()));
-        let before = whole.get(..start).unwrap_or_default();
+        let before = &whole[..start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let rest = whole.get(line_start..).unwrap_or_default();
-        let text = rest.lines().next().unwrap_or_default();
+        let text = whole[line_start..].lines().next().unwrap_or("");
         let end =
             whole.floor_char_boundary(span.end.clamp(start, line_start + text.len().max(start - line_start)));
         Self {
             message: redaction.text(&message.into()).into_owned(),
             line: before.matches('\n').count() + 1,
-            column: before.get(line_start..).unwrap_or_default().chars().count() + 1,
+            column: before[line_start..].chars().count() + 1,
             span: start..end,
             text: redaction.text(text).into_owned(),
-            marked: whole.get(start..end).map_or(0, |marked| marked.chars().count()).max(1),
+            marked: whole[start..end].chars().count().max(1),
         }
     }
 }

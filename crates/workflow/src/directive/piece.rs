@@ -19,15 +19,15 @@ impl<'a> Piece<'a> {
         self.at..self.at + self.text.len()
     }
 
-    /// From a byte on.
+    /// From a byte on. A byte within a character stands for the character, and one past the end for the end.
     pub(super) fn from(self, start: usize) -> Self {
-        let start = start.min(self.text.len());
-        Self { text: self.text.get(start..).unwrap_or_default(), at: self.at + start }
+        let start = self.text.floor_char_boundary(start);
+        Self { text: &self.text[start..], at: self.at + start }
     }
 
-    /// Up to a byte.
+    /// Up to a byte, as for [`from`](Self::from).
     pub(super) fn to(self, end: usize) -> Self {
-        Self { text: self.text.get(..end).unwrap_or(self.text), at: self.at }
+        Self { text: &self.text[..self.text.floor_char_boundary(end)], at: self.at }
     }
 
     pub(super) fn trim_start(self) -> Self {

@@ -15,7 +15,7 @@ const MOST: usize = 20;
 /// Adds a warning for each line of a part of the text that looks like a directive, up to 20 in all. Code blocks and quotations
 /// are skipped.
 pub(crate) fn find(whole: &str, part: Range<usize>, warnings: &mut Vec<DirectiveError>) {
-    let mut rest = Piece::new(whole.get(part.clone()).unwrap_or_default(), part.start);
+    let mut rest = Piece::new(&whole[part.clone()], part.start);
     let mut fence: Option<&str> = None;
     while !rest.is_empty() && warnings.len() < MOST {
         let line = rest.to(rest.text.find('\n').map_or(rest.text.len(), |at| at + 1));
@@ -46,8 +46,9 @@ fn stray(line: Piece<'_>) -> Option<(Piece<'_>, &'static str)> {
     }
     let line = line.trim();
     let item = line.text.strip_prefix(['-', '*', '+']).or_else(|| {
+        let first = line.text.chars().next()?;
         let behind = line.text.trim_start_matches(|c: char| c.is_ascii_digit());
-        behind.strip_prefix(['.', ')']).filter(|_| behind.len() < line.text.len())
+        if first.is_ascii_digit() { behind.strip_prefix(['.', ')']) } else { None }
     });
     let item = item.filter(|item| item.starts_with([' ', '\t']));
     let directive = item.map_or(line, |item| line.from(line.text.len() - item.len()).trim_start());

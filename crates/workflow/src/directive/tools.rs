@@ -120,7 +120,7 @@ fn next(rest: Piece<'_>) -> Result<Option<Token<'_>>> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
     let length = rest.text.find(|c| !is_part(c)).unwrap_or(rest.text.len());
     if length == 0 {
-        let wrong = rest.to(rest.text.chars().next().map_or(0, char::len_utf8));
+        let wrong = rest.to(first_char(rest));
         return fault(wrong, format!("a tool's name cannot begin with `{}`", shown_name(wrong.text)));
     }
     let (name, behind) = (rest.to(length), rest.from(length));
@@ -135,13 +135,18 @@ fn next(rest: Piece<'_>) -> Result<Option<Token<'_>>> {
         }
         List::Whole(_, rest) => Ok(Some(Token { name, group: Some(group), rest })),
         List::Malformed { at, rest } => fault(
-            at.to(at.text.len().saturating_sub(rest.text.len() + 1).max(1)),
+            at.to(at.text.len().saturating_sub(rest.text.len() + 1).max(first_char(at))),
             "these parameters cannot be read from here on: a value that holds a comma or a quote stands in quotes",
         ),
         List::Open => {
             fault(group.to(1), "the parenthesis is not closed: the parameters of a tool end with `)`")
         }
     }
+}
+
+/// The bytes of the first character.
+fn first_char(piece: Piece<'_>) -> usize {
+    piece.text.chars().next().map_or(0, char::len_utf8)
 }
 
 impl Token<'_> {

@@ -99,7 +99,7 @@ pub(super) fn split<'a>(
     while let Some(found) = body.from(at).text.find('(') {
         let start = at + found;
         let group = body.from(start);
-        let before = body.text.get(..start).unwrap_or_default();
+        let before = &body.text[..start];
         let group = Group {
             piece: group,
             is_apart: before.is_empty() || before.ends_with(char::is_whitespace),
@@ -292,8 +292,8 @@ impl<'a> Parameters<'a> {
 
     /// The known key that a colon follows instead of `=`.
     fn with_colon(&self, parameter: &Parameter<'a>) -> Option<(&'a str, &'a str)> {
-        let (key, value) = parameter.key.text.split_once(':').filter(|_| parameter.value.is_none())?;
-        self.keys.has(key).then_some((key.trim(), value.trim()))
+        let (key, value) = parameter.key.text.split_once(':')?;
+        (parameter.value.is_none() && self.keys.has(key)).then_some((key.trim(), value.trim()))
     }
 
     /// An error where one of them is not known, is there twice, or holds another one.
@@ -306,8 +306,9 @@ impl<'a> Parameters<'a> {
             if self.list.iter().take(index).any(|other| other.name() == name) {
                 return fault(parameter.key, format!("`{name}` is given twice"));
             }
-            let value = parameter.value.filter(|_| !parameter.is_quoted);
-            if let Some(found) = value.and_then(|value| self.keys.mentioned(value)) {
+            if let (Some(value), false) = (parameter.value, parameter.is_quoted)
+                && let Some(found) = self.keys.mentioned(value)
+            {
                 return fault(
                     found,
                     "a comma is missing before this parameter: (output=variable:NAME, write-mode=replace)",

@@ -78,10 +78,12 @@ fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, behind @ ..] = rest {
-        let hex = behind.get(..2).filter(|_| *first == b'%').and_then(|two| std::str::from_utf8(two).ok());
-        if let Some(byte) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+        if let [b'%', high, low, behind @ ..] = rest
+            && let Ok(hex) = std::str::from_utf8(&[*high, *low])
+            && let Ok(byte) = u8::from_str_radix(hex, 16)
+        {
             bytes.push(byte);
-            rest = behind.get(2..).unwrap_or_default();
+            rest = behind;
         } else {
             bytes.push(*first);
             rest = behind;

@@ -75,10 +75,11 @@ impl Work<'_> {
             tell(Progress::Manifest(manifest));
             report.manifests.push(manifest.clone());
         }
-        let lost = execution.result.error.as_ref().filter(|_| is_lost(&execution));
-        match lost {
-            Some(error) => at(&self.span_of(&execution, executor), Err(Failure::new(error.message.clone()))),
-            None => Ok(told(&execution)),
+        match &execution.result.error {
+            Some(error) if is_lost(&execution) => {
+                at(&self.span_of(&execution, executor), Err(Failure::new(error.message.clone())))
+            }
+            _ => Ok(told(&execution)),
         }
     }
 

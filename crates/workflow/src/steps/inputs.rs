@@ -204,12 +204,14 @@ impl Reading<'_> {
 
     /// The pending files that are about to be processed, each as it was before it is read: one that changes from now on comes again.
     pub(super) fn pending(&self, items: &[Item]) -> Vec<Had> {
-        let is_pending = matches!(self.wanted(), Some(Files::Pending(_)));
+        if !matches!(self.wanted(), Some(Files::Pending(_))) {
+            return Vec::new();
+        }
         let had = |item: &Item| match item.from {
             From::File(changed) => Some(Had { path: item.name.clone(), changed }),
             _ => None,
         };
-        items.iter().filter(|_| is_pending).filter_map(had).collect()
+        items.iter().filter_map(had).collect()
     }
 
     /// Remembers the pending files that were processed.
@@ -397,7 +399,7 @@ fn properties(reader: &mut dyn Read, names: &[String]) -> Result<String> {
         }
         return Ok(String::new());
     };
-    let inside = text.get(inside).unwrap_or_default();
+    let inside = &text[inside];
     let mut is_wanted = names.is_empty();
     let mut lines = String::new();
     for line in inside.lines() {
@@ -430,8 +432,10 @@ impl Head<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 read => read?,
             };
-            let Some(part) = block.get(..count).filter(|part| !part.is_empty()) else { break };
-            self.write_all(part)?;
+            if count == 0 {
+                break;
+            }
+            self.write_all(&block[..count])?;
         }
         Ok(())
     }
@@ -447,7 +451,7 @@ impl Write for Head<'_> {
             return Ok(bytes.len());
         }
         let end = nth_char(bytes, *left).unwrap_or(bytes.len());
-        let part = bytes.get(..end).unwrap_or_default();
+        let part = &bytes[..end];
         *left -= count_chars(part);
         self.is_over = end < bytes.len();
         self.to.write_all(part)?;

@@ -39,7 +39,7 @@ impl<'a> Pending<'a> {
     pub(super) fn of(places: &'a Destinations, document: &str, pattern: &Pattern) -> Option<Self> {
         matches!(pattern.files(), Some(Files::Pending(_))).then(|| {
             let both = blake3::hash(format!("{document}\0{pattern}").as_bytes()).to_hex();
-            Self { places, variable: format!("{PENDING}-{}", both.get(..16).unwrap_or_default()) }
+            Self { places, variable: format!("{PENDING}-{}", &both[..16]) }
         })
     }
 

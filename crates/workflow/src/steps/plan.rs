@@ -79,8 +79,10 @@ impl Work<'_> {
         let kind = input.source.scheme();
         let count = items.len();
         let bytes: Option<u64> = items.iter().map(|item| item.bytes).sum();
-        let size =
-            bytes.filter(|_| count > 0).map_or(String::new(), |bytes| format!(" ({} bytes)", grouped(bytes)));
+        let size = match bytes {
+            Some(bytes) if count > 0 => format!(" ({} bytes)", grouped(bytes)),
+            _ => String::new(),
+        };
         let missing = if count == 0 && must_be_there {
             "; the run fails here unless an earlier step creates it"
         } else {

@@ -81,7 +81,9 @@ fn fenced(data: &str) -> String {
         if behind.starts_with("===") { Some(0) } else { behind.split_once(" ===")?.0.parse().ok() }
     });
     let taken: BTreeSet<usize> = numbers.collect();
-    let number = (0..=taken.len()).find(|number| !taken.contains(number)).unwrap_or_default();
+    let mut free = (0..=taken.len()).filter(|number| !taken.contains(number));
+    #[expect(clippy::expect_used, reason = "it holds for any set")]
+    let number = free.next().expect("n numbers cannot take all of n + 1");
     let mark = if number == 0 { String::new() } else { format!(" {number}") };
     format!("=== BEGIN INPUT_FILES{mark} ===\n{data}=== END INPUT_FILES{mark} ===")
 }
