@@ -1,8 +1,9 @@
-//! Buffers: named contents that tools, inputs and answers are written to, and that are looked at piece by piece.
+//! Buffers: named contents that tools, inputs and answers are written to, and that are looked at
+//! piece by piece.
 //!
-//! A buffer of the run lives as long as the process: in memory while it is short, then in a file without a name. One of the
-//! session lies in the session's folder, where other processes find it. What is read is what was there when reading began,
-//! whatever is written meanwhile.
+//! A buffer of the run lives as long as the process: in memory while it is short, then in a file
+//! without a name. One of the session lies in the session's folder, where other processes find it.
+//! What is read is what was there when reading began, whatever is written meanwhile.
 
 mod content;
 mod info;
@@ -41,8 +42,8 @@ impl Buffers {
         Self::default()
     }
 
-    /// Adds the buffers of a session: in a folder that is made when the first one is written, under an id of letters, digits, `_`
-    /// and `-`, 64 at most. An error tells that it is none.
+    /// Adds the buffers of a session: in a folder that is made when the first one is written, under
+    /// an id of letters, digits, `_` and `-`, 64 at most. An error tells that it is none.
     pub fn session(mut self, folder: impl AsRef<Path>, id: &str) -> Result<Self> {
         self.session = Some(Session::new(folder.as_ref(), id)?);
         Ok(self)
@@ -55,7 +56,8 @@ impl Buffers {
         self
     }
 
-    /// Sets the folder for what is too long for memory and has no place yet: that for temporary files unless set.
+    /// Sets the folder for what is too long for memory and has no place yet: that for temporary
+    /// files unless set.
     #[must_use]
     pub fn spool_to(mut self, folder: impl Into<PathBuf>) -> Self {
         self.spool = Some(folder.into());
@@ -89,7 +91,8 @@ impl Buffers {
         Ok(found)
     }
 
-    /// Finds a buffer: in this scope, else in that of the run and then of the session. An error names the nearest there is.
+    /// Finds a buffer: in this scope, else in that of the run and then of the session. An error
+    /// names the nearest there is.
     pub fn find(&self, name: &str, scope: Option<Scope>) -> Result<(BufferInfo, Content)> {
         check_name(name)?;
         if scope != Some(Scope::Session)
@@ -110,15 +113,18 @@ impl Buffers {
         ErrorKind::NoBuffer { name: name.to_owned(), scope: scope.map(Scope::name), near, known }.into()
     }
 
-    /// The name of a buffer that resembles a name most, and the number of buffers: in this scope, or in both.
+    /// The name of a buffer that resembles a name most, and the number of buffers: in this scope,
+    /// or in both.
     pub fn nearest(&self, name: &str, scope: Option<Scope>) -> (Option<String>, usize) {
-        // Where buffers cannot be listed, none is suggested: the caller reports that one is missing.
+        // Where buffers cannot be listed, none is suggested: the caller reports that one is
+        // missing.
         let known = self.list(scope).map_or_else(|_| Vec::new(), |listed| listed.buffers);
         let near = nearest_one(name, known.iter().map(|info| info.name.as_str()));
         (near.map(str::to_owned), known.len())
     }
 
-    /// Writes to a buffer; the name it has, which with [`WriteMode::New`] has a number, and its scope.
+    /// Writes to a buffer; the name it has, which with [`WriteMode::New`] has a number, and its
+    /// scope.
     pub(crate) fn write(&self, write: &Write<'_>, content: &mut Spool) -> Result<(String, Scope)> {
         check_name(write.name)?;
         let scope = write.scope.unwrap_or(self.usual);
@@ -153,7 +159,8 @@ impl Buffers {
             .ok_or_else(|| ErrorKind::NoNumber(name.to_owned()).into())
     }
 
-    /// An error, which names the nearest there is, unless there is a buffer of this name in this scope. A damaged one is there.
+    /// An error, which names the nearest there is, unless there is a buffer of this name in this
+    /// scope. A damaged one is there.
     pub fn check_there(&self, name: &str, scope: Scope) -> Result<()> {
         check_name(name)?;
         let there = match (scope, &self.session) {
@@ -164,7 +171,8 @@ impl Buffers {
         if there { Ok(()) } else { Err(self.not_found(name, Some(scope))) }
     }
 
-    /// Removes a buffer: from this scope, else from that of the run and then of the session. An error names the nearest there is.
+    /// Removes a buffer: from this scope, else from that of the run and then of the session. An
+    /// error names the nearest there is.
     pub fn remove(&self, name: &str, scope: Option<Scope>) -> Result<Scope> {
         check_name(name)?;
         if scope != Some(Scope::Session) && self.run.remove(name) {
@@ -178,7 +186,8 @@ impl Buffers {
         Err(self.not_found(name, scope))
     }
 
-    /// Removes all buffers of a scope, also damaged ones and those that `{pending}` remembers files in; how many there were.
+    /// Removes all buffers of a scope, also damaged ones and those that `{pending}` remembers files
+    /// in; how many there were.
     pub fn clear(&self, scope: Scope) -> Result<usize> {
         match (scope, &self.session) {
             (Scope::Run, _) => Ok(self.run.clear()),

@@ -14,7 +14,8 @@ use crate::pattern::Now;
 use crate::spool::{Size, Spool};
 use crate::target::{Place, Route};
 
-/// The places that contents go to: buffers, and files where the host allows a root. Clones share them.
+/// The places that contents go to: buffers, and files where the host allows a root. Clones share
+/// them.
 #[derive(Clone, Debug, Default)]
 pub struct Destinations {
     buffers: Arc<Buffers>,
@@ -58,7 +59,8 @@ impl Destinations {
         self
     }
 
-    /// Sets the time that patterns are about; the moment at which a content arrives unless it is set.
+    /// Sets the time that patterns are about; the moment at which a content arrives unless it is
+    /// set.
     #[must_use]
     pub fn at(mut self, now: Now) -> Self {
         self.now = Some(now);
@@ -80,7 +82,8 @@ impl Destinations {
         self.now.clone().unwrap_or_else(Now::local)
     }
 
-    /// Opens a place for one content. Nothing is there before [`Parcel::finish`], and nothing when that is not called.
+    /// Opens a place for one content. Nothing is there before [`Parcel::finish`], and nothing when
+    /// that is not called.
     pub fn open(&self, route: &Route, origin: Origin) -> Result<Parcel<'_>> {
         let place = route.resolve(&self.now())?;
         let spool = match &place {

@@ -1,7 +1,8 @@
 //! Operations on names beneath an opened folder, each of which succeeds or fails as a whole.
 //!
-//! Files are created with mode 0600 and folders with 0700, under any umask. The system resolves names beneath the folder. Operations
-//! on opened files are those of [`trommel_base::files`]; tests can make any operation fail.
+//! Files are created with mode 0600 and folders with 0700, under any umask. The system resolves
+//! names beneath the folder. Operations on opened files are those of [`trommel_base::files`]; tests
+//! can make any operation fail.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -39,7 +40,8 @@ pub(crate) fn open(dir: &Dir, path: &str) -> io::Result<File> {
     opened(dir, path, &options)
 }
 
-/// Opens a file for reading and writing, and creates it if there is none. Returns true if it is new.
+/// Opens a file for reading and writing, and creates it if there is none. Returns true if it is
+/// new.
 pub(crate) fn open_or_create(dir: &Dir, name: &str) -> io::Result<(File, bool)> {
     match create(dir, name) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -82,7 +84,8 @@ pub(crate) fn lock(file: &File, name: &str) -> Result<()> {
     Err(ErrorKind::Locked { name: name.to_owned(), seconds: PATIENCE.as_secs() }.into())
 }
 
-/// The folder itself, to lock and sync it: the descriptor that names are resolved with is good for neither.
+/// The folder itself, to lock and sync it: the descriptor that names are resolved with is good for
+/// neither.
 fn folder(dir: &Dir) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(File::from(rustix::fs::openat(dir, ".", flags, Mode::empty())?))

@@ -14,7 +14,8 @@ use trommel_tool::Failure;
 trommel_base::error_type! {
     /// An error of routing: what happened, where, and what to do next. One pointer wide.
     ///
-    /// [`kind`](Self::kind) is for programs; [`Display`](fmt::Display) is one safe line of bounded length for people.
+    /// [`kind`](Self::kind) is for programs; [`Display`](fmt::Display) is one safe line of bounded
+    /// length for people.
     pub struct Error(ErrorKind);
 }
 

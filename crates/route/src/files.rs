@@ -1,8 +1,8 @@
 //! Files below a root, and nothing outside of it.
 //!
-//! Every path is resolved by the system beneath the opened root: links, `..` and folders that are exchanged meanwhile lead
-//! nowhere else. Pipes and devices are refused. What is replaced is replaced in one step; what is appended is appended whole,
-//! while the folder is locked.
+//! Every path is resolved by the system beneath the opened root: links, `..` and folders that are
+//! exchanged meanwhile lead nowhere else. Pipes and devices are refused. What is replaced is
+//! replaced in one step; what is appended is appended whole, while the folder is locked.
 
 mod find;
 
@@ -33,8 +33,9 @@ pub(crate) const NUMBERS: u32 = 1_000_000;
 
 /// A number that is not taken, from one on: the first after a run of taken ones.
 ///
-/// It is found by doubling the distance and then halving it, so that the ten-thousandth costs some thirty checks and not ten
-/// thousand. Where numbers in between were freed, it may be one of those or the next after all.
+/// It is found by doubling the distance and then halving it, so that the ten-thousandth costs some
+/// thirty checks and not ten thousand. Where numbers in between were freed, it may be one of those
+/// or the next after all.
 pub(crate) fn free_number(from: u32, mut is_taken: impl FnMut(u32) -> bool) -> Option<u32> {
     if from >= NUMBERS {
         return None;
@@ -92,7 +93,8 @@ impl Files {
         Ok(Self { root: dir, path, closed: Vec::new() })
     }
 
-    /// Closes a folder that may lie below the root, such as the host's own. It need not be there yet.
+    /// Closes a folder that may lie below the root, such as the host's own. It need not be there
+    /// yet.
     #[must_use]
     pub fn closed_to(mut self, folder: impl AsRef<Path>) -> Self {
         let folder = folder.as_ref();
@@ -163,7 +165,8 @@ impl Files {
         }
     }
 
-    /// An error where a folder of a path leads outside the root, or is a file. Folders that are missing can be created.
+    /// An error where a folder of a path leads outside the root, or is a file. Folders that are
+    /// missing can be created.
     fn check_folders(&self, path: &str) -> Result<()> {
         let folders = Path::new(path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         for folder in folders {
@@ -186,7 +189,8 @@ impl Files {
         check_path(path).is_ok() && self.root.symlink_metadata(path).is_ok()
     }
 
-    /// Goes to where a file is to be written, making folders; a link is followed to the file it leads to.
+    /// Goes to where a file is to be written, making folders; a link is followed to the file it
+    /// leads to.
     fn place(&self, path: &str) -> Result<Place> {
         check_path(path)?;
         self.check_open(path)?;
@@ -213,7 +217,8 @@ impl Files {
 }
 
 impl Place {
-    /// Puts a content behind what is there, on a line of its own, and ends its last line. What fails is taken back.
+    /// Puts a content behind what is there, on a line of its own, and ends its last line. What
+    /// fails is taken back.
     fn append(&self, header: &str, content: &mut dyn Read) -> Result<()> {
         let opened = disk::open_or_create(&self.dir, &self.name);
         let (mut file, is_new) = opened.map_err(|cause| refused(Op::Write, &self.path, cause))?;
@@ -255,7 +260,8 @@ impl Place {
         disk::publish(&self.dir, &self.name, mode, &mut |file| self.fill(file, header, content, false))
     }
 
-    /// Writes under a free number. The file is created first, exclusively, so that no other process gets the same number.
+    /// Writes under a free number. The file is created first, exclusively, so that no other process
+    /// gets the same number.
     fn number(&self, header: &str, content: &mut dyn Read) -> Result<String> {
         let mut from = 0;
         let is_taken = |number| self.dir.symlink_metadata(numbered(&self.name, number)).is_ok();

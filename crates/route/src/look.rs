@@ -1,7 +1,7 @@
 //! Looking at a content piece by piece: in bounded pieces, from anywhere, on a line of any length.
 //!
-//! Offsets count characters, lines count from 1. What is read is bounded by constants; what is longer is refused with what would
-//! fit, never cut in silence.
+//! Offsets count characters, lines count from 1. What is read is bounded by constants; what is
+//! longer is refused with what would fit, never cut in silence.
 
 mod place;
 mod search;
@@ -33,7 +33,8 @@ pub struct Piece {
     pub chars: u64,
 }
 
-/// The first characters from an offset on, at most [`PEEK_CHARS`]. An offset behind the end is an error, unless there is nothing.
+/// The first characters from an offset on, at most [`PEEK_CHARS`]. An offset behind the end is an
+/// error, unless there is nothing.
 ///
 /// Takes time in proportion to the offset, unless all characters are of one byte.
 pub fn peek(info: &BufferInfo, content: &Content, offset: u64, most: u64, watch: Watch<'_>) -> Result<Piece> {
@@ -43,7 +44,8 @@ pub fn peek(info: &BufferInfo, content: &Content, offset: u64, most: u64, watch:
     piece(info, content, offset, most.min(PEEK_CHARS), watch)
 }
 
-/// So many characters from an offset on. More than [`READ_CHARS`] are refused, and so is an offset behind the end.
+/// So many characters from an offset on. More than [`READ_CHARS`] are refused, and so is an offset
+/// behind the end.
 pub fn range(
     info: &BufferInfo,
     content: &Content,
@@ -71,8 +73,9 @@ fn behind<T>(info: &BufferInfo, offset: u64) -> Result<T> {
     refuse(RangeFault::Offset { offset, name: info.name.clone(), chars: info.chars })
 }
 
-/// Lines from `start` to `end`, both included. A start behind the end is an error, and so is a range of more than [`READ_CHARS`]
-/// characters, which tells how many lines would fit. An end behind the last line is the last line.
+/// Lines from `start` to `end`, both included. A start behind the end is an error, and so is a
+/// range of more than [`READ_CHARS`] characters, which tells how many lines would fit. An end
+/// behind the last line is the last line.
 pub fn lines(info: &BufferInfo, content: &Content, start: u64, end: u64, watch: Watch<'_>) -> Result<Piece> {
     if start == 0 || end < start {
         return refuse(RangeFault::Order { start, end });

@@ -1,7 +1,7 @@
 //! Manifests in words: what stands in a prompt, or on a terminal, in the place of a content.
 //!
-//! A notice stands before data and outside of it. Nothing in it comes from a content, and what comes from outside, names and
-//! paths, is on one line, without characters that do something.
+//! A notice stands before data and outside of it. Nothing in it comes from a content, and what
+//! comes from outside, names and paths, is on one line, without characters that do something.
 
 use std::fmt::Write;
 
@@ -43,7 +43,8 @@ pub fn notice(manifest: &Manifest) -> String {
     text
 }
 
-/// The same as programs write it that route to `variable: NAME`: the figures on a line of their own, without commas.
+/// The same as programs write it that route to `variable: NAME`: the figures on a line of their
+/// own, without commas.
 ///
 /// ```
 /// # let mut manifest = trommel_route::Manifest::new("foo", "variable:foo");
@@ -75,8 +76,8 @@ fn add_paths(text: &mut String, paths: &[String]) {
     }
 }
 
-/// The same with all that a caller needs to go on: what it is called, how it begins, and the calls that ask it. How it begins is
-/// data, and stands last, behind a line that says so.
+/// The same with all that a caller needs to go on: what it is called, how it begins, and the calls
+/// that ask it. How it begins is data, and stands last, behind a line that says so.
 pub fn full_notice(manifest: &Manifest) -> String {
     let Manifest { id, destination, preview, next_calls, .. } = manifest;
     let mut text = notice(manifest);

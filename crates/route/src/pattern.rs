@@ -19,10 +19,11 @@ const LONGEST: usize = 1_024;
 
 /// A path or a name with patterns in braces.
 ///
-/// Dates: `{today}`, `{yesterday}`, `{tomorrow}`; `{this-week}`, `{last-week}`, `{next-week}`, the first day of the week;
-/// `{this-month}`, `{last-month}`; `{day-name}`, `{month-name}`. Each takes a format behind a colon, `{today:YYYYMMDD}`, of the
-/// words `YYYY YY MMMM MMM MM M DD D dddd ddd HH mm ss`; other letters go in brackets, `[week]`. In inputs, `{latest}` and `{pending}`
-/// select files. A literal brace is doubled: `{{`, `}}`.
+/// Dates: `{today}`, `{yesterday}`, `{tomorrow}`; `{this-week}`, `{last-week}`, `{next-week}`, the
+/// first day of the week; `{this-month}`, `{last-month}`; `{day-name}`, `{month-name}`. Each takes
+/// a format behind a colon, `{today:YYYYMMDD}`, of the words `YYYY YY MMMM MMM MM M DD D dddd ddd
+/// HH mm ss`; other letters go in brackets, `[week]`. In inputs, `{latest}` and `{pending}` select
+/// files. A literal brace is doubled: `{{`, `}}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: String,

@@ -19,7 +19,8 @@ use crate::target::{Route, Target};
 
 pub use choosing::Choosing;
 
-/// Where results go that nobody routed and that are too long for the caller, or that are kept: a store.
+/// Where results go that nobody routed and that are too long for the caller, or that are kept: a
+/// store.
 pub trait Shelf: Send + Sync {
     /// Opens a place for one result, whose bytes are then written in order.
     fn open(&self, about: &About<'_>, reason: Reason) -> std::result::Result<Box<dyn Sink + '_>, Failure>;
@@ -27,12 +28,15 @@ pub trait Shelf: Send + Sync {
 
 /// Where the results of tools go, in this order:
 ///
-/// 1. a [rule](Self::rule) for the tool: it is hard, so that `inline` means inline, whatever the length;
-/// 2. what the caller chose with the arguments `output` and `write_mode`, for tools that [allow](Self::choosing) that;
+/// 1. a [rule](Self::rule) for the tool: it is hard, so that `inline` means inline, whatever the
+///    length;
+/// 2. what the caller chose with the arguments `output` and `write_mode`, for tools that
+///    [allow](Self::choosing) that;
 /// 3. by length, to the [shelf](Self::shelf), or without one to a new buffer `TOOL_output_000`;
 /// 4. inline.
 ///
-/// A result is streamed to its place and never held; the caller gets the manifest, and so do the events.
+/// A result is streamed to its place and never held; the caller gets the manifest, and so do the
+/// events.
 #[derive(Clone, Default)]
 pub struct Router {
     destinations: Destinations,
@@ -54,8 +58,8 @@ impl Router {
         self
     }
 
-    /// Lets the caller choose where the results of a tool go, and says how they are written where it does not. The tool is to be
-    /// registered as [`Choosing`].
+    /// Lets the caller choose where the results of a tool go, and says how they are written where
+    /// it does not. The tool is to be registered as [`Choosing`].
     #[must_use]
     pub fn choosing(mut self, tool: impl Into<String>, usual: Option<WriteMode>) -> Self {
         self.choosing.insert(tool.into(), usual);
@@ -131,7 +135,8 @@ impl Delivery for Router {
     }
 }
 
-/// Marks, in the metadata of a failed call, a result that was lost on the way to where a rule or its length sends it.
+/// Marks, in the metadata of a failed call, a result that was lost on the way to where a rule or
+/// its length sends it.
 pub const NOT_ROUTED: &str = "not_routed";
 
 /// The failure of a result that did not get where it should, with the reason.

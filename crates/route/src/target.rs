@@ -103,7 +103,8 @@ pub fn check_name(name: &str) -> Result<()> {
     Err(ErrorKind::VariableName { name: name.to_owned(), why }.into())
 }
 
-/// An error unless a path stays below the root as far as its words tell; links are the system's business.
+/// An error unless a path stays below the root as far as its words tell; links are the system's
+/// business.
 pub fn check_path(path: &str) -> Result<()> {
     let why = if path.contains('\0') {
         "it holds a zero byte"

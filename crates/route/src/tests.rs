@@ -1,5 +1,5 @@
-//! Every operation on files fails once, for every place where it may: what was is still there, or what was to be is there, and
-//! never anything in between.
+//! Every operation on files fails once, for every place where it may: what was is still there, or
+//! what was to be is there, and never anything in between.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -101,8 +101,8 @@ fn check(change_of: &Change, trial: &mut Trial, how: (Fails, Errno), states: &[S
     let found = state(folder.path());
     let torn = how.0 == Fails::FromThenOn && target.starts_with("file:") && mode != WriteMode::Replace;
     if torn && found != *old && found != *new {
-        // A process that ends in the middle of appending to a file, or of making a numbered one, leaves the beginning of what it
-        // wrote, after all that was there.
+        // A process that ends in the middle of appending to a file, or of making a numbered one,
+        // leaves the beginning of what it wrote, after all that was there.
         for (name, bytes) in old {
             assert!(found[name].starts_with(bytes), "{context}");
         }
@@ -142,13 +142,15 @@ fn r16_every_operation_may_fail() {
     every_operation_fails((Fails::Once, Errno::IO));
 }
 
-/// R16: whichever operation a process ends at, there is the old state or the new one; of what is appended to a file, a part.
+/// R16: whichever operation a process ends at, there is the old state or the new one; of what is
+/// appended to a file, a part.
 #[test]
 fn r16_a_process_may_end_at_every_operation() {
     every_operation_fails((Fails::FromThenOn, Errno::IO));
 }
 
-/// R17: whichever operation there is no room for, the old state is there, and the error says what to do.
+/// R17: whichever operation there is no room for, the old state is there, and the error says what
+/// to do.
 #[test]
 fn r17_every_operation_may_find_the_disk_full() {
     every_operation_fails((Fails::Once, Errno::NOSPC));

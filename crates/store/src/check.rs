@@ -1,4 +1,5 @@
-//! Examining a payload while it is written: short ones in one go, long ones on a thread that is fed by a bounded pipe.
+//! Examining a payload while it is written: short ones in one go, long ones on a thread that is fed
+//! by a bounded pipe.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -17,7 +18,8 @@ const WAITING: usize = 2;
 
 /// Who looks at a payload.
 pub(crate) enum Check {
-    /// Nobody yet, as all there is fits in one chunk so far; how its records are said to be separated.
+    /// Nobody yet, as all there is fits in one chunk so far; how its records are said to be
+    /// separated.
     None(Framing),
     Running(Running),
 }

@@ -1,4 +1,5 @@
-//! The time, and new IDs that rise with it. Outputs are dated, and old ones go; no answer about a payload depends on the time.
+//! The time, and new IDs that rise with it. Outputs are dated, and old ones go; no answer about a
+//! payload depends on the time.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,7 +15,8 @@ use crate::disk;
 /// How far the last id may lie ahead of the clock and still be followed.
 const AHEAD: Duration = Duration::from_hours(1);
 
-/// How long others may keep the last id locked. They do so for two operations, unless they were stopped in between.
+/// How long others may keep the last id locked. They do so for two operations, unless they were
+/// stopped in between.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[expect(clippy::disallowed_methods, reason = "the one place that asks for the time")]
@@ -37,8 +39,8 @@ pub(crate) fn age(time: SystemTime) -> Duration {
     now().duration_since(time).unwrap_or(Duration::ZERO)
 }
 
-/// A new id, above all that were made in this store before, by whichever process, as long as the file that says which was
-/// the last can be locked and written: `clock`.
+/// A new id, above all that were made in this store before, by whichever process, as long as the
+/// file that says which was the last can be locked and written: `clock`.
 pub(crate) fn next_id(clock: &Path) -> String {
     let fresh = Ulid::from_datetime(now());
     let id = follow(clock, fresh).unwrap_or(fresh);
@@ -62,7 +64,8 @@ fn last(mut file: &File) -> Option<Ulid> {
     Ulid::from_string(std::str::from_utf8(&text).ok()?).ok()
 }
 
-/// The fresh id, or the one behind the last where that is larger. A last one from far ahead is a clock that went wrong.
+/// The fresh id, or the one behind the last where that is larger. A last one from far ahead is a
+/// clock that went wrong.
 fn after(last: Option<Ulid>, fresh: Ulid) -> Ulid {
     let horizon = fresh.timestamp_ms().saturating_add(AHEAD.as_millis() as u64);
     match last {

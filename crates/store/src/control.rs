@@ -22,16 +22,17 @@ impl Control {
         Self::default()
     }
 
-    /// Ends the work when the token is cancelled, within a MiB or some outputs: with an error of the class
-    /// [`Cancelled`](crate::ErrorClass::Cancelled). The outputs done by then are whole.
+    /// Ends the work when the token is cancelled, within a MiB or some outputs: with an error of
+    /// the class [`Cancelled`](crate::ErrorClass::Cancelled). The outputs done by then are whole.
     #[must_use]
     pub fn cancel_with(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
         self
     }
 
-    /// Reports progress about once an output and once a MiB, from the thread that does the work. The items are outputs, and
-    /// the bytes those of payloads, uncompressed. Where others store and delete meanwhile, the totals are those of the start.
+    /// Reports progress about once an output and once a MiB, from the thread that does the work.
+    /// The items are outputs, and the bytes those of payloads, uncompressed. Where others store and
+    /// delete meanwhile, the totals are those of the start.
     #[must_use]
     pub fn on_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));

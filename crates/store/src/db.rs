@@ -1,12 +1,13 @@
-//! An SQLite database that any number of processes share: in WAL mode, every change `BEGIN IMMEDIATE` and under a lock of ours,
-//! so that no process ever meets a busy database.
+//! An SQLite database that any number of processes share: in WAL mode, every change `BEGIN
+//! IMMEDIATE` and under a lock of ours, so that no process ever meets a busy database.
 //!
-//! A database that is missing, was replaced, or is damaged is noticed before each use. One that can be rebuilt is rebuilt, or
-//! replaced by one in memory where the disk has no room for it.
+//! A database that is missing, was replaced, or is damaged is noticed before each use. One that can
+//! be rebuilt is rebuilt, or replaced by one in memory where the disk has no room for it.
 //!
-//! No connection writes its log back when it closes: by then the file of that name could be the log of another database. For
-//! that reason whoever holds the lock truncates the log once it is long ([`Locked`]); otherwise it would grow for ever when each
-//! change is made by a process of its own, as SQLite only restarts a log within one connection.
+//! No connection writes its log back when it closes: by then the file of that name could be the log
+//! of another database. For that reason whoever holds the lock truncates the log once it is long
+//! ([`Locked`]); otherwise it would grow for ever when each change is made by a process of its own,
+//! as SQLite only restarts a log within one connection.
 
 mod lock;
 mod locked;
@@ -38,10 +39,11 @@ pub(crate) trait Contents: Send + Sync {
     const VERSION: i32;
     /// The tables.
     const SCHEMA: &'static str;
-    /// True if it can be rebuilt from other files. Such a database is sealed after each change, and inspected when the seal is
-    /// broken.
+    /// True if it can be rebuilt from other files. Such a database is sealed after each change, and
+    /// inspected when the seal is broken.
     const DISPOSABLE: bool;
-    /// How closely SQLite waits for the disk: `normal` keeps the database whole, `full` the last changes as well.
+    /// How closely SQLite waits for the disk: `normal` keeps the database whole, `full` the last
+    /// changes as well.
     const SYNCHRONOUS: &'static str;
 
     /// Fills new tables.
@@ -50,7 +52,8 @@ pub(crate) trait Contents: Send + Sync {
     /// True if the last changes may be lost, although the seal is whole.
     fn is_stale(connection: &Connection) -> rusqlite::Result<bool>;
 
-    /// Brings the tables in line with the files that they are built from, or fails with [`Fault::Damaged`].
+    /// Brings the tables in line with the files that they are built from, or fails with
+    /// [`Fault::Damaged`].
     fn reconcile(&self, transaction: &Transaction<'_>) -> Done<()>;
 }
 
@@ -138,8 +141,9 @@ impl<C: Contents> Database<C> {
         Ok(Self { files: Files::new(path), lock, patience, contents, writer, reader, bypassed })
     }
 
-    /// Reads, seeing one state of everything. A damaged database is rebuilt first, and one that cannot be used or rebuilt, as on
-    /// a full disk, is replaced by one in memory if it is disposable.
+    /// Reads, seeing one state of everything. A damaged database is rebuilt first, and one that
+    /// cannot be used or rebuilt, as on a full disk, is replaced by one in memory if it is
+    /// disposable.
     pub(crate) fn read<T>(&self, mut work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
         if !self.bypassed.load(Ordering::Relaxed) {
             match self.read_file(&mut work, true) {
@@ -150,7 +154,8 @@ impl<C: Contents> Database<C> {
         self.read_in_memory(&mut work)
     }
 
-    /// Reads the file as it is: neither the seal is checked nor damage repaired. Damage is an error of kind `Corrupt`.
+    /// Reads the file as it is: neither the seal is checked nor damage repaired. Damage is an error
+    /// of kind `Corrupt`.
     pub(crate) fn read_unrepaired<T>(&self, mut work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
         self.read_file(&mut work, false)
     }
@@ -174,7 +179,8 @@ impl<C: Contents> Database<C> {
                 self.await_seal(open)?;
             }
             let done = open.connection.transaction().map_err(Fault::from).and_then(|open| work(&open));
-            // The log is opened by its name when the transaction reads first, and must be that of this file.
+            // The log is opened by its name when the transaction reads first, and must be that of
+            // this file.
             if !self.is_current(open) {
                 continue;
             }
@@ -183,7 +189,8 @@ impl<C: Contents> Database<C> {
                 Err(fault) => match fault.damage() {
                     Some(what) if !repair => return Err(self.corrupt(&what)),
                     Some(_) => {
-                        // Kept open until there is another, so that the two cannot have the same number.
+                        // Kept open until there is another, so that the two cannot have the same
+                        // number.
                         self.lock()?.replace(open.file)?;
                         *reader = None;
                     }
@@ -235,8 +242,9 @@ impl<C: Contents> Database<C> {
         self.lock.has_note(&self.files.seal())
     }
 
-    /// Waits for the seal. Where no process holds the lock the seal is broken, and the contents are inspected. A process that
-    /// holds it has checked the seal itself; when it is busy for long, what it has not committed is not seen anyway.
+    /// Waits for the seal. Where no process holds the lock the seal is broken, and the contents are
+    /// inspected. A process that holds it has checked the seal itself; when it is busy for long,
+    /// what it has not committed is not seen anyway.
     fn await_seal(&self, open: &mut Open) -> Result<()> {
         if !C::DISPOSABLE {
             return Ok(());
@@ -305,11 +313,13 @@ impl<C: Contents> Database<C> {
     fn make(&self) -> Result<Open> {
         self.files.remove()?;
         drop(disk::create(self.files.main())?);
-        // Another process may have removed it. No file has this identity, so that it is replaced at its next use.
+        // Another process may have removed it. No file has this identity, so that it is replaced at
+        // its next use.
         let file = self.files.identity()?.unwrap_or((0, 0));
         self.set_up(file).map_err(|fault| {
             let error = self.failed("make", fault);
-            // Half a database is of no use; where it cannot be removed, it is replaced the next time.
+            // Half a database is of no use; where it cannot be removed, it is replaced the next
+            // time.
             let _ = self.files.remove();
             error
         })
@@ -319,7 +329,8 @@ impl<C: Contents> Database<C> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(self.files.main(), flags)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        // Where the file system cannot do it, another mode is left on, and all works as well with less at a time.
+        // Where the file system cannot do it, another mode is left on, and all works as well with
+        // less at a time.
         connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(C::SCHEMA)?;
@@ -381,7 +392,8 @@ fn is_unavailable(error: &Error) -> bool {
     matches!(error.class(), ErrorClass::Full | ErrorClass::Io)
 }
 
-/// True if an error means that the file is not what we wrote, rather than that the system refused something.
+/// True if an error means that the file is not what we wrote, rather than that the system refused
+/// something.
 fn is_damage(error: &rusqlite::Error) -> bool {
     use ErrorCode as Code;
     match error {

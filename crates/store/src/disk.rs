@@ -1,4 +1,5 @@
-//! Operations on a store's files by their paths. No link is followed at the end of a path, nor at the folder before it.
+//! Operations on a store's files by their paths. No link is followed at the end of a path, nor at
+//! the folder before it.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};

@@ -13,7 +13,8 @@ use trommel_base::text::{shown_name, shown_path};
 trommel_base::error_type! {
     /// An error of a store: what happened, where, and what to do next. One pointer wide.
     ///
-    /// [`kind`](Self::kind) is for programs; [`Display`](fmt::Display) is one safe line of bounded length for people.
+    /// [`kind`](Self::kind) is for programs; [`Display`](fmt::Display) is one safe line of bounded
+    /// length for people.
     pub struct Error(ErrorKind);
 }
 
@@ -670,8 +671,8 @@ impl From<files::Error> for Error {
     }
 }
 
-/// For callers that write a payload through [`io::Write`]: the error is inside, and its kind is kept where the standard
-/// library has one.
+/// For callers that write a payload through [`io::Write`]: the error is inside, and its kind is
+/// kept where the standard library has one.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.class() {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Kind, Stored, Summary};
 
-/// Which outputs to list. Start from the default (the newest 20) and change fields; all that is set must hold.
+/// Which outputs to list. Start from the default (the newest 20) and change fields; all that is set
+/// must hold.
 ///
 /// ```
 /// use trommel_store::{Filter, SortBy};
@@ -159,7 +160,8 @@ pub struct Row {
     pub conversation_id: Option<String>,
     /// The message.
     pub message_id: Option<String>,
-    /// When it was made, in milliseconds since 1970; where the metadata is damaged, by its id or the file's time.
+    /// When it was made, in milliseconds since 1970; where the metadata is damaged, by its id or
+    /// the file's time.
     pub created_at: i64,
     /// Whether the tool succeeded; `false` where the metadata is damaged.
     pub success: bool,
@@ -177,7 +179,8 @@ pub struct Row {
     /// Whether it is never evicted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Whether its metadata is damaged, of a later version, or without a payload. Such a row passes filters of time alone.
+    /// Whether its metadata is damaged, of a later version, or without a payload. Such a row passes
+    /// filters of time alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub corrupted: bool,
 }

@@ -44,8 +44,9 @@ impl Store {
         Err(self.not_found(id_or_prefix))
     }
 
-    /// The id of an output as [`resolve`](Self::resolve) finds it, but from the names of the files alone: an index that misses
-    /// one of two outputs must not decide which of them is deleted. It reads up to 256 folders for a prefix.
+    /// The id of an output as [`resolve`](Self::resolve) finds it, but from the names of the files
+    /// alone: an index that misses one of two outputs must not decide which of them is deleted. It
+    /// reads up to 256 folders for a prefix.
     pub fn resolve_in_files(&self, id_or_prefix: &str) -> Result<String> {
         id::check(id_or_prefix)?;
         if self.exists(id_or_prefix)? {
@@ -96,7 +97,8 @@ impl Store {
     }
 
     pub(crate) fn not_found(&self, id: &str) -> Error {
-        // Where the index cannot be read, none is suggested: the error is that the output is missing.
+        // Where the index cannot be read, none is suggested: the error is that the output is
+        // missing.
         let known =
             self.index().read(|transaction| neighbours(transaction, id)).unwrap_or_else(|_| Vec::new());
         let near = nearest(id, known.iter().map(String::as_str), NEAR);

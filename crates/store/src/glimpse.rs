@@ -31,7 +31,8 @@ impl Glimpse {
         self.bytes
     }
 
-    /// Unicode scalar values; where it is not UTF-8, bytes that are not in the middle of a character.
+    /// Unicode scalar values; where it is not UTF-8, bytes that are not in the middle of a
+    /// character.
     pub(crate) fn characters(&self) -> u64 {
         self.characters
     }

@@ -1,4 +1,5 @@
-//! The history of executions: a log of JSON texts in a database of its own, which no rebuild of the index touches.
+//! The history of executions: a log of JSON texts in a database of its own, which no rebuild of the
+//! index touches.
 
 use rusqlite::{Connection, Transaction, params};
 use serde::de::IgnoredAny;
@@ -11,8 +12,8 @@ use crate::options::{HistoryLimits, StoreOptions};
 
 /// What was executed, the newest so many entries. Each is one JSON text that is kept as it is.
 ///
-/// It lies in `history.sqlite`, journaled, so that an entry is there whole or not at all. A file that is damaged is put aside as
-/// `history.sqlite.damaged`, and a new one begun.
+/// It lies in `history.sqlite`, journaled, so that an entry is there whole or not at all. A file
+/// that is damaged is put aside as `history.sqlite.damaged`, and a new one begun.
 pub struct Executions {
     database: Database<Log>,
     limits: HistoryLimits,

@@ -38,7 +38,8 @@ impl Store {
         files::write(&mut file, &path, &meta::pin(&bytes, pinned)?)?;
         files::sync(&file, &path)?;
         drop(file);
-        // From here on it is done, and whatever goes wrong is put in order when the store is opened next.
+        // From here on it is done, and whatever goes wrong is put in order when the store is opened
+        // next.
         held.publish(&path, &self.layout().meta(&id))?;
         let listed = self.sync_names(&id).and_then(|()| self.sync(std::slice::from_ref(&id)));
         listed.inspect_err(|_| held.leave())?;
@@ -51,13 +52,14 @@ impl Store {
         Ok(files::sync_folder(&self.layout().folder(id))?)
     }
 
-    /// Deletes an output, damaged or not, even while it is read, and returns its id. One that is pinned is refused.
+    /// Deletes an output, damaged or not, even while it is read, and returns its id. One that is
+    /// pinned is refused.
     ///
     /// It needs no free space on the disk.
     pub fn delete(&self, id_or_prefix: &str) -> Result<String> {
         let id = self.resolve_in_files(id_or_prefix)?;
-        // The lock of the index comes second, as a process that has the marker may wait for it. Only on a full disk it is needed
-        // for the marker.
+        // The lock of the index comes second, as a process that has the marker may wait for it.
+        // Only on a full disk it is needed for the marker.
         let mut locked = None;
         let mut held = match Held::take(self.layout(), &id) {
             Err(error) if error.class() == ErrorClass::Full => {
@@ -81,16 +83,18 @@ impl Store {
         Ok(id)
     }
 
-    /// Evicts the oldest outputs until the rest is within the limits, and removes files that belong to no output and are older
-    /// than an hour. Outputs that are pinned, damaged (they may be pinned), or being read stay.
+    /// Evicts the oldest outputs until the rest is within the limits, and removes files that belong
+    /// to no output and are older than an hour. Outputs that are pinned, damaged (they may be
+    /// pinned), or being read stay.
     ///
-    /// Which outputs go is decided by their descriptions: before a limit to the number or to the bytes evicts anything, the index
-    /// is compared with them. It needs no free space on the disk.
+    /// Which outputs go is decided by their descriptions: before a limit to the number or to the
+    /// bytes evicts anything, the index is compared with them. It needs no free space on the disk.
     pub fn gc(&self, options: &GcOptions) -> Result<Swept> {
         self.gc_with(options, &Control::new())
     }
 
-    /// The same with a [`Control`], which can cancel it between two evictions, and reports outputs to be evicted.
+    /// The same with a [`Control`], which can cancel it between two evictions, and reports outputs
+    /// to be evicted.
     pub fn gc_with(&self, options: &GcOptions, control: &Control) -> Result<Swept> {
         let limits = options.limits.as_ref().unwrap_or(&self.options().limits);
         let litter = self.litter()?;
@@ -117,7 +121,8 @@ impl Store {
         Ok(swept)
     }
 
-    /// Makes room for a new output that is in the index already. An error, and nothing evicted, where that cannot be.
+    /// Makes room for a new output that is in the index already. An error, and nothing evicted,
+    /// where that cannot be.
     pub(crate) fn make_room(
         &self,
         locked: &mut Locked<'_, Outputs>,
@@ -128,17 +133,17 @@ impl Store {
         if let Some(reason) = plan.missed {
             return Err(no_room(&plan, limits, reason));
         }
-        // One that a process has begun to read, or that cannot be removed, goes next time: the new one is stored, and that is
-        // what was asked for.
+        // One that a process has begun to read, or that cannot be removed, goes next time: the new
+        // one is stored, and that is what was asked for.
         let _ = self.evict(locked, plan.victims, &mut Vec::new(), &Control::new());
         Ok(())
     }
 
     /// Chooses what is to go: the oldest first.
     ///
-    /// Age is a matter of one output, which is checked again before it goes. Number and bytes are a matter of all: when the
-    /// index says that there are too many, it is first compared with all descriptions, once in this process. Later changes by
-    /// others show in its seal.
+    /// Age is a matter of one output, which is checked again before it goes. Number and bytes are a
+    /// matter of all: when the index says that there are too many, it is first compared with all
+    /// descriptions, once in this process. Later changes by others show in its seal.
     fn plan(&self, locked: &mut Locked<'_, Outputs>, limits: &Limits, new: Option<&str>) -> Result<Plan> {
         let plan = locked.survey(false, |transaction| self.plan_within(transaction, limits, new))?;
         let needs_all =
@@ -185,7 +190,8 @@ impl Store {
         }
     }
 
-    /// The payload of an output, locked so that nobody can begin to read it; nothing when somebody does read it.
+    /// The payload of an output, locked so that nobody can begin to read it; nothing when somebody
+    /// does read it.
     fn claim(&self, id: &str) -> Option<Vec<File>> {
         let mut claimed = Vec::new();
         for packed in [false, true] {
@@ -222,7 +228,8 @@ impl Store {
                 progress.items += 1;
                 Ok(())
             });
-            // Several in one go, and after their files: on a disk that is full there is room for it then.
+            // Several in one go, and after their files: on a disk that is full there is room for it
+            // then.
             let listed = rows::sync_or_discard(locked, self.layout(), taken.iter().map(Held::id));
             let done = removed.and(listed);
             for held in &mut taken {
@@ -233,8 +240,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the files of an output; false if a process reads or changes it, or if its description is not the one that it was
-    /// chosen by.
+    /// Removes the files of an output; false if a process reads or changes it, or if its
+    /// description is not the one that it was chosen by.
     fn take_away(
         &self,
         locked: &mut Locked<'_, Outputs>,
@@ -247,7 +254,8 @@ impl Store {
             Err(error) => return Err(error),
         };
         let Some(_claimed) = self.claim(&victim.id) else { return Ok(false) };
-        // It may have been pinned, replaced, or deleted a moment ago, and one that is damaged may be pinned.
+        // It may have been pinned, replaced, or deleted a moment ago, and one that is damaged may
+        // be pinned.
         let is_chosen = match self.read_meta(&victim.id) {
             Err(error) if !matches!(error.class(), ErrorClass::Corrupt | ErrorClass::Version) => {
                 return Err(error);
@@ -318,8 +326,8 @@ struct Candidate {
     kept: bool,
 }
 
-/// The oldest outputs after a position in that order. An index that does not have them in their order is damaged: a search from
-/// the last one on would not come to an end.
+/// The oldest outputs after a position in that order. An index that does not have them in their
+/// order is damaged: a search from the last one on would not come to an end.
 fn oldest_after(transaction: &Transaction<'_>, after: &(i64, String)) -> Done<Vec<Candidate>> {
     let mut statement = transaction.prepare_cached(
         "SELECT id, created_at, disk, kept FROM output WHERE (created_at, id) > (?1, ?2)

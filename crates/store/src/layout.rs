@@ -8,7 +8,8 @@
 //! history.sqlite              executions           history.lock
 //! ```
 //!
-//! The folder of an id is the first byte of its BLAKE3 hash, as ids that are made one after the other begin alike.
+//! The folder of an id is the first byte of its BLAKE3 hash, as ids that are made one after the
+//! other begin alike.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,8 @@ impl Layout {
         let is_new = files::make_folder(root)?;
         let root = root.canonicalize().map_err(|cause| Error::file(files::Op::Open, root, cause))?;
         if let (true, Some(parent)) = (is_new, root.parent()) {
-            // Not ours, and perhaps not to be opened; then the system saves its name when it sees fit.
+            // Not ours, and perhaps not to be opened; then the system saves its name when it sees
+            // fit.
             let _ = files::sync_folder(parent);
         }
         check_ours(&root)?;

@@ -1,7 +1,8 @@
 //! `meta.json`: the description of an output, sealed so that damage shows.
 //!
-//! It is one JSON object on one line. Its last member, `seal`, is the BLAKE3 hash (32 hex digits) of the same object without
-//! it. A file whose `version` is higher than ours is left alone: what it means is for whoever wrote it.
+//! It is one JSON object on one line. Its last member, `seal`, is the BLAKE3 hash (32 hex digits)
+//! of the same object without it. A file whose `version` is higher than ours is left alone: what it
+//! means is for whoever wrote it.
 
 use std::path::Path;
 
@@ -11,7 +12,8 @@ use serde_json::{Map, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{META_VERSION, Stored};
 
-/// Bytes of the file at most; the arguments of a call, which are the longest part, are cut far below.
+/// Bytes of the file at most; the arguments of a call, which are the longest part, are cut far
+/// below.
 pub(crate) const LONGEST: u64 = 1 << 20;
 
 const BEFORE: &[u8] = b",\"seal\":\"";

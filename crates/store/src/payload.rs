@@ -16,11 +16,13 @@ use crate::output::Stored;
 use crate::store::Store;
 
 impl Store {
-    /// The payload as a document whose framing is set, which can be queried any number of times. An error of the kind
-    /// [`NotJson`](ErrorKind::NotJson) for text. While it is open, the output is not evicted.
+    /// The payload as a document whose framing is set, which can be queried any number of times. An
+    /// error of the kind [`NotJson`](ErrorKind::NotJson) for text. While it is open, the output is
+    /// not evicted.
     ///
-    /// A plain payload is read through a window, or mapped if [`StoreOptions::mapping`](crate::StoreOptions::mapping) allows it;
-    /// a packed one is unpacked while it is read.
+    /// A plain payload is read through a window, or mapped if
+    /// [`StoreOptions::mapping`](crate::StoreOptions::mapping) allows it; a packed one is unpacked
+    /// while it is read.
     pub fn document(&self, stored: &Stored) -> Result<Document> {
         let Some(records) = stored.framing else {
             return Err(not_json(stored));
@@ -33,7 +35,8 @@ impl Store {
         Ok(document.framing(records.framing()).ratio_limit(u64::MAX))
     }
 
-    /// The payload as bytes, uncompressed, whatever it is. As long as it lives, the output is not evicted.
+    /// The payload as bytes, uncompressed, whatever it is. As long as it lives, the output is not
+    /// evicted.
     pub fn payload(&self, stored: &Stored) -> Result<Payload> {
         let (file, path) = self.open_payload(stored)?;
         Payload::open(file, stored, &path)
@@ -185,8 +188,8 @@ impl Seek for Payload {
     }
 }
 
-/// A packed file as the decoder reads it. The decoder waits for more at the end of a file that is cut short, so that the end is
-/// an error here.
+/// A packed file as the decoder reads it. The decoder waits for more at the end of a file that is
+/// cut short, so that the end is an error here.
 struct Packed(File);
 
 impl Read for Packed {

@@ -1,10 +1,11 @@
-//! Changing an output: its marker is held meanwhile, so that nobody else changes it, and so that it shows when whoever did
-//! came to no end.
+//! Changing an output: its marker is held meanwhile, so that nobody else changes it, and so that it
+//! shows when whoever did came to no end.
 //!
-//! A marker is a file `pending/<id>` that is locked. What is being written lies beside it, as `pending/<id>.payload` and so
-//! on, and is gone, or has another name, when the marker goes. Where a process was ended in between, the lock is free and the
-//! files are still there: the index is then brought in line with what the output's own files are, and what is left is swept
-//! out when it is an hour old.
+//! A marker is a file `pending/<id>` that is locked. What is being written lies beside it, as
+//! `pending/<id>.payload` and so on, and is gone, or has another name, when the marker goes. Where
+//! a process was ended in between, the lock is free and the files are still there: the index is
+//! then brought in line with what the output's own files are, and what is left is swept out when it
+//! is an hour old.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -44,7 +45,8 @@ impl Held {
     /// Takes an output, which may or may not exist. An error when somebody else has it.
     pub(crate) fn take(layout: &Layout, id: &str) -> Result<Self> {
         let path = layout.marker(id);
-        // A marker that existed was left by a process that was ended, perhaps between the files and the index.
+        // A marker that existed was left by a process that was ended, perhaps between the files and
+        // the index.
         let Some((marker, unsettled)) = hold(&path)? else {
             return Err(ErrorKind::Held { id: id.to_owned(), path }.into());
         };
@@ -52,9 +54,10 @@ impl Held {
         Ok(Self { layout: layout.clone(), id: id.into(), marker, temporaries: Vec::new(), unsettled })
     }
 
-    /// Takes an output that is to be removed. On a disk without room even for the marker, the index is removed first, and when
-    /// that does not help the output is taken without one: the lock of the index keeps other removals away, nothing can be
-    /// written, and there is no index that has to be brought in line.
+    /// Takes an output that is to be removed. On a disk without room even for the marker, the index
+    /// is removed first, and when that does not help the output is taken without one: the lock of
+    /// the index keeps other removals away, nothing can be written, and there is no index that has
+    /// to be brought in line.
     pub(crate) fn take_to_remove(
         layout: &Layout,
         locked: &mut Locked<'_, Outputs>,
@@ -106,7 +109,8 @@ impl Held {
         Ok(())
     }
 
-    /// Leaves the marker when this is dropped: the output's files may be of two states, and are to be looked at again.
+    /// Leaves the marker when this is dropped: the output's files may be of two states, and are to
+    /// be looked at again.
     pub(crate) fn leave(&mut self) {
         self.unsettled = true;
     }
@@ -133,7 +137,8 @@ impl Drop for Held {
     }
 }
 
-/// Makes or opens a marker and locks it, and whether it was there already; nothing when somebody else has it.
+/// Makes or opens a marker and locks it, and whether it was there already; nothing when somebody
+/// else has it.
 fn hold(path: &Path) -> files::Result<Option<(File, bool)>> {
     loop {
         let (marker, was_there) = match disk::create(path) {
@@ -216,7 +221,8 @@ impl Store {
     }
 }
 
-/// Brings the index in line with one output that no process holds, and removes what is left of it when it is published or old.
+/// Brings the index in line with one output that no process holds, and removes what is left of it
+/// when it is published or old.
 pub(crate) fn settle(layout: &Layout, locked: &mut Locked<'_, Outputs>, left: &Left) -> Result<bool> {
     let path = layout.marker(&left.id);
     if is_held(layout, &left.id) {

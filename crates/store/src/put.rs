@@ -25,9 +25,10 @@ const TRIES: u32 = 3;
 
 /// A new output that is being written.
 ///
-/// It takes the bytes of the payload by [`Write`], checks and measures them as they pass, and holds some hundred KiB of them at
-/// a time. [`finish`](Self::finish) seals it; dropped before, it leaves nothing. When a write fails, what was written is
-/// removed at once; the [`io::Error`] then has an [`Error`] inside.
+/// It takes the bytes of the payload by [`Write`], checks and measures them as they pass, and holds
+/// some hundred KiB of them at a time. [`finish`](Self::finish) seals it; dropped before, it leaves
+/// nothing. When a write fails, what was written is removed at once; the [`io::Error`] then has an
+/// [`Error`] inside.
 pub struct Put<'a> {
     store: &'a Store,
     id: String,
@@ -200,7 +201,8 @@ impl<'a> Put<'a> {
         self.check = Check::default();
     }
 
-    /// Seals the output. When this returns it is on the disk and in the list; after an error there is nothing of it.
+    /// Seals the output. When this returns it is on the disk and in the list; after an error there
+    /// is nothing of it.
     pub fn finish(mut self) -> Result<Stored> {
         self.write_chunk()?;
         let store = self.store;
@@ -282,8 +284,8 @@ impl Store {
             .and_then(|()| Ok(files::sync_folder(&folder)?))
             .and_then(|()| self.enlist(stored));
         published.inspect(|()| held.settle()).inspect_err(|error| {
-            // A rebuild in between may have found the files. Where the index cannot be locked or changed, the next process that
-            // opens the store brings it in line.
+            // A rebuild in between may have found the files. Where the index cannot be locked or
+            // changed, the next process that opens the store brings it in line.
             let is_undone = self.withdraw(&stored.id).is_ok()
                 && error.class() != ErrorClass::Busy
                 && self.sync(std::slice::from_ref(&stored.id)).is_ok();

@@ -1,4 +1,5 @@
-//! The index: one row for each output, made from its files alone, so that it can always be made again.
+//! The index: one row for each output, made from its files alone, so that it can always be made
+//! again.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -86,8 +87,9 @@ pub(crate) fn current_stamp(layout: &Layout, id: &str) -> Option<String> {
 /// A stamp that no file has: what was found is to be looked at again each time.
 pub(crate) const UNSETTLED: &str = "";
 
-/// Reads the files of an output. Whatever is wrong with them makes a damaged entry; only where there is no `meta.json` there
-/// is no output. What the system refused may be had another time, as may a payload that is missing.
+/// Reads the files of an output. Whatever is wrong with them makes a damaged entry; only where
+/// there is no `meta.json` there is no output. What the system refused may be had another time, as
+/// may a payload that is missing.
 pub(crate) fn look(layout: &Layout, id: &str) -> Option<Entry> {
     let path = layout.meta(id);
     match disk::read(&path, meta::LONGEST) {
@@ -135,8 +137,8 @@ fn damaged(layout: &Layout, id: &str, stamp: String) -> Entry {
     Entry { row, disk_bytes: bytes, stamp }
 }
 
-/// The ids of all outputs, folder by folder, in the order of their names. Each is returned once: a description in a folder that
-/// is not its own does not count.
+/// The ids of all outputs, folder by folder, in the order of their names. Each is returned once: a
+/// description in a folder that is not its own does not count.
 pub(crate) fn ids(layout: &Layout) -> Result<impl Iterator<Item = Result<String>> + '_> {
     let ids_in = |folder: &Path, names: Vec<String>| {
         let outputs = names.into_iter().filter_map(|name| match Part::of(&name) {
@@ -155,7 +157,8 @@ pub(crate) fn ids(layout: &Layout) -> Result<impl Iterator<Item = Result<String>
     }))
 }
 
-/// Brings the row of one output in line with its files. Where it is, nothing is written, which a full disk has room for.
+/// Brings the row of one output in line with its files. Where it is, nothing is written, which a
+/// full disk has room for.
 pub(crate) fn sync(transaction: &Transaction<'_>, layout: &Layout, id: &str) -> Done<()> {
     let found = look(layout, id);
     if indexed(transaction, id)? == found {
@@ -167,8 +170,8 @@ pub(crate) fn sync(transaction: &Transaction<'_>, layout: &Layout, id: &str) -> 
     }
 }
 
-/// The same for several outputs. Where the disk has no room for the change, the index is removed: it is rebuilt when it is read
-/// next, and until then takes no space.
+/// The same for several outputs. Where the disk has no room for the change, the index is removed:
+/// it is rebuilt when it is read next, and until then takes no space.
 pub(crate) fn sync_or_discard<'a>(
     locked: &mut Locked<'_, Outputs>,
     layout: &Layout,
@@ -260,8 +263,8 @@ fn boot() -> String {
         .map_or_else(|_| String::new(), |(bytes, _)| String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// True if the system was restarted since the index was last compared with the files. The last changes may then be lost, as no
-/// change waits for the disk.
+/// True if the system was restarted since the index was last compared with the files. The last
+/// changes may then be lost, as no change waits for the disk.
 fn is_after_boot(connection: &Connection) -> rusqlite::Result<bool> {
     let mut statement = connection.prepare_cached("SELECT value FROM fact WHERE name = 'boot'")?;
     let noted: Option<String> = statement.query_row([], |row| row.get(0)).optional()?;
@@ -300,8 +303,8 @@ pub(crate) fn fill_again(
     Ok((outputs, corrupted))
 }
 
-/// Some ids of the index that follow one, in strictly rising order: a damaged index fails here, as a search from the last id on
-/// would not come to an end.
+/// Some ids of the index that follow one, in strictly rising order: a damaged index fails here, as
+/// a search from the last id on would not come to an end.
 pub(crate) fn indexed_after(transaction: &Transaction<'_>, id: &str) -> Done<Vec<String>> {
     let mut statement =
         transaction.prepare_cached("SELECT id FROM output WHERE id > ?1 ORDER BY id LIMIT 1000")?;

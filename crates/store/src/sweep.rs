@@ -30,7 +30,8 @@ pub(crate) struct Litter {
 }
 
 impl Store {
-    /// Looks through all names, which takes its time: nobody is to wait for it. What is found is looked at again before it goes.
+    /// Looks through all names, which takes its time: nobody is to wait for it. What is found is
+    /// looked at again before it goes.
     pub(crate) fn litter(&self) -> Result<Litter> {
         let (mut orphans, mut left) = (self.orphans()?, pending::left(self.layout())?);
         orphans.retain(|found| pending::is_old(&found.path));
@@ -114,7 +115,8 @@ impl Store {
         Ok(orphans)
     }
 
-    /// Whether a payload is not the one that a description speaks of. Where that cannot be read it may be.
+    /// Whether a payload is not the one that a description speaks of. Where that cannot be read it
+    /// may be.
     fn is_orphan(&self, id: &str, path: &Path) -> bool {
         match self.read_meta(id) {
             Ok(None) => true,

@@ -47,7 +47,8 @@ impl Report<'_> {
         (self.told)(&Damage { id, path, kind, message: message.into() });
     }
 
-    /// Reports progress, with the bytes of the current output that were read, and fails when the work was cancelled.
+    /// Reports progress, with the bytes of the current output that were read, and fails when the
+    /// work was cancelled.
     fn pass(&self, bytes: u64) -> Result<()> {
         let progress = Progress::new(self.verified.bytes + bytes, Some(self.of.bytes));
         self.control.pass(progress.with_items(self.verified.outputs, Some(self.of.outputs)))
@@ -72,10 +73,12 @@ enum Index {
 }
 
 impl Store {
-    /// Reads every output and compares it with what was stored: descriptions, payloads to the last byte, and the index. Each
-    /// damage is reported as it is found. Other processes may keep using the store.
+    /// Reads every output and compares it with what was stored: descriptions, payloads to the last
+    /// byte, and the index. Each damage is reported as it is found. Other processes may keep using
+    /// the store.
     ///
-    /// Files that a killed writer has left are reported as [`DamageKind::Stray`], and are no damage.
+    /// Files that a killed writer has left are reported as [`DamageKind::Stray`], and are no
+    /// damage.
     pub fn verify(&self, told: &mut dyn FnMut(&Damage)) -> Result<Verified> {
         self.verify_with(&Control::new(), told)
     }

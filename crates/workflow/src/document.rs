@@ -1,8 +1,9 @@
 //! Documents: frontmatter, and a step under each heading `## NAME`.
 //!
-//! One form for workflows and for context documents. Frontmatter stands between `---` lines at the top, flat `key: value`, and is no
-//! YAML beyond that; keys that are not known are left to whoever knows them. What stands under a heading with the word "instructions" is put before the text
-//! of every step. Headings in code, quotes and lists are none.
+//! One form for workflows and for context documents. Frontmatter stands between `---` lines at the
+//! top, flat `key: value`, and is no YAML beyond that; keys that are not known are left to whoever
+//! knows them. What stands under a heading with the word "instructions" is put before the text of
+//! every step. Headings in code, quotes and lists are none.
 
 use std::ops::Range;
 
@@ -23,7 +24,8 @@ pub const DOCUMENT_BYTES: usize = 16 << 20;
 pub struct Document {
     /// What stands in the frontmatter.
     pub properties: Map<String, Value>,
-    /// The name under which `{pending}` remembers the files that the document has processed; empty unless it is set.
+    /// The name under which `{pending}` remembers the files that the document has processed; empty
+    /// unless it is set.
     pub name: String,
     /// Lines that look like directives but are read as text, with their positions; at most 20.
     pub warnings: Vec<DirectiveError>,
@@ -52,7 +54,8 @@ pub struct Step {
 }
 
 impl Document {
-    /// Reads a document. An error points at the place of the first thing that is wrong; nothing has been run by then.
+    /// Reads a document. An error points at the place of the first thing that is wrong; nothing has
+    /// been run by then.
     pub fn parse(text: &str) -> Result<Self, DirectiveError> {
         let wrong = |span: Range<usize>, message: String| Err(DirectiveError::new(text, span, message));
         if text.len() > DOCUMENT_BYTES {
@@ -99,8 +102,9 @@ impl Document {
         Ok(document)
     }
 
-    /// Sets the name under which `{pending}` remembers the files that the document has processed. Documents with the same name
-    /// share that memory: use something unique, such as the canonical path.
+    /// Sets the name under which `{pending}` remembers the files that the document has processed.
+    /// Documents with the same name share that memory: use something unique, such as the canonical
+    /// path.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -198,8 +202,8 @@ fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError
     Ok((properties, rest))
 }
 
-/// The key and the value of a line of frontmatter; nothing for one that continues a value: an indented line, or an item of a list.
-/// A key may be quoted.
+/// The key and the value of a line of frontmatter; nothing for one that continues a value: an
+/// indented line, or an item of a list. A key may be quoted.
 pub(crate) fn member(line: &str) -> Option<(&str, &str)> {
     if line.starts_with([' ', '\t', '-']) {
         return None;
@@ -212,7 +216,8 @@ pub(crate) fn member(line: &str) -> Option<(&str, &str)> {
     quoted.or_else(|| line.split_once(':').map(|(key, value)| (key.trim(), value.trim())))
 }
 
-/// The value after a key on its line. A value may hold colons, as `cron: 0 8 * * *` does, which YAML would not have.
+/// The value after a key on its line. A value may hold colons, as `cron: 0 8 * * *` does, which
+/// YAML would not have.
 fn property(text: &str) -> Value {
     let bare = unquoted(text);
     if bare.len() < text.len() {

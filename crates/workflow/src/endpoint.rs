@@ -24,7 +24,8 @@ const TIMEOUT: Duration = Duration::from_mins(10);
 /// The interval at which a waiting caller checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The longest pause before a request is repeated. An endpoint that asks for a longer one gets no further request.
+/// The longest pause before a request is repeated. An endpoint that asks for a longer one gets no
+/// further request.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// Bytes of an answer at most.
@@ -35,11 +36,13 @@ const SAID: usize = 500;
 
 /// A model behind an endpoint that speaks as `OpenAI`'s does.
 ///
-/// Redirects are not followed, so that the key goes to the given address only. A request whose flag is raised fails at once; the
-/// exchange that it began ends by itself, at the latest when its time is up.
+/// Redirects are not followed, so that the key goes to the given address only. A request whose flag
+/// is raised fails at once; the exchange that it began ends by itself, at the latest when its time
+/// is up.
 ///
-/// A request that the endpoint is too busy for (status 429 or 503) is repeated up to four times, after 1, 2, 4 and 8 seconds, or
-/// after as long as its `Retry-After` says, up to a minute. An answer that was refused, filtered, cut off, or is empty is a failure.
+/// A request that the endpoint is too busy for (status 429 or 503) is repeated up to four times,
+/// after 1, 2, 4 and 8 seconds, or after as long as its `Retry-After` says, up to a minute. An
+/// answer that was refused, filtered, cut off, or is empty is a failure.
 #[derive(Clone)]
 pub struct Endpoint {
     agent: ureq::Agent,
@@ -96,8 +99,8 @@ impl Endpoint {
         self
     }
 
-    /// Sets how often a request is repeated that the endpoint is too busy for, and the first pause; each further pause is twice as
-    /// long.
+    /// Sets how often a request is repeated that the endpoint is too busy for, and the first pause;
+    /// each further pause is twice as long.
     #[must_use]
     pub fn retries(mut self, times: u32, pause: Duration) -> Self {
         (self.retries, self.pause) = (times, pause);

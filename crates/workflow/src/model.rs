@@ -1,4 +1,5 @@
-//! The interfaces that a host implements: models, which answer prompts and may call tools, and fetchers of inputs.
+//! The interfaces that a host implements: models, which answer prompts and may call tools, and
+//! fetchers of inputs.
 
 use std::io::Write;
 
@@ -7,8 +8,8 @@ use trommel_tool::{CancelFlag, Failure, Metadata};
 
 /// Something that answers prompts. It is called from any thread, several times at once.
 pub trait Model: Send + Sync {
-    /// An error if it could never answer a step that asks for this model, or for the default one. It is called for all steps before
-    /// the first one runs, and sends nothing.
+    /// An error if it could never answer a step that asks for this model, or for the default one.
+    /// It is called for all steps before the first one runs, and sends nothing.
     fn check(&self, model: Option<&str>) -> Result<(), Failure> {
         let _ = model;
         Ok(())
@@ -16,7 +17,8 @@ pub trait Model: Send + Sync {
 
     /// Answers what was said so far: with a text, or by asking for tools.
     ///
-    /// It should stop when the request's flag is raised. A failure says what went wrong and what to do, without secrets.
+    /// It should stop when the request's flag is raised. A failure says what went wrong and what to
+    /// do, without secrets.
     fn answer(&self, request: &Request<'_>) -> Result<Reply, Failure>;
 }
 
@@ -98,13 +100,15 @@ pub struct ToolCall {
 
 /// Fetches what an address leads to, or answers a query. It is called from any thread.
 pub trait Fetch: Send + Sync {
-    /// An error if this source could never be fetched. It is called for all steps before the first one runs, and fetches nothing.
+    /// An error if this source could never be fetched. It is called for all steps before the first
+    /// one runs, and fetches nothing.
     fn check(&self, source: &str) -> Result<(), Failure> {
         let _ = source;
         Ok(())
     }
 
-    /// Writes it, piece by piece, as it comes. A failure says what went wrong and what to do, without secrets.
+    /// Writes it, piece by piece, as it comes. A failure says what went wrong and what to do,
+    /// without secrets.
     fn fetch(&self, source: &str, to: &mut dyn Write) -> Result<(), Failure>;
 }
 

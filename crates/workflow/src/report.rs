@@ -18,7 +18,8 @@ pub enum Progress<'a> {
     Step(&'a Step),
     /// An input is missing, or not all of it was read.
     Warning(&'a DirectiveError),
-    /// A content was routed, or a result stored. Of an input whose files have a destination each, one manifest sums them up.
+    /// A content was routed, or a result stored. Of an input whose files have a destination each,
+    /// one manifest sums them up.
     Manifest(&'a Manifest),
     /// The model is asked, and answers or calls tools next.
     Asking,
@@ -56,7 +57,8 @@ pub struct StepReport {
     pub answer: Option<String>,
 }
 
-/// Why a run ended early: the error, its step, and its place in the document; and what was done by then.
+/// Why a run ended early: the error, its step, and its place in the document; and what was done by
+/// then.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RunError {
@@ -70,7 +72,8 @@ pub struct RunError {
     pub(crate) kind: Cause,
     /// The steps before, which are done.
     pub done: Box<Report>,
-    /// What the step itself had done; nothing where the error was found before the first step began.
+    /// What the step itself had done; nothing where the error was found before the first step
+    /// began.
     pub partial: Option<Box<StepReport>>,
 }
 

@@ -12,7 +12,8 @@ use crate::model::{Fetch, Model};
 use crate::report::{Progress, Report, RunError, StepReport};
 use crate::steps::{self, Plan, Setup, Work};
 
-/// Rounds of tool calls that a model may make before it answers, unless set otherwise. After the last one it is asked once more.
+/// Rounds of tool calls that a model may make before it answers, unless set otherwise. After the
+/// last one it is asked once more.
 pub const ROUNDS: usize = 50;
 
 /// Runs documents.
@@ -20,7 +21,8 @@ pub const ROUNDS: usize = 50;
 pub struct Runner(Setup);
 
 impl Runner {
-    /// Runs the tools of an executor, and routes to these places. Whatever delivery the executor has is left aside.
+    /// Runs the tools of an executor, and routes to these places. Whatever delivery the executor
+    /// has is left aside.
     pub fn new(executor: Executor, destinations: Destinations) -> Self {
         Self(Setup {
             executor,
@@ -78,15 +80,17 @@ impl Runner {
         self
     }
 
-    /// Lets `@tools all` include tools that need approval, and operations that change the logs of agents' sessions. A step that names
-    /// such a tool has it anyway; the executor decides about its calls.
+    /// Lets `@tools all` include tools that need approval, and operations that change the logs of
+    /// agents' sessions. A step that names such a tool has it anyway; the executor decides about
+    /// its calls.
     #[must_use]
     pub fn approve(mut self, approve: bool) -> Self {
         self.0.approves = approve;
         self
     }
 
-    /// Sets what an error advises where a step needs a model and none is set, such as `set MODEL_URL`.
+    /// Sets what an error advises where a step needs a model and none is set, such as `set
+    /// MODEL_URL`.
     #[must_use]
     pub fn model_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.model_hint = Some(hint.into());
@@ -102,7 +106,8 @@ impl Runner {
 
     /// Runs a document, and reports what happens meanwhile, on this thread.
     ///
-    /// All steps are checked before the first one runs. Contents stream to their places; what goes into a prompt is held, up to [`PROMPT_CHARS`](crate::PROMPT_CHARS).
+    /// All steps are checked before the first one runs. Contents stream to their places; what goes
+    /// into a prompt is held, up to [`PROMPT_CHARS`](crate::PROMPT_CHARS).
     pub fn run(&self, document: &Document, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Report, RunError> {
         steps::check(&self.0, document)?;
         let mut report = Report::default();
@@ -120,7 +125,8 @@ impl Runner {
         Ok(report)
     }
 
-    /// Says what a run would do, and does none of it: what would be read, which tools a step would have, where contents would go.
+    /// Says what a run would do, and does none of it: what would be read, which tools a step would
+    /// have, where contents would go.
     pub fn dry_run(&self, document: &Document) -> Result<Plan, RunError> {
         steps::plan(&self.0, document)
     }

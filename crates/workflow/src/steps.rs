@@ -1,9 +1,10 @@
 //! Running a step: inputs, tools, the model, outputs.
 //!
-//! One engine for workflows and for context documents. A step's inputs are read in the order of their lines, and go where they
-//! are routed, or into the prompt; then the model answers, unless it is `none`, and may call the step's tools on the way; then
-//! its answer goes to the step's outputs. An error ends the run, with its place in the document; what can be checked is checked
-//! for all steps before the first one runs.
+//! One engine for workflows and for context documents. A step's inputs are read in the order of
+//! their lines, and go where they are routed, or into the prompt; then the model answers, unless it
+//! is `none`, and may call the step's tools on the way; then its answer goes to the step's outputs.
+//! An error ends the run, with its place in the document; what can be checked is checked for all
+//! steps before the first one runs.
 
 mod checks;
 mod conversation;

@@ -39,7 +39,8 @@ impl Content {
         self.length == 0
     }
 
-    /// Reads from a byte on, as much as there is and as there is room for, but less only at its end.
+    /// Reads from a byte on, as much as there is and as there is room for, but less only at its
+    /// end.
     pub fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.length.saturating_sub(offset)).unwrap_or(usize::MAX);
         let wanted = bytes.len().min(left);

@@ -20,7 +20,8 @@ pub struct BufferInfo {
     pub chars: u64,
     /// How many lines it has; a last one that is not ended counts.
     pub lines: u64,
-    /// The source of what was written to it last: a tool's name, `model`, or `input:` with the kind of input, as `input:file`.
+    /// The source of what was written to it last: a tool's name, `model`, or `input:` with the kind
+    /// of input, as `input:file`.
     pub source: String,
     /// When it was made.
     pub created_at: Timestamp,
@@ -51,7 +52,8 @@ pub(super) fn numbered(name: &str, number: u32) -> String {
     format!("{name}_{number:03}")
 }
 
-/// The source of the buffers that `{pending}` remembers files in, and the prefix of their names. Lists leave these out.
+/// The source of the buffers that `{pending}` remembers files in, and the prefix of their names.
+/// Lists leave these out.
 pub const PENDING: &str = "pending";
 
 impl BufferInfo {

@@ -72,7 +72,8 @@ impl Run {
         count
     }
 
-    /// Writes to a buffer; its name. What is long lies in this folder, or in that for temporary files.
+    /// Writes to a buffer; its name. What is long lies in this folder, or in that for temporary
+    /// files.
     pub(super) fn write(
         &self,
         write: &Write<'_>,

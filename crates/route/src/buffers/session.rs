@@ -6,8 +6,9 @@
 //! <session>/<name's hash>.lock         held by whoever writes to it
 //! ```
 //!
-//! What counts is what the description says. A writer that is ended leaves bytes behind the end, which the next one cuts off, or
-//! a file that no description names, which the next one removes: a buffer is there whole, as it was before or as it is after.
+//! What counts is what the description says. A writer that is ended leaves bytes behind the end,
+//! which the next one cuts off, or a file that no description names, which the next one removes: a
+//! buffer is there whole, as it was before or as it is after.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -203,8 +204,8 @@ impl Session {
         Ok(count)
     }
 
-    /// Removes the files of a buffer, its description first: whenever the process ends, the buffer is there whole or not at all.
-    /// What an ended removal left behind goes, too.
+    /// Removes the files of a buffer, its description first: whenever the process ends, the buffer
+    /// is there whole or not at all. What an ended removal left behind goes, too.
     fn erase(&self, dir: &Dir, names: &Names) -> Result<()> {
         let locked = lock_names(dir, names, &names.0)?;
         disk::remove(dir, &names.meta())?;
@@ -239,7 +240,8 @@ fn lock(dir: &Dir, name: &str) -> Result<File> {
     lock_names(dir, &Names::of(name), name)
 }
 
-/// Locks a buffer. A lock that was removed while this process waited for it guards nothing: the one in its place is taken then.
+/// Locks a buffer. A lock that was removed while this process waited for it guards nothing: the one
+/// in its place is taken then.
 fn lock_names(dir: &Dir, names: &Names, name: &str) -> Result<File> {
     let failed = |cause| Error::file(Op::Lock, name, cause);
     loop {
@@ -280,8 +282,8 @@ fn put(dir: &Dir, name: &str, write: &Write<'_>, content: &mut Spool) -> Result<
             let done = copy(content, &mut made, name).and_then(|()| {
                 describe(dir, &names, &described(data, added, info.written(added, write.source)))
             });
-            // The description may be the new one although not all went well: the file that it does not name goes. What stays
-            // behind is removed by the next who replaces it.
+            // The description may be the new one although not all went well: the file that it does
+            // not name goes. What stays behind is removed by the next who replaces it.
             if let Ok(now) = read(dir, &names.meta()) {
                 let is_new = now.is_some_and(|now| now.data == data);
                 let old = if is_new { before.map(|meta| names.data(meta.data)) } else { Some(file) };

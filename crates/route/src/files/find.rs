@@ -28,7 +28,8 @@ pub struct Matched {
     pub paths: Vec<String>,
     /// True if the folder is there.
     pub has_folder: bool,
-    /// Files that no path can name: not UTF-8, or with control characters. The first ones, as they may be shown.
+    /// Files that no path can name: not UTF-8, or with control characters. The first ones, as they
+    /// may be shown.
     pub left_out: Vec<String>,
     /// How many those are.
     pub left_out_count: u64,
@@ -91,15 +92,18 @@ impl Gather<'_> {
 }
 
 impl Files {
-    /// The files that a path matches, sorted by name: itself if it is there, else with the extension of Markdown, else those
-    /// that match its last part. A pattern without an extension that matches nothing is tried with that of Markdown, too.
+    /// The files that a path matches, sorted by name: itself if it is there, else with the
+    /// extension of Markdown, else those that match its last part. A pattern without an extension
+    /// that matches nothing is tried with that of Markdown, too.
     ///
-    /// It is an error if the path's folders have wildcards, or if there are more than 100,000 files.
+    /// It is an error if the path's folders have wildcards, or if there are more than 100,000
+    /// files.
     pub fn find(&self, path: &str) -> Result<Vec<String>> {
         self.matched(path, None, &|_, _| true).map(|matched| matched.paths)
     }
 
-    /// The same, or of the matches the newest, or the oldest that are new: of any number of files, only those are held.
+    /// The same, or of the matches the newest, or the oldest that are new: of any number of files,
+    /// only those are held.
     pub fn matched(
         &self,
         path: &str,

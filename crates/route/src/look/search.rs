@@ -1,7 +1,8 @@
 //! Searching a content, line by line, in a window that moves.
 //!
-//! A line is searched by itself: a match ends with its line at the latest. Of a line that is longer than the window, pieces are
-//! searched that overlap, so that a match of up to 64 KiB is found wherever it stands.
+//! A line is searched by itself: a match ends with its line at the latest. Of a line that is longer
+//! than the window, pieces are searched that overlap, so that a match of up to 64 KiB is found
+//! wherever it stands.
 
 use regex::bytes::{Regex, RegexBuilder};
 use trommel_base::files::Op;
@@ -43,8 +44,9 @@ const COMPILED: usize = 1 << 20;
 pub struct Expression(Regex);
 
 impl Expression {
-    /// A regular expression, as the crate `regex` reads them: it takes linear time on any text. `^` and `$` are the ends of a line.
-    /// An error shows where it goes wrong; one that fits everywhere is refused.
+    /// A regular expression, as the crate `regex` reads them: it takes linear time on any text. `^`
+    /// and `$` are the ends of a line. An error shows where it goes wrong; one that fits everywhere
+    /// is refused.
     pub fn regex(text: &str) -> Result<Self> {
         let built = RegexBuilder::new(text)
             .multi_line(true)
@@ -81,7 +83,8 @@ pub struct Hit {
     pub column: u64,
     /// The same from the beginning of the content, from 0.
     pub offset: u64,
-    /// The line, or what stands around the match: at most [`HIT_CHARS`] characters, `…` where it was cut.
+    /// The line, or what stands around the match: at most [`HIT_CHARS`] characters, `…` where it
+    /// was cut.
     pub text: String,
     /// The lines before it, cut as well.
     pub before: Vec<String>,
@@ -131,7 +134,8 @@ impl<'a> Hunt<'a> {
         self
     }
 
-    /// Searches a content, in memory of some MiB, until there are [`HITS`] hits or no more room for them.
+    /// Searches a content, in memory of some MiB, until there are [`HITS`] hits or no more room for
+    /// them.
     pub fn run(&self, info: &BufferInfo, content: &Content, watch: Watch<'_>) -> Result<Found> {
         let start = if self.offset == 0 { 0 } else { place::char(info, content, self.offset, watch)? };
         let mut walk = Walk::new(self, content);
@@ -207,7 +211,8 @@ impl<'a> Walk<'a> {
         self.found.next.is_some()
     }
 
-    /// Searches the window from a byte of the content on, for matches that begin before `end`; where to go on.
+    /// Searches the window from a byte of the content on, for matches that begin before `end`;
+    /// where to go on.
     fn in_window(&mut self, from: u64, end: usize) -> u64 {
         let window = std::mem::take(&mut self.window);
         let mut at = usize::try_from(from.saturating_sub(self.base)).unwrap_or(usize::MAX);
@@ -346,7 +351,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The line around a match, in at most [`HIT_CHARS`] characters, and the byte of the line behind what is shown.
+/// The line around a match, in at most [`HIT_CHARS`] characters, and the byte of the line behind
+/// what is shown.
 fn excerpt(line: &[u8], range: &std::ops::Range<usize>, begins_before: bool) -> (String, usize) {
     let before = String::from_utf8_lossy(&line[range.start.saturating_sub(4 * HIT_CHARS)..range.start]);
     let whole = String::from_utf8_lossy(&line[..line.len().min(4 * HIT_CHARS + 4)]);

@@ -54,7 +54,8 @@ impl Day {
         Format(directives.to_owned())
     }
 
-    /// The day; the first of the week or month where it is about one. At the ends of the calendar it is today.
+    /// The day; the first of the week or month where it is about one. At the ends of the calendar
+    /// it is today.
     pub(super) fn of(self, now: &Zoned, week_starts: FirstDay) -> Zoned {
         let since = i64::from(now.weekday().since(week_starts));
         let span = match self {
@@ -93,8 +94,8 @@ const WORDS: [(&str, &str); 13] = [
 ];
 
 impl Format {
-    /// Reads a format. Letters that are no word of it must be in brackets, `[week]`: `yyyy-mm` would otherwise be the minutes of a
-    /// year. The `T` between a date and a time needs none.
+    /// Reads a format. Letters that are no word of it must be in brackets, `[week]`: `yyyy-mm`
+    /// would otherwise be the minutes of a year. The `T` between a date and a time needs none.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut directives = String::new();
         let mut rest = text;

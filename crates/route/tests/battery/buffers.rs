@@ -99,7 +99,8 @@ fn r45_names_that_are_not_there() {
     }
 }
 
-/// R47: descriptions carry a version; one of a later release is refused by name, and hides no other.
+/// R47: descriptions carry a version; one of a later release is refused by name, and hides no
+/// other.
 #[test]
 fn r47_descriptions_carry_a_version() {
     let bench = Bench::new();

@@ -102,7 +102,8 @@ fn childs_work() {
     println!("the disk was filled in {} ways", 2 * WAYS.len());
 }
 
-/// R17: on a disk that is full the old state is there, space is freed, and the error says what was needed.
+/// R17: on a disk that is full the old state is there, space is freed, and the error says what was
+/// needed.
 #[test]
 fn r17_a_full_disk_takes_nothing_away() {
     let folder = tempfile::tempdir().unwrap();

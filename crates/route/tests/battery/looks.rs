@@ -1,4 +1,5 @@
-//! Looking at buffers: peeks, readings and searches, on short lines and on one that is longer than any window.
+//! Looking at buffers: peeks, readings and searches, on short lines and on one that is longer than
+//! any window.
 
 use proptest::prelude::*;
 use trommel_route::look::{Expression, Found, HIT_CHARS, HITS, Hunt, Piece, lines, peek, range};

@@ -10,7 +10,8 @@ use tempfile::TempDir;
 use trommel_route::{Buffers, Destinations, Files, Manifest, Now, Origin, Route, Scope, Target, WriteMode};
 use trommel_tool::{Call, Failure, Function, Metadata, Output};
 
-/// A root for files, a folder for sessions, and the places over them; the day is 2026-03-04, a Wednesday.
+/// A root for files, a folder for sessions, and the places over them; the day is 2026-03-04, a
+/// Wednesday.
 pub(crate) struct Bench {
     pub(crate) folder: TempDir,
     pub(crate) places: Destinations,

@@ -1,4 +1,5 @@
-//! A lock between processes: a file that is locked while a process changes the database. It also holds the database's seal.
+//! A lock between processes: a file that is locked while a process changes the database. It also
+//! holds the database's seal.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,7 +11,8 @@ use trommel_base::files::{self, Op};
 use crate::disk;
 use crate::error::{Error, ErrorKind, ForeignFault, Result};
 
-/// Bytes of a note. All notes have this length, so that a shorter one overwrites a longer one, and needs no room on the disk.
+/// Bytes of a note. All notes have this length, so that a shorter one overwrites a longer one, and
+/// needs no room on the disk.
 const NOTE: usize = 256;
 
 /// A lock file. It is released by itself when the process ends, however that comes about.

@@ -1,9 +1,10 @@
 //! The files of a database, and the seal that shows whether anyone else has changed them.
 //!
-//! After each change the process that holds the lock gives the database and its log a modification time of its own, and
-//! records identity, size, and time of both in the lock file: the seal. A write by any other program sets another time, so that
-//! comparing the seal finds it without reading the database. A process that ends between a change and its seal leaves a broken
-//! seal as well; the contents are then inspected once.
+//! After each change the process that holds the lock gives the database and its log a modification
+//! time of its own, and records identity, size, and time of both in the lock file: the seal. A
+//! write by any other program sets another time, so that comparing the seal finds it without
+//! reading the database. A process that ends between a change and its seal leaves a broken seal as
+//! well; the contents are then inspected once.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -16,8 +17,8 @@ use trommel_base::files;
 use crate::error::{ErrorKind, ForeignFault, Result};
 use crate::{clock, disk};
 
-/// What SQLite appends to the name of a database: the file itself comes first, so that no process opens it without its log while
-/// the files are removed.
+/// What SQLite appends to the name of a database: the file itself comes first, so that no process
+/// opens it without its log while the files are removed.
 const ENDINGS: [&str; 4] = ["", "-journal", "-wal", "-shm"];
 
 /// Names that are tried for a file that is moved aside.
@@ -60,7 +61,8 @@ impl Files {
         (size(&self.path), size(&self.log()))
     }
 
-    /// True if a folder, a link, or a device has the name of one of the files. SQLite would follow a link beside the database.
+    /// True if a folder, a link, or a device has the name of one of the files. SQLite would follow
+    /// a link beside the database.
     pub(super) fn has_foreign(&self) -> files::Result<bool> {
         for ending in ENDINGS {
             if files::inspect(&self.with_ending(ending))?.is_some_and(|found| !found.is_file()) {
@@ -112,7 +114,8 @@ impl Files {
             last_modification: Timespec { tv_sec: seconds, tv_nsec: now.subsec_nanos().into() },
         };
         for path in [&self.path, &self.log()] {
-            // Where a time cannot be set, the seal has the one that the write has set, which is coarser.
+            // Where a time cannot be set, the seal has the one that the write has set, which is
+            // coarser.
             let _ = rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW);
         }
     }

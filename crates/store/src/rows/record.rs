@@ -68,7 +68,8 @@ impl Record {
         Ok(record)
     }
 
-    /// The first bytes of the BLAKE3 hash of all columns. Each text is preceded by its length, so that no two rows are alike.
+    /// The first bytes of the BLAKE3 hash of all columns. Each text is preceded by its length, so
+    /// that no two rows are alike.
     pub(crate) fn sum(&self) -> i64 {
         let mut hasher = blake3::Hasher::new();
         let texts = [

@@ -1,5 +1,5 @@
-//! Every operation fails once, for every place where it may: what was is still there, or what was to be is there, and never
-//! anything in between.
+//! Every operation fails once, for every place where it may: what was is still there, or what was
+//! to be is there, and never anything in between.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -83,8 +83,8 @@ fn prepared(root: &Path, change: &Change) -> Store {
     store
 }
 
-/// The states that a change may leave: the old one, and the new one. Where there are outputs to be evicted for a new one, they may
-/// still be there beside it.
+/// The states that a change may leave: the old one, and the new one. Where there are outputs to be
+/// evicted for a new one, they may still be there beside it.
 fn allowed(change: &Change) -> Vec<State> {
     let folder = tempfile::tempdir().unwrap();
     let store = prepared(&folder.path().join("store"), change);
@@ -117,7 +117,8 @@ fn check(change: &Change, trial: &mut Trial, how: (Fails, Errno), allowed: &[Sta
     if fails == Fails::Once {
         // The same process continues.
         assert!(allowed.contains(&state(&store)), "{context}");
-        // But for what could not be removed, no more than an empty file is left, which says that the index is to be compared.
+        // But for what could not be removed, no more than an empty file is left, which says that
+        // the index is to be compared.
         let left = remaining(&root);
         let is_empty = left.iter().all(|(_, bytes)| *bytes == 0);
         assert!(is_empty || failed == Some(Op::Remove), "{context}: {left:?} is left");
@@ -165,8 +166,8 @@ fn r16_a_process_may_end_at_every_operation() {
     every_operation_fails(Fails::FromThenOn, Errno::IO);
 }
 
-/// R17: whichever operation there is no room for, the old state is there, what was written is removed, and the error says what
-/// was needed, and where.
+/// R17: whichever operation there is no room for, the old state is there, what was written is
+/// removed, and the error says what was needed, and where.
 #[test]
 fn r17_every_operation_may_find_the_disk_full() {
     every_operation_fails(Fails::Once, Errno::NOSPC);

@@ -10,7 +10,8 @@ use trommel_base::files::Op;
 use super::broken::put;
 use crate::{Filter, GcOptions, Limits, Result, Store, StoreOptions};
 
-/// Operations that a disk without a free byte may refuse. To remove, rename, or lock a file needs no space.
+/// Operations that a disk without a free byte may refuse. To remove, rename, or lock a file needs
+/// no space.
 fn needs_space(op: Op) -> bool {
     matches!(op, Op::Create | Op::Write | Op::Sync | Op::MakeFolder | Op::Database | Op::Seal)
 }
@@ -33,8 +34,8 @@ fn prepare(root: &Path) {
     }
 }
 
-/// Runs `work` on a fresh store for each operation from which on there is no space. What it leaves must be listed as
-/// `expected`, while the disk is full and afterwards.
+/// Runs `work` on a fresh store for each operation from which on there is no space. What it leaves
+/// must be listed as `expected`, while the disk is full and afterwards.
 fn on_full_disks(is_indexed: bool, expected: &[&str], work: fn(&Store) -> Result<()>) {
     for at in 0.. {
         let folder = tempfile::tempdir().unwrap();
@@ -98,7 +99,8 @@ fn r17_reading_needs_no_space() {
     }
 }
 
-/// R17: a deletion that was cut short is no obstacle to readers, though the index cannot be changed.
+/// R17: a deletion that was cut short is no obstacle to readers, though the index cannot be
+/// changed.
 #[test]
 fn r17_recovery_needs_no_space() {
     for at in 0..4 {

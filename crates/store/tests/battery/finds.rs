@@ -204,8 +204,8 @@ fn neighbours(count: usize) -> Vec<String> {
     ids.filter(|id| blake3::hash(id.as_bytes()).as_bytes()[0] == 7).take(count).collect()
 }
 
-/// R23: while a folder of the store is exchanged with a link to another again and again, nothing is written there, and nothing
-/// there is removed.
+/// R23: while a folder of the store is exchanged with a link to another again and again, nothing is
+/// written there, and nothing there is removed.
 #[test]
 fn r23_nothing_is_written_through_a_link_that_comes_and_goes() {
     let home = Home::new();

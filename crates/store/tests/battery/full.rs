@@ -70,7 +70,8 @@ fn childs_work() {
     println!("the disk was filled after {} outputs", stored.len());
 }
 
-/// Runs a test of this binary in a store on a file system of its own; what it printed, or nothing where none can be mounted.
+/// Runs a test of this binary in a store on a file system of its own; what it printed, or nothing
+/// where none can be mounted.
 #[expect(clippy::print_stdout, reason = "a test that is not run says so")]
 fn on_a_disk(mebibytes: u32, test: &str, envs: &[(&str, &str)]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
@@ -103,7 +104,8 @@ fn on_a_disk(mebibytes: u32, test: &str, envs: &[(&str, &str)]) -> Option<String
     Some(said)
 }
 
-/// R17: on a disk that is full the old state is there, space is freed, and the error says what was needed.
+/// R17: on a disk that is full the old state is there, space is freed, and the error says what was
+/// needed.
 #[test]
 fn r17_a_full_disk_takes_nothing_away() {
     let Some(said) = on_a_disk(8, "full::childs_work", &[]) else { return };
@@ -115,8 +117,8 @@ fn r17_a_full_disk_takes_nothing_away() {
 const LENGTH: &str = "TROMMEL_LENGTH_OF_A_CHILD";
 const FIRST: &str = "TROMMEL_FIRST_OF_A_CHILD";
 
-/// R17: a disk without a free byte, filled with small outputs by one process after another: everything but a put works, whichever
-/// command comes first.
+/// R17: a disk without a free byte, filled with small outputs by one process after another:
+/// everything but a put works, whichever command comes first.
 #[test]
 fn r17_space_is_freed_on_a_disk_without_a_free_byte() {
     for (mebibytes, length) in [(2, "300"), (8, "3000"), (8, "40000")] {
@@ -187,7 +189,8 @@ fn r17_a_limit_to_files_takes_nothing_away() {
     let folder = tempfile::tempdir().unwrap();
     let command = child("full::childs_file_is_too_long", &folder.path().join("store"));
     let mut shell = Command::new("sh");
-    // In blocks of 512 bytes: 2 MiB. The signal that comes with it is ignored, as it is by what serves others.
+    // In blocks of 512 bytes: 2 MiB. The signal that comes with it is ignored, as it is by what
+    // serves others.
     shell.args(["-c", "ulimit -f 4096; trap '' XFSZ; exec \"$0\" \"$@\""]);
     shell.arg(command.get_program()).args(command.get_args());
     shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));

@@ -141,7 +141,8 @@ fn every_damage_is_an_error_and_none_hangs() {
                 home.document(&stored).map(|mut document| Analysis::new().stats().run(&mut document).is_ok());
         }
     }
-    // Cut short, with the table of frames kept: the decoder by itself would wait for more without end.
+    // Cut short, with the table of frames kept: the decoder by itself would wait for more without
+    // end.
     for cut in [1, 100, 5_000] {
         let mut bad = good.clone();
         bad.drain(length / 3..length / 3 + cut);

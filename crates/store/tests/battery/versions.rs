@@ -43,7 +43,8 @@ fn r47_version_1_is_read() {
     assert!(home.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
 }
 
-/// R47: members that a later release has added to a description are passed over, and outlive it that the output is pinned.
+/// R47: members that a later release has added to a description are passed over, and outlive it
+/// that the output is pinned.
 #[test]
 fn r47_members_may_be_added() {
     let home = Home::new();

@@ -35,10 +35,11 @@ const OUTPUT: Keys = Keys { of: "@output", known: &["scope", "write-mode"] };
 const MODEL: Keys = Keys { of: "@model", known: &["thinking"] };
 
 impl Directives {
-    /// Reads the directives at the top of a text, and gives the text below them. An error points at the place.
+    /// Reads the directives at the top of a text, and gives the text below them. An error points at
+    /// the place.
     ///
-    /// Takes time in proportion to the text, and at most to the square of a line's length where it is full of parentheses;
-    /// a line has at most 4,096 characters.
+    /// Takes time in proportion to the text, and at most to the square of a line's length where it
+    /// is full of parentheses; a line has at most 4,096 characters.
     pub fn parse(text: &str) -> std::result::Result<(Self, &str), DirectiveError> {
         let (directives, body) = Self::parse_within(text, 0..text.len())?;
         Ok((directives, &text[body..]))
@@ -100,8 +101,8 @@ fn directive(line: Piece<'_>) -> Option<(Piece<'_>, Piece<'_>)> {
     is_directive.then_some((name, value))
 }
 
-/// A value of `@tools` with the lines that go on with it: those behind a comma, those that begin with one, and those that are
-/// indented.
+/// A value of `@tools` with the lines that go on with it: those behind a comma, those that begin
+/// with one, and those that are indented.
 fn continued<'a>(value: Piece<'a>, rest: Piece<'a>) -> Piece<'a> {
     let value = value.trim();
     let start = value.at - rest.at;

@@ -29,8 +29,8 @@ pub struct DirectiveError {
 }
 
 impl DirectiveError {
-    /// An error about some bytes of a text. A place outside of it is taken for its end. Secrets in the line are blotted out, and
-    /// so are those in the message.
+    /// An error about some bytes of a text. A place outside of it is taken for its end. Secrets in
+    /// the line are blotted out, and so are those in the message.
     pub(crate) fn new(whole: &str, span: Range<usize>, message: impl Into<String>) -> Self {
         let redaction = Redaction::new();
         let start = whole.floor_char_boundary(span.start.min(whole.len()));

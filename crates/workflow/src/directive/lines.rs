@@ -38,7 +38,8 @@ pub struct Input {
     pub required: bool,
     /// Whether names are told and no content.
     pub refs_only: bool,
-    /// Which properties of a file's frontmatter are read instead of its content; none of them for all.
+    /// Which properties of a file's frontmatter are read instead of its content; none of them for
+    /// all.
     pub properties: Option<Vec<String>>,
     /// How many characters of each are read.
     pub head: Option<u64>,

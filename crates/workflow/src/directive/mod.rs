@@ -1,4 +1,5 @@
-//! Directives: the lines at the top of a step that say what it reads, which tools it has, and where contents go.
+//! Directives: the lines at the top of a step that say what it reads, which tools it has, and where
+//! contents go.
 //!
 //! ```text
 //! @input file: notes/* (output=variable:notes, write-mode=replace)
@@ -9,11 +10,12 @@
 //! @header Report
 //! ```
 //!
-//! A line is `@`, a name, perhaps a colon, a space, and a value. They stand at the top, blank lines between them; the first other
-//! line ends them. A value may be quoted with `'` or `"`, or written `[[…]]`. Parentheses at the end of the line are
-//! parameters; unknown keys in them are an error. A number in them is part of the name, so that `note (1)` needs no quotes; any
-//! other name that ends in parentheses does. A remark, ` # …`, may follow parameters and quotes. Keys are compared without case,
-//! and `write-mode` is `write_mode`.
+//! A line is `@`, a name, perhaps a colon, a space, and a value. They stand at the top, blank lines
+//! between them; the first other line ends them. A value may be quoted with `'` or `"`, or written
+//! `[[…]]`. Parentheses at the end of the line are parameters; unknown keys in them are an error. A
+//! number in them is part of the name, so that `note (1)` needs no quotes; any other name that ends
+//! in parentheses does. A remark, ` # …`, may follow parameters and quotes. Keys are compared
+//! without case, and `write-mode` is `write_mode`.
 
 mod block;
 mod error;

@@ -1,7 +1,8 @@
 //! Lists of parameters in parentheses: `(output=variable:foo, write-mode=replace, required)`.
 //!
-//! A value may be quoted, and then hold commas and parentheses; without quotes it may hold parentheses that are balanced. A
-//! quote counts where a value begins and nowhere else, so that `bob's notes` needs none.
+//! A value may be quoted, and then hold commas and parentheses; without quotes it may hold
+//! parentheses that are balanced. A quote counts where a value begins and nowhere else, so that
+//! `bob's notes` needs none.
 
 use super::piece::Piece;
 
@@ -87,8 +88,8 @@ fn item(piece: Piece<'_>) -> Option<(Parameter<'_>, Piece<'_>)> {
     }
 }
 
-/// Where a value without quotes ends: before a comma, the parenthesis that closes the list, or, where there is a key before the
-/// value, a quote that begins it.
+/// Where a value without quotes ends: before a comma, the parenthesis that closes the list, or,
+/// where there is a key before the value, a quote that begins it.
 fn plain(piece: Piece<'_>, keyed: bool) -> Option<usize> {
     let mut depth = 0_usize;
     let mut before_value = false;

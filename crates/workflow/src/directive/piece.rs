@@ -19,7 +19,8 @@ impl<'a> Piece<'a> {
         self.at..self.at + self.text.len()
     }
 
-    /// From a byte on. A byte within a character stands for the character, and one past the end for the end.
+    /// From a byte on. A byte within a character stands for the character, and one past the end for
+    /// the end.
     pub(super) fn from(self, start: usize) -> Self {
         let start = self.text.floor_char_boundary(start);
         Self { text: &self.text[start..], at: self.at + start }

@@ -1,7 +1,8 @@
 //! Lines that look like directives where none are read.
 //!
-//! Directives are read at the top of a step only. Further down, in a list, or as `@ model`, they are text, and the model gets
-//! them. That is allowed, as a prompt may talk about directives, but it is rarely meant.
+//! Directives are read at the top of a step only. Further down, in a list, or as `@ model`, they
+//! are text, and the model gets them. That is allowed, as a prompt may talk about directives, but
+//! it is rarely meant.
 
 use std::ops::Range;
 
@@ -12,8 +13,8 @@ use super::piece::Piece;
 /// Warnings of one document.
 const MOST: usize = 20;
 
-/// Adds a warning for each line of a part of the text that looks like a directive, up to 20 in all. Code blocks and quotations
-/// are skipped.
+/// Adds a warning for each line of a part of the text that looks like a directive, up to 20 in all.
+/// Code blocks and quotations are skipped.
 pub(crate) fn find(whole: &str, part: Range<usize>, warnings: &mut Vec<DirectiveError>) {
     let mut rest = Piece::new(&whole[part.clone()], part.start);
     let mut fence: Option<&str> = None;

@@ -272,7 +272,8 @@ fn r45_errors_point_at_the_place() {
     assert!(wrong(&format!("@model {}", "x".repeat(5_000))).message.contains("4096"));
 }
 
-/// What looks like parameters never becomes part of a name: the error marks what was not understood.
+/// What looks like parameters never becomes part of a name: the error marks what was not
+/// understood.
 #[test]
 fn malformed_parameters_are_errors() {
     for (text, marked, said) in [
@@ -381,7 +382,8 @@ proptest! {
         prop_assert_eq!(without_places(again), directives, "{}", text);
     }
 
-    /// Any text gives directives or an error whose place is in the text, and what is read is read again the same.
+    /// Any text gives directives or an error whose place is in the text, and what is read is read
+    /// again the same.
     #[test]
     fn any_text_is_read_or_refused(text in "(@(input|tools|output|model|header)[: ](file:|variable:|url:)?[a-c(){}\"',=# \\[\\]]{0,14}(\\(output=[a-z:,()\"' ]{0,9}\\)?)?\n){0,3}[@a \n]{0,4}") {
         match Directives::parse(&text) {

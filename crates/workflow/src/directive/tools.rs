@@ -40,7 +40,8 @@ pub enum Asked {
 pub struct ToolUse {
     /// Its name.
     pub name: String,
-    /// Where its results go: a hard rule. Nothing leaves it to the model where that may choose, and to the length.
+    /// Where its results go: a hard rule. Nothing leaves it to the model where that may choose, and
+    /// to the length.
     pub route: Option<Route>,
     /// How it is written to where the model chooses.
     pub write_mode: Option<WriteMode>,
@@ -49,7 +50,8 @@ pub struct ToolUse {
 }
 
 impl ToolUse {
-    /// Merges a later entry of the same tool: the last `output` applies, with its other parameters, and the last `write-mode`.
+    /// Merges a later entry of the same tool: the last `output` applies, with its other parameters,
+    /// and the last `write-mode`.
     pub(crate) fn add(&mut self, later: Self) {
         if later.route.is_some() {
             *self = later;

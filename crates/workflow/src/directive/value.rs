@@ -1,7 +1,8 @@
 //! The value of a directive: what it is about, and its parameters in parentheses at the end.
 //!
-//! A name may hold parentheses itself, as `note (1)` does. Parentheses at the end of the line are parameters, and an error if
-//! their keys are not known: a parameter that went wrong never becomes part of a name. Quotes allow any name.
+//! A name may hold parentheses itself, as `note (1)` does. Parentheses at the end of the line are
+//! parameters, and an error if their keys are not known: a parameter that went wrong never becomes
+//! part of a name. Quotes allow any name.
 
 use std::ops::Range;
 
@@ -44,7 +45,8 @@ impl Keys {
         self.known.contains(&word.trim().to_ascii_lowercase().replace('_', "-").as_str())
     }
 
-    /// Finds a known key followed by a single `=`, where a parameter could begin: at the beginning, or after a space or one of `(,;[`.
+    /// Finds a known key followed by a single `=`, where a parameter could begin: at the beginning,
+    /// or after a space or one of `(,;[`.
     fn mentioned<'a>(&self, piece: Piece<'a>) -> Option<Piece<'a>> {
         piece.text.match_indices('=').find_map(|(equals, _)| {
             let before = piece.text.get(..equals)?.trim_end();
@@ -79,7 +81,8 @@ const UNCLOSED: &str = "the parenthesis is not closed: end the parameters with `
 const MALFORMED: &str = "these parameters cannot be read from here on: put a value that holds a comma or a quote in quotes, \
     output=\"file:a, b.md\"";
 
-/// Takes a value apart: one of these schemes may begin it, and parameters with these keys may end it.
+/// Takes a value apart: one of these schemes may begin it, and parameters with these keys may end
+/// it.
 pub(super) fn split<'a>(
     value: Piece<'a>,
     schemes: &[&'static str],
@@ -231,7 +234,8 @@ impl<'a> Group<'a> {
             parameter.key.text.parse::<WriteMode>().is_ok() || parameter.key.text.parse::<Scope>().is_ok()
         };
         if rest.is_over() {
-            // Without white space before it, it is a part of the name, as in an address that ends with `Rust_(language)`.
+            // Without white space before it, it is a part of the name, as in an address that ends
+            // with `Rust_(language)`.
             return Ok(self.is_apart || list.iter().any(is_mode));
         }
         let unexpected = rest.text.strip_prefix(')').map(|_| rest.from(1)).is_some_and(Piece::is_over);

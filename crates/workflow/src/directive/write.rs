@@ -7,7 +7,8 @@ use trommel_route::Route;
 use super::lines::{Directives, Input, Model, Output};
 use super::tools::{Asked, ToolUse};
 
-/// The lines that [`parse`](Directives::parse) reads, in one spelling; the same directives, places aside.
+/// The lines that [`parse`](Directives::parse) reads, in one spelling; the same directives, places
+/// aside.
 impl Display for Directives {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.inputs.iter().try_for_each(|input| writeln!(f, "{input}"))?;

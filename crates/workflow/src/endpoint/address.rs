@@ -2,7 +2,8 @@
 
 use trommel_tool::{REDACTED, Redaction};
 
-/// Characters that a part of an address has at least to be searched for in other texts. Anything shorter would be found everywhere.
+/// Characters that a part of an address has at least to be searched for in other texts. Anything
+/// shorter would be found everywhere.
 const LEAST: usize = 4;
 
 /// An endpoint's address, as it is requested and as it may be shown.
@@ -17,7 +18,8 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// From a base address, such as `https://api.example.org/v1`, which may have a query: `https://api.example.org/v1?key=…`.
+    /// From a base address, such as `https://api.example.org/v1`, which may have a query:
+    /// `https://api.example.org/v1?key=…`.
     pub(super) fn new(base: &str) -> Self {
         let base = base.trim();
         let base = base.split_once('#').map_or(base, |(base, _)| base);

@@ -1,6 +1,7 @@
 //! Chat completions: which of them are answers.
 //!
-//! An answer that was refused, filtered, cut off, or is empty is not an answer. Taken for one, it would overwrite files.
+//! An answer that was refused, filtered, cut off, or is empty is not an answer. Taken for one, it
+//! would overwrite files.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -74,8 +75,8 @@ pub(super) fn error_message(error: &Value) -> Option<String> {
 }
 
 impl Choice {
-    /// What the model answers, or which tools it calls, under the tools' own names. The number distinguishes this answer from others of the
-    /// same conversation.
+    /// What the model answers, or which tools it calls, under the tools' own names. The number
+    /// distinguishes this answer from others of the same conversation.
     pub(super) fn reply(self, answer: usize, export: &Export) -> Result<Reply, Bad> {
         let Self { message: Said { content, refusal, tool_calls }, finish_reason } = self;
         let part = |kind: &str| match &content {

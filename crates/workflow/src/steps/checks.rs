@@ -1,7 +1,8 @@
 //! Checks of all steps before the first one writes anything.
 //!
-//! Unknown tools, destinations that cannot be, sources that nothing fetches, a missing model, and missing inputs are found here. An
-//! input that an earlier directive may create is left to its step.
+//! Unknown tools, destinations that cannot be, sources that nothing fetches, a missing model, and
+//! missing inputs are found here. An input that an earlier directive may create is left to its
+//! step.
 
 use std::collections::BTreeSet;
 

@@ -58,7 +58,8 @@ impl Work<'_> {
         at(span, Err(ErrorKind::NoAnswer { rounds: self.setup.rounds }))
     }
 
-    /// Calls a tool; the text that the model gets. A result that did not get where a directive sends it ends the step: it is lost.
+    /// Calls a tool; the text that the model gets. A result that did not get where a directive
+    /// sends it ends the step: it is lost.
     fn call(
         &self,
         executor: &Executor,

@@ -43,7 +43,8 @@ pub(super) struct Item {
 }
 
 enum From {
-    /// Opened when it is its turn, as there may be more of them than a process may have open; when it was changed last.
+    /// Opened when it is its turn, as there may be more of them than a process may have open; when
+    /// it was changed last.
     File(i128),
     Buffer(Reader),
     Fetched,
@@ -108,7 +109,8 @@ impl Reading<'_> {
         self.input.required || self.input.route.as_ref().is_some_and(empties)
     }
 
-    /// True if it is nothing unusual that no file was found: none is pending in a folder that is there.
+    /// True if it is nothing unusual that no file was found: none is pending in a folder that is
+    /// there.
     pub(super) fn may_be_empty(&self, found: &Found) -> bool {
         !self.input.required
             && found.has_folder
@@ -202,7 +204,8 @@ impl Reading<'_> {
         }
     }
 
-    /// The pending files that are about to be processed, each as it was before it is read: one that changes from now on comes again.
+    /// The pending files that are about to be processed, each as it was before it is read: one that
+    /// changes from now on comes again.
     pub(super) fn pending(&self, items: &[Item]) -> Vec<Had> {
         if !matches!(self.wanted(), Some(Files::Pending(_))) {
             return Vec::new();
@@ -265,7 +268,8 @@ impl Reading<'_> {
         ErrorKind::Empty { scheme: source.scheme(), name: source.name().to_owned() }.into()
     }
 
-    /// The file in the same folder that is named most like it. A name without an extension may mean a Markdown file.
+    /// The file in the same folder that is named most like it. A name without an extension may mean
+    /// a Markdown file.
     fn near(&self, path: &str) -> Option<String> {
         let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
         let there = self.places.root().ok()?.find(&format!("{folder}*")).ok()?;
@@ -373,7 +377,8 @@ impl Reading<'_> {
     }
 }
 
-/// One manifest for several of one input, which has a destination for each of its files; nothing for none.
+/// One manifest for several of one input, which has a destination for each of its files; nothing
+/// for none.
 pub(super) fn summary(manifests: &[Manifest]) -> Option<Manifest> {
     let (first, last) = (manifests.first()?, manifests.last()?);
     let mut summary = first.clone();
@@ -388,7 +393,8 @@ pub(super) fn summary(manifests: &[Manifest]) -> Option<Manifest> {
     Some(summary)
 }
 
-/// The lines of a file's frontmatter, or those of some keys: with what continues them, such as lists and folded text.
+/// The lines of a file's frontmatter, or those of some keys: with what continues them, such as
+/// lists and folded text.
 fn properties(reader: &mut dyn Read, names: &[String]) -> Result<String> {
     let mut begins = Vec::new();
     reader.take(FRONT).read_to_end(&mut begins)?;
@@ -418,7 +424,8 @@ fn properties(reader: &mut dyn Read, names: &[String]) -> Result<String> {
 struct Head<'a> {
     to: &'a mut dyn Write,
     left: Option<u64>,
-    /// Whether a character has come that is not wanted any more. The last one may have come in two pieces.
+    /// Whether a character has come that is not wanted any more. The last one may have come in two
+    /// pieces.
     is_over: bool,
     cancel: &'a CancelFlag,
 }

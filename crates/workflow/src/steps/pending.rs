@@ -1,7 +1,8 @@
 //! The files that a document has processed: `{pending}` selects those that it has not.
 //!
-//! They are remembered in a buffer of the session, one for each document and pattern, one line for each file: its path, and when it
-//! was changed last, so that a file that has changed since is processed again. Lists of buffers leave these out.
+//! They are remembered in a buffer of the session, one for each document and pattern, one line for
+//! each file: its path, and when it was changed last, so that a file that has changed since is
+//! processed again. Lists of buffers leave these out.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -76,7 +76,8 @@ impl Prompt {
 
 /// Data between marks that do not stand in it, so that nothing in it can end it.
 fn fenced(data: &str) -> String {
-    // The numbers of marks that stand in it, looked for once: there may be many. One of the first is free.
+    // The numbers of marks that stand in it, looked for once: there may be many. One of the first
+    // is free.
     let numbers = data.split("INPUT_FILES ").skip(1).filter_map(|behind| {
         if behind.starts_with("===") { Some(0) } else { behind.split_once(" ===")?.0.parse().ok() }
     });

@@ -20,7 +20,8 @@ const STORED: &str = "tool_outputs.";
 pub(super) type Named = BTreeMap<String, (Arc<dyn Tool>, Option<ToolUse>)>;
 
 impl Work<'_> {
-    /// The tools that the step names, under their own names, with what it says of each, within what it lets them do.
+    /// The tools that the step names, under their own names, with what it says of each, within what
+    /// it lets them do.
     pub(super) fn named(&self) -> Done<Named> {
         let registry = self.setup.executor.registry();
         let tools = &self.step.directives.tools;
@@ -60,7 +61,8 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// What a tool of the step may do. A step that names a tool lets it do what it does, but replacing files has to be said.
+    /// What a tool of the step may do. A step that names a tool lets it do what it does, but
+    /// replacing files has to be said.
     fn permissions(&self, said: Option<&ToolUse>) -> Permissions {
         let mut permissions = Permissions::NONE;
         permissions.write_files = true;

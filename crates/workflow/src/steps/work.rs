@@ -1,4 +1,5 @@
-//! One step of a document with what its runner provides, and failures with their places in the document.
+//! One step of a document with what its runner provides, and failures with their places in the
+//! document.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! Checks before the first step, tools within what a step lets them do, and what is reported of a failed run.
+//! Checks before the first step, tools within what a step lets them do, and what is reported of a
+//! failed run.
 
 use std::sync::Arc;
 

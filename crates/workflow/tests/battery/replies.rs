@@ -1,4 +1,5 @@
-//! Replies of endpoints, the good and the bad ones: what becomes of each, and of the file that the answer would replace.
+//! Replies of endpoints, the good and the bad ones: what becomes of each, and of the file that the
+//! answer would replace.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +13,8 @@ use trommel_workflow::{Document, Endpoint, Message, Model, Reply, Request};
 
 use crate::support::{Bench, Runs, says};
 
-/// A server that answers with one text after the other, head and body as they are, and counts the requests.
+/// A server that answers with one text after the other, head and body as they are, and counts the
+/// requests.
 fn server(answers: Vec<String>) -> (String, JoinHandle<usize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -58,7 +60,8 @@ fn choice(message: &Value, finish_reason: &str) -> String {
     ok(&json!({"choices": [{"message": message, "finish_reason": finish_reason}]}))
 }
 
-/// Runs a document whose answer replaces a file; the answer or the error, the file, and the number of requests.
+/// Runs a document whose answer replaces a file; the answer or the error, the file, and the number
+/// of requests.
 fn run(answers: Vec<String>) -> (Result<String, String>, String, usize) {
     let bench = Bench::new();
     bench.write("report.md", "kept");

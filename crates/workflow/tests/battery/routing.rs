@@ -184,7 +184,8 @@ fn long_contents_stream() {
     assert_eq!(bench.file("copy.txt").unwrap().len(), 2 << 20);
 }
 
-/// The newest and the oldest few are chosen from any number of files; wildcards stand for up to 100,000.
+/// The newest and the oldest few are chosen from any number of files; wildcards stand for up to
+/// 100,000.
 #[test]
 fn folders_of_more_than_ten_thousand_files_are_read() {
     let bench = Bench::new();

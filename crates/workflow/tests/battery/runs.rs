@@ -207,7 +207,8 @@ fn properties_names_and_beginnings_are_read_alone() {
     assert!(context("file:notes/* (refs-only, head=2)").ends_with("- notes/1.md\n- notes/2.md"));
     bench.run("## S\n@input file:notes/* (refs-only, output=variable:names)\n@model none\n").unwrap();
     assert_eq!(bench.variable("names").as_deref(), Some("notes/1.md\n\nnotes/2.md"));
-    // The last character that is wanted may come in two pieces, and so may the first one that is not.
+    // The last character that is wanted may come in two pieces, and so may the first one that is
+    // not.
     for before in [65_535, 65_534, 8_191] {
         bench.write("split.md", format!("{}éü", "x".repeat(before)));
         for more in [0, 1] {

@@ -13,7 +13,8 @@ use crate::support::{Bench, Runs, page, route, says};
 /// What must not be found anywhere but where contents are.
 const CANARY: &str = "sk-canary0123456789abcdef0123456789";
 
-/// R25: no secret of a content, an address or an argument stands in manifests, notices, errors, the history or a buffer's source.
+/// R25: no secret of a content, an address or an argument stands in manifests, notices, errors, the
+/// history or a buffer's source.
 #[test]
 fn r25_manifests_and_errors_hold_no_secrets() {
     let bench = Bench::new();
