@@ -10,10 +10,9 @@ use std::ops::Range;
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 use serde_json::{Map, Value};
 
-use trommel_base::text::shown_name;
 use trommel_route::Now;
 
-use crate::directive::{DirectiveError, Directives, stray};
+use crate::directive::{DirectiveError, Directives, Fault, stray};
 
 /// Bytes of a document at most.
 pub const DOCUMENT_BYTES: usize = 16 << 20;
@@ -57,19 +56,13 @@ impl Document {
     /// Reads a document. An error points at the place of the first thing that is wrong; nothing has
     /// been run by then.
     pub fn parse(text: &str) -> Result<Self, DirectiveError> {
-        let wrong = |span: Range<usize>, message: String| Err(DirectiveError::new(text, span, message));
+        let wrong = |span: Range<usize>, kind: Fault| Err(DirectiveError::new(text, span, kind));
         if text.len() > DOCUMENT_BYTES {
-            return wrong(0..0, format!("the document is longer than {DOCUMENT_BYTES} bytes"));
+            return wrong(0..0, Fault::LongDocument(DOCUMENT_BYTES));
         }
         let (properties, start) = frontmatter(text)?;
         if let Some(engine) = properties.get("workflow_engine").filter(|engine| *engine != "step") {
-            return wrong(
-                0..3,
-                format!(
-                    "unknown workflow engine {}; the only one is `step`",
-                    shown_name(&engine.to_string())
-                ),
-            );
+            return wrong(0..3, Fault::UnknownEngine(engine.to_string()));
         }
         let headings = headings(text, start);
         let ends = headings.iter().skip(1).map(|heading| heading.span.start).chain([text.len()]);
@@ -91,13 +84,10 @@ impl Document {
             document.add(heading, end, line)?;
         }
         if document.steps.is_empty() {
-            return wrong(
-                start..start,
-                "the document has no step: begin one with a heading `## NAME`".to_owned(),
-            );
+            return wrong(start..start, Fault::NoStep);
         }
         if let Err(error) = document.now(Now::local()) {
-            return wrong(0..3, error.to_string());
+            return wrong(0..3, Fault::Route { class: error.class(), why: error.to_string() });
         }
         Ok(document)
     }
@@ -139,8 +129,8 @@ impl Document {
     }
 
     /// An error about a part of the document.
-    pub(crate) fn error(&self, span: &Range<usize>, message: impl Into<String>) -> DirectiveError {
-        DirectiveError::new(&self.text, span.clone(), message)
+    pub(crate) fn error(&self, span: &Range<usize>, message: String) -> DirectiveError {
+        DirectiveError::new(&self.text, span.clone(), Fault::Step(message))
     }
 }
 
@@ -169,11 +159,7 @@ fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError
             text.trim_start_matches('\u{feff}').lines().next().is_some_and(|line| line.trim_end() == "---");
         let below = || text.lines().nth(1).is_some_and(|line| line.contains(':'));
         if opens && below() {
-            return Err(DirectiveError::new(
-                text,
-                0..3,
-                "the frontmatter is not closed: end it with a line `---`",
-            ));
+            return Err(DirectiveError::new(text, 0..3, Fault::OpenFrontmatter));
         }
         // A byte order mark is not part of the text: a heading right after it is one.
         return Ok((Map::new(), mark));
@@ -193,8 +179,7 @@ fn frontmatter(text: &str) -> Result<(Map<String, Value>, usize), DirectiveError
             (None, Some(key)) if goes_on => go_on(&mut properties, key, bare),
             _ => {
                 let span = at..at + line.trim_end().len();
-                let message = "every frontmatter line must be `key: value`";
-                return Err(DirectiveError::new(text, span, message));
+                return Err(DirectiveError::new(text, span, Fault::FrontmatterLine));
             }
         }
         at += line.len();

@@ -157,8 +157,8 @@ mod runner;
 mod steps;
 
 pub use directive::{
-    Asked, DirectiveError, Directives, Input, Model as ModelChoice, Output as OutputDirective, Source,
-    ToolUse, Tools,
+    Asked, DirectiveError, Directives, Fault, Input, Model as ModelChoice, Near, Output as OutputDirective,
+    Source, ToolUse, Tools,
 };
 pub use document::{DOCUMENT_BYTES, Document, Step};
 #[cfg(feature = "endpoint")]

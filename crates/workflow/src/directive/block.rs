@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use trommel_base::nearest_one;
-use trommel_base::text::shown_name;
 use trommel_route::{Pattern, Route, Target, check_name, check_path};
 
 use super::error::DirectiveError;
+use super::fault::Fault;
 use super::lines::{Directives, Input, Model, Output, Source};
 use super::piece::Piece;
 use super::value::{Keys, Result, fault, of, split};
@@ -70,7 +70,7 @@ fn parse(whole: &str, part: Range<usize>) -> std::result::Result<(Directives, us
         let Some((name, value)) = directive(line) else { break };
         let value =
             if name.text.eq_ignore_ascii_case("tools") { continued(value, rest) } else { value.trim() };
-        directives.add(name, value).map_err(|fault| DirectiveError::new(whole, fault.span, fault.message))?;
+        directives.add(name, value).map_err(|wrong| DirectiveError::new(whole, wrong.span, wrong.kind))?;
         // A value of several lines ends with the line that it ends on.
         let end = value.span().end.saturating_sub(rest.at).max(line.text.trim_end_matches('\n').len());
         let last = rest.from(end);
@@ -133,16 +133,16 @@ impl Directives {
     fn add(&mut self, name: Piece<'_>, value: Piece<'_>) -> Result<()> {
         let known = name.text.to_ascii_lowercase().replace('_', "-");
         if known != "tools" && value.text.chars().nth(LONGEST).is_some() {
-            return fault(name, format!("the line is longer than {LONGEST} characters"));
+            return fault(name, Fault::LongLine(LONGEST));
         }
         if value.is_empty() && NAMES.contains(&known.as_str()) {
-            return fault(name, format!("@{known} needs a value"));
+            return fault(name, Fault::NoValue(known));
         }
         match known.as_str() {
             "input" => self.inputs.push(input(value)?),
             "output" => self.outputs.push(output(value)?),
             "tools" if value.text.len() > LONGEST_TOOLS => {
-                return fault(name, format!("@tools is longer than {LONGEST_TOOLS} bytes"));
+                return fault(name, Fault::LongTools(LONGEST_TOOLS));
             }
             "tools" => self.tools.add(value)?,
             "model" => self.model = Some(model(value)?),
@@ -156,38 +156,26 @@ impl Directives {
 
 fn unknown(name: Piece<'_>, known: &str) -> Result<()> {
     if let Some((_, why)) = ELSEWHERE.iter().find(|(other, _)| *other == known) {
-        return fault(name, format!("@{known} is not supported: {why}; remove this line"));
+        return fault(name, Fault::Elsewhere { name: known.to_owned(), why });
     }
-    let meant = nearest_one(known, NAMES.iter().copied())
-        .map_or(String::new(), |near| format!(" Did you mean @{near}?"));
-    let message = format!(
-        "there is no directive @{}.{meant} There are @{}; a text may begin with `@` when another line stands before it",
-        shown_name(name.text),
-        NAMES.join(", @")
-    );
-    fault(name, message)
+    let near = nearest_one(known, NAMES.iter().copied());
+    fault(name, Fault::UnknownDirective { name: name.text.to_owned(), near, known: NAMES })
 }
 
 fn input(value: Piece<'_>) -> Result<Input> {
     let taken = split(value, &["file", "variable", "url", "query"], &INPUT)?;
     let Some(scheme) = taken.scheme else {
-        return fault(
-            taken.base,
-            "an input is file:PATH, variable:NAME, url:ADDRESS or query:QUERY, with its parameters after it in parentheses",
-        );
+        return fault(taken.base, Fault::NoScheme);
     };
     let (base, parameters) = (taken.base, &taken.parameters);
     if base.text.trim().is_empty() {
-        return fault(value.trim(), format!("a name is missing behind `{scheme}:`"));
+        return fault(value.trim(), Fault::NoName(scheme));
     }
     let source = match scheme {
         "file" => {
             of(base, check_path(base.text))?;
             if base.text.contains("**") {
-                return fault(
-                    base,
-                    "`**` is not supported: a pattern is about the files of one folder, such as notes/*.md",
-                );
+                return fault(base, Fault::DoubleWildcard);
             }
             Source::File(of(base, Pattern::parse(base.text))?)
         }
@@ -202,7 +190,7 @@ fn input(value: Piece<'_>) -> Result<Input> {
         None => None,
         Some(head) => match head.text.parse() {
             Ok(chars) if chars > 0 => Some(chars),
-            _ => return fault(head, "`head` is a number of characters, from 1 on"),
+            _ => return fault(head, Fault::Head),
         },
     };
     let properties = parameters.optional("properties", "").map(|names| {
@@ -248,7 +236,7 @@ fn model(value: Piece<'_>) -> Result<Model> {
     let taken = split(value, &[], &MODEL)?;
     let name = taken.base.trim();
     if name.is_empty() || name.text.contains(char::is_whitespace) {
-        return fault(value.trim(), "a model's name is one word: @model NAME, or @model none for no model");
+        return fault(value.trim(), Fault::ModelName);
     }
     let thinking = taken.parameters.optional("thinking", "true").map(str::to_owned);
     let name = (!name.text.eq_ignore_ascii_case("none")).then(|| name.text.to_owned());

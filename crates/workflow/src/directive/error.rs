@@ -6,6 +6,8 @@ use std::ops::Range;
 use trommel_base::text::safe;
 use trommel_tool::Redaction;
 
+use super::fault::Fault;
+
 /// Characters of a line that are shown around the place.
 const AROUND: usize = 60;
 
@@ -15,7 +17,9 @@ const AROUND: usize = 60;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DirectiveError {
-    /// What is wrong, and what to do.
+    /// What is wrong, for programs.
+    pub kind: Fault,
+    /// What is wrong, and what to do, for people.
     pub message: String,
     /// The line, from 1.
     pub line: usize,
@@ -31,8 +35,11 @@ pub struct DirectiveError {
 impl DirectiveError {
     /// An error about some bytes of a text. A place outside of it is taken for its end. Secrets in
     /// the line are blotted out, and so are those in the message.
-    pub(crate) fn new(whole: &str, span: Range<usize>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(whole: &str, span: Range<usize>, mut kind: Fault) -> Self {
         let redaction = Redaction::new();
+        for text in kind.texts() {
+            *text = redaction.text(text).into_owned();
+        }
         let start = whole.floor_char_boundary(span.start.min(whole.len()));
         let before = &whole[..start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -40,7 +47,8 @@ impl DirectiveError {
         let end =
             whole.floor_char_boundary(span.end.clamp(start, line_start + text.len().max(start - line_start)));
         Self {
-            message: redaction.text(&message.into()).into_owned(),
+            message: redaction.text(&kind.to_string()).into_owned(),
+            kind,
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
             span: start..end,

@@ -19,6 +19,7 @@
 
 mod block;
 mod error;
+mod fault;
 mod lines;
 mod parameters;
 mod piece;
@@ -28,6 +29,7 @@ mod value;
 mod write;
 
 pub use error::DirectiveError;
+pub use fault::{Fault, Near};
 pub use lines::{Directives, Input, Model, Output, Source};
 pub use tools::{Asked, ToolUse, Tools};
 

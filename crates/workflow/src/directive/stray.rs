@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::block::NAMES;
 use super::error::DirectiveError;
+use super::fault::Fault;
 use super::piece::Piece;
 
 /// Warnings of one document.
@@ -29,10 +30,8 @@ pub(crate) fn find(whole: &str, part: Range<usize>, warnings: &mut Vec<Directive
             (None, Some(mark)) => fence = Some(mark),
             (None, None) => {
                 if let Some((directive, why)) = stray(line) {
-                    let last =
-                        if warnings.len() + 1 == MOST { " (further lines are not checked)" } else { "" };
-                    let message = format!("this looks like a directive, but is read as text: {why}{last}");
-                    warnings.push(DirectiveError::new(whole, directive.span(), message));
+                    let kind = Fault::Stray { why, is_last: warnings.len() + 1 == MOST };
+                    warnings.push(DirectiveError::new(whole, directive.span(), kind));
                 }
             }
         }

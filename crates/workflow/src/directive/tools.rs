@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use trommel_base::text::shown_name;
 use trommel_route::{Route, WriteMode};
 
+use super::fault::Fault;
 use super::parameters::{self, List};
 use super::piece::Piece;
 use super::value::{Keys, Parameters, Result, fault, of, truth};
@@ -78,11 +78,7 @@ impl Tools {
                 None => self.put(token.read()?),
             }
         }
-        if any {
-            Ok(())
-        } else {
-            fault(line, "a tool is missing: @tools NAME, NAME(output=variable:x), or all, or none")
-        }
+        if any { Ok(()) } else { fault(line, Fault::NoTool) }
     }
 
     fn put(&mut self, tool: ToolUse) {
@@ -123,7 +119,7 @@ fn next(rest: Piece<'_>) -> Result<Option<Token<'_>>> {
     let length = rest.text.find(|c| !is_part(c)).unwrap_or(rest.text.len());
     if length == 0 {
         let wrong = rest.to(first_char(rest));
-        return fault(wrong, format!("a tool's name cannot begin with `{}`", shown_name(wrong.text)));
+        return fault(wrong, Fault::ToolName(wrong.text.to_owned()));
     }
     let (name, behind) = (rest.to(length), rest.from(length));
     let spaces = behind.text.len() - behind.text.trim_start_matches([' ', '\t']).len();
@@ -133,16 +129,14 @@ fn next(rest: Piece<'_>) -> Result<Option<Token<'_>>> {
     }
     match parameters::read(group) {
         List::Whole(_, rest) if group.to(group.text.len() - rest.text.len()).text.contains('\n') => {
-            fault(group.to(1), "a tool and its parameters stand on one line: break the line between tools")
+            fault(group.to(1), Fault::ToolLines)
         }
         List::Whole(_, rest) => Ok(Some(Token { name, group: Some(group), rest })),
         List::Malformed { at, rest } => fault(
             at.to(at.text.len().saturating_sub(rest.text.len() + 1).max(first_char(at))),
-            "these parameters cannot be read from here on: a value that holds a comma or a quote stands in quotes",
+            Fault::MalformedTool,
         ),
-        List::Open => {
-            fault(group.to(1), "the parenthesis is not closed: the parameters of a tool end with `)`")
-        }
+        List::Open => fault(group.to(1), Fault::OpenTool),
     }
 }
 
@@ -170,7 +164,7 @@ impl Token<'_> {
             return Ok(ToolUse { name, route: None, write_mode: None, span });
         };
         let List::Whole(list, _) = parameters::read(group) else {
-            return fault(group, "this is no list of parameters");
+            return fault(group, Fault::MalformedTool);
         };
         let parameters = Parameters::new(list, &KEYS)?;
         let route = parameters.route()?;

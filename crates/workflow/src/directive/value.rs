@@ -7,29 +7,29 @@
 use std::ops::Range;
 
 use trommel_base::nearest_one;
-use trommel_base::text::shown_name;
 use trommel_route::{Result as Routed, Route, Scope, Target, WriteMode};
 
+use super::fault::{Fault, Near};
 use super::parameters::{self, List, Parameter};
 use super::piece::Piece;
 
-/// What is wrong, and with which bytes.
+/// A fault, and the bytes that have it.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct Misread {
     pub(super) span: Range<usize>,
-    pub(super) message: String,
+    pub(super) kind: Fault,
 }
 
-pub(super) type Result<T> = std::result::Result<T, Fault>;
+pub(super) type Result<T> = std::result::Result<T, Misread>;
 
 /// An error about a piece.
-pub(super) fn fault<T>(piece: Piece<'_>, message: impl Into<String>) -> Result<T> {
-    Err(Fault { span: piece.span(), message: message.into() })
+pub(super) fn fault<T>(piece: Piece<'_>, kind: Fault) -> Result<T> {
+    Err(Misread { span: piece.span(), kind })
 }
 
-/// What is said of a piece that is read by somebody else.
+/// The result of reading a piece as routing does.
 pub(super) fn of<T>(piece: Piece<'_>, read: Routed<T>) -> Result<T> {
-    read.or_else(|error| fault(piece, error.to_string()))
+    read.or_else(|error| fault(piece, Fault::Route { class: error.class(), why: error.to_string() }))
 }
 
 /// The parameters that a directive takes.
@@ -72,15 +72,6 @@ pub(super) struct Value<'a> {
     pub(super) parameters: Parameters<'a>,
 }
 
-/// Only this may follow the parameters.
-const AFTER: &str = "only a remark (` # …`) may follow the parameters; if this is part of the name, put the whole name in quotes";
-
-const UNCLOSED: &str = "the parenthesis is not closed: end the parameters with `)` on the same line, or put a name that has \
-    parentheses in quotes";
-
-const MALFORMED: &str = "these parameters cannot be read from here on: put a value that holds a comma or a quote in quotes, \
-    output=\"file:a, b.md\"";
-
 /// Takes a value apart: one of these schemes may begin it, and parameters with these keys may end
 /// it.
 pub(super) fn split<'a>(
@@ -120,15 +111,12 @@ pub(super) fn split<'a>(
         }
     }
     if let Some(group) = unclosed {
-        return fault(group, UNCLOSED);
+        return fault(group, Fault::OpenParenthesis);
     }
     // Where a query ends in text that it quotes, the text is its own.
     let mentioned = keys.mentioned(body).filter(|found| !is_query || !found.text.contains(['"', '\'', ']']));
     if let Some(found) = mentioned {
-        return fault(
-            found,
-            "parameters go in parentheses at the end of the line: (output=variable:NAME, required)",
-        );
+        return fault(found, Fault::OutsideParentheses);
     }
     Ok(Value { scheme, base: body, parameters: Parameters { list: Vec::new(), keys } })
 }
@@ -151,19 +139,19 @@ fn after_quotes<'a>(
                 Ok(Some(parameters))
             }
             _ if is_query => Ok(None),
-            List::Whole(_, rest) => fault(rest.trim(), AFTER),
+            List::Whole(_, rest) => fault(rest.trim(), Fault::AfterParameters),
             List::Malformed { at, rest } => malformed(at, rest),
-            List::Open => fault(group, UNCLOSED),
+            List::Open => fault(group, Fault::OpenParenthesis),
         };
     }
     if !is_query && behind.text.starts_with(char::is_whitespace) {
-        return fault(group, "only parameters in parentheses and a remark (` # …`) may follow a quoted name");
+        return fault(group, Fault::AfterQuotes);
     }
     Ok(None)
 }
 
 fn malformed<T>(at: Piece<'_>, rest: Piece<'_>) -> Result<T> {
-    fault(at.to(at.text.len().saturating_sub(rest.text.len() + 1)), MALFORMED)
+    fault(at.to(at.text.len().saturating_sub(rest.text.len() + 1)), Fault::Malformed)
 }
 
 /// A parenthesis in a value without quotes, and the text after it.
@@ -207,7 +195,7 @@ impl<'a> Group<'a> {
             List::Open
                 if keys.mentioned(self.piece.from(1)).is_some_and(|found| found.at == self.piece.at + 1) =>
             {
-                fault(self.piece, UNCLOSED)
+                fault(self.piece, Fault::OpenParenthesis)
             }
             List::Open if self.is_apart && !self.is_query => Ok(Read::Unclosed),
             List::Open => Ok(Read::Name(1)),
@@ -223,7 +211,7 @@ impl<'a> Group<'a> {
             if rest.is_over() || is_name {
                 return Ok(rest.is_over());
             }
-            return fault(rest.trim(), AFTER);
+            return fault(rest.trim(), Fault::AfterParameters);
         }
         // `note (1)` is the name of a copy, and no key is a number.
         let is_number = matches!(list.as_slice(), [one] if one.value.is_none() && one.key.text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -240,7 +228,7 @@ impl<'a> Group<'a> {
         }
         let unexpected = rest.text.strip_prefix(')').map(|_| rest.from(1)).is_some_and(Piece::is_over);
         if self.is_apart && unexpected {
-            return fault(rest.to(1), "unexpected `)`: put a name that has parentheses in quotes");
+            return fault(rest.to(1), Fault::ExtraParenthesis);
         }
         Ok(false)
     }
@@ -308,38 +296,27 @@ impl<'a> Parameters<'a> {
                 return fault(parameter.key, self.unknown(parameter));
             }
             if self.list.iter().take(index).any(|other| other.name() == name) {
-                return fault(parameter.key, format!("`{name}` is given twice"));
+                return fault(parameter.key, Fault::Twice(name));
             }
             if let (Some(value), false) = (parameter.value, parameter.is_quoted)
                 && let Some(found) = self.keys.mentioned(value)
             {
-                return fault(
-                    found,
-                    "a comma is missing before this parameter: (output=variable:NAME, write-mode=replace)",
-                );
+                return fault(found, Fault::NoComma);
             }
         }
         Ok(())
     }
 
-    fn unknown(&self, parameter: &Parameter<'a>) -> String {
+    fn unknown(&self, parameter: &Parameter<'a>) -> Fault {
         if let Some((key, value)) = self.with_colon(parameter) {
-            return format!("a parameter is written with `=`: {}={}", shown_name(key), shown_name(value));
+            return Fault::Colon { key: key.to_owned(), value: value.to_owned() };
         }
-        let name = parameter.name();
-        let key = shown_name(parameter.key.text);
-        let Keys { of, known } = self.keys;
-        let hint = nearest_one(&name, known.iter().copied());
-        let hint = hint.map_or(String::new(), |near| format!("Did you mean `{near}`? "));
-        let mode = parameter.key.text.parse::<WriteMode>();
-        let hint = match mode {
-            Ok(mode) if known.contains(&"write-mode") => format!("Did you mean `write-mode={mode}`? "),
-            _ => hint,
+        let Keys { of, known } = *self.keys;
+        let near = match parameter.key.text.parse::<WriteMode>() {
+            Ok(mode) if known.contains(&"write-mode") => Some(Near::Mode(mode)),
+            _ => nearest_one(&parameter.name(), known.iter().copied()).map(Near::Key),
         };
-        format!(
-            "unknown parameter `{key}`. {hint}{of} takes {}; put a name that has parentheses, or a value that holds a comma, in quotes",
-            known.join(", ")
-        )
+        Fault::UnknownParameter { key: parameter.key.text.to_owned(), near, of, known }
     }
 
     fn find(&self, name: &str) -> Option<&Parameter<'a>> {
@@ -351,7 +328,7 @@ impl<'a> Parameters<'a> {
         match self.find(name) {
             None => Ok(None),
             Some(Parameter { value: Some(value), .. }) if !value.is_empty() => Ok(Some(*value)),
-            Some(Parameter { key, .. }) => fault(*key, format!("a value is missing: {name}=…")),
+            Some(Parameter { key, .. }) => fault(*key, Fault::NoParameterValue(name.to_owned())),
         }
     }
 
@@ -359,7 +336,7 @@ impl<'a> Parameters<'a> {
     pub(super) fn flag(&self, name: &str) -> Result<bool> {
         let Some(parameter) = self.find(name) else { return Ok(false) };
         let Some(value) = parameter.value else { return Ok(true) };
-        truth(value.text).map_or_else(|| fault(value, format!("`{name}` is true or false")), Ok)
+        truth(value.text).map_or_else(|| fault(value, Fault::NotBoolean(name.to_owned())), Ok)
     }
 
     /// A key that may stand alone: its value, or what it then says.
