@@ -18,7 +18,7 @@ const AROUND: usize = 60;
 #[non_exhaustive]
 pub struct DirectiveError {
     /// What is wrong, for programs.
-    pub kind: Fault,
+    pub kind: Box<Fault>,
     /// What is wrong, and what to do, for people.
     pub message: String,
     /// The line, from 1.
@@ -48,7 +48,7 @@ impl DirectiveError {
             whole.floor_char_boundary(span.end.clamp(start, line_start + text.len().max(start - line_start)));
         Self {
             message: redaction.text(&kind.to_string()).into_owned(),
-            kind,
+            kind: Box::new(kind),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
             span: start..end,
