@@ -6,7 +6,7 @@
 mod answer;
 mod arguments;
 mod metadata;
-mod place;
+pub mod place;
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 #[cfg(feature = "cloud")]
 use trommel_blocks::HybridBlockStorage;
 use trommel_session::{
-    AggregateQuery, Cancel, Error, ErrorKind, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope,
-    SearchQuery, Session, Sessions, TranscriptQuery, Watch,
+    AggregateQuery, Cancel, Error, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope, SearchQuery,
+    Session, Sessions, TranscriptQuery, Watch,
 };
 use trommel_tool::{
     Call, Failure, FailureKind, Metadata, Output, Permissions, Registry, RegistryError, Tool,
@@ -27,10 +27,13 @@ use answer::{Answer, Room};
 use arguments::{Analysis, Arguments, Operation};
 #[cfg(feature = "cloud")]
 use place::Hybrid;
-use place::{Here, Place, Problems};
+use place::{Here, Place, PlaceError, Problems, Target};
 
 /// The tool's name.
 pub const NAME: &str = "session";
+
+/// The code of a request that contradicts itself, or that cannot be met here.
+const REQUEST: &str = "request";
 
 /// What the description adds where sessions may not be changed.
 const UNCHANGED: &str =
@@ -210,25 +213,25 @@ fn told(operation: Operation, failure: Failure) -> Failure {
     told
 }
 
-/// An error of the library, as the caller of a tool is told.
-#[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
+/// An error of the library as a failure of the tool.
 fn failed(error: Error) -> Failure {
-    let kind = error.kind();
-    failure((kind.code(), kind.is_request(), kind == ErrorKind::Cancelled), error.to_string())
+    PlaceError::from(error).into()
 }
 
-/// An error of this kind, and with this message: its code, whether the request was wrong, and whether it was to end.
-fn failure((code, is_request, is_cancelled): (&'static str, bool, bool), message: String) -> Failure {
-    if is_cancelled {
-        return Failure::cancelled();
+impl From<PlaceError> for Failure {
+    fn from(error: PlaceError) -> Self {
+        if error.is_cancelled() {
+            return Self::cancelled();
+        }
+        let message = error.to_string();
+        let failure = if error.is_request() { Self::refused(message) } else { Self::new(message) };
+        failure.with("code", error.code())
     }
-    let failure = if is_request { Failure::refused(message) } else { Failure::new(message) };
-    failure.with("code", code)
 }
 
 /// A request that contradicts itself.
 fn refused(message: impl Into<String>) -> Failure {
-    Failure::refused(message).with("code", ErrorKind::Request.code())
+    Failure::refused(message).with("code", REQUEST)
 }
 
 /// One call at work.
@@ -260,14 +263,12 @@ impl Work<'_, '_> {
             Operation::SyncStatus => {
                 self.whole(&self.place.sync_status(self.arguments.session_id.as_deref(), self.watch)?)
             }
-            Operation::Sync => {
-                self.place.sync(self.arguments, self.watch).and_then(|report| self.whole(&report))
-            }
+            Operation::Sync => self.whole(&self.place.sync(&self.arguments.sync(), self.watch)?),
         }
     }
 
     fn session(&self) -> Result<Session, Failure> {
-        self.place.find(self.arguments.session_id()?, self.watch, &self.problems)
+        Ok(self.place.find(self.arguments.session_id()?, self.watch, &self.problems)?)
     }
 
     /// Changes the session that is meant.
@@ -276,8 +277,8 @@ impl Work<'_, '_> {
         dry_run: bool,
         change: impl Fn(&Sessions, &Session) -> trommel_session::Result<T>,
     ) -> Result<String, Failure> {
-        let (id, mut answer) = (self.arguments.session_id()?, None);
-        self.place.change((id, dry_run), self.watch, &self.problems, &mut |sessions, session| {
+        let (target, mut answer) = (Target { id: self.arguments.session_id()?, dry_run }, None);
+        self.place.change(target, self.watch, &self.problems, &mut |sessions, session| {
             answer = Some(change(sessions, session)?);
             Ok(())
         })?;
@@ -296,7 +297,7 @@ impl Work<'_, '_> {
 
     fn answer(&self, answer: &impl Serialize) -> Result<Answer, Failure> {
         let mut answer = Answer::of(answer)?;
-        answer.add_problems(&self.problems.told())?;
+        answer.add_problems(&self.problems.all())?;
         Ok(answer)
     }
 

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use trommel_tool::Failure;
 
+use super::place::SyncRequest;
 use super::refused;
 
 /// What is to be done.
@@ -151,7 +152,7 @@ pub(super) struct Arguments {
     pub(super) to_message: Option<u64>,
     pub(super) before_timestamp: Option<String>,
     dry_run: Option<bool>,
-    pub(super) settle: Option<String>,
+    settle: Option<String>,
     all: Option<bool>,
     max_chars: Option<usize>,
 }
@@ -236,6 +237,16 @@ impl Arguments {
     /// Whether those that lie in the cloud only are meant as well.
     pub(super) fn is_all(&self) -> bool {
         self.all.unwrap_or(false)
+    }
+
+    /// The request of a synchronization.
+    pub(super) fn sync(&self) -> SyncRequest<'_> {
+        SyncRequest {
+            session_id: self.session_id.as_deref(),
+            settle: self.settle.as_deref(),
+            all: self.is_all(),
+            dry_run: self.is_dry_run(),
+        }
     }
 
     pub(super) fn offset(&self) -> u64 {

@@ -1,45 +1,28 @@
-//! Both sides made the same: one session, those that lie here, or everything.
+//! Synchronizes one session, those of this machine, or all.
 
-use serde::Serialize;
-use serde_json::Value;
 use trommel_blocks::{HybridBlockStorage, Settlement};
 use trommel_session::Watch;
-use trommel_tool::Failure;
 
-use super::hybrid::stored;
-use crate::sessions::arguments::Arguments;
+use super::{Result, SyncOutcome, SyncRequest, Synced};
 
-/// Makes both sides the same, or only tells how far they are. The answer says how many sessions lie in the cloud only where nothing
-/// else would tell that there are any.
+/// Synchronizes sessions, or returns how far they are. The sessions that are in the storage only are counted where nothing
+/// else in the result shows that there are any.
 pub(super) fn sync(
     hybrid: &HybridBlockStorage,
-    arguments: &Arguments,
+    request: &SyncRequest<'_>,
     watch: &Watch<'_>,
-) -> Result<Value, Failure> {
-    let (id, is_all) = (arguments.session_id.as_deref(), arguments.is_all());
-    let settlement = arguments.settle.as_deref().map(Settlement::parse).transpose().map_err(stored)?;
-    if arguments.is_dry_run() {
-        let status = value(&hybrid.sync_status(id, watch).map_err(stored)?)?;
-        return if is_all { counted(status, hybrid, watch) } else { Ok(status) };
-    }
-    if is_all {
-        return value(&hybrid.sync_all(settlement, watch).map_err(stored)?);
-    }
-    let report = hybrid.sync(id, settlement, watch).map_err(stored)?;
-    let is_any = report.synced + report.conflicts + report.kept + report.failed > 0;
-    let report = value(&report)?;
-    if is_any { Ok(report) } else { counted(report, hybrid, watch) }
-}
-
-/// An answer that says how many lie in the cloud only, where any do.
-fn counted(mut answer: Value, hybrid: &HybridBlockStorage, watch: &Watch<'_>) -> Result<Value, Failure> {
-    let count = hybrid.cloud_only(watch).map_err(stored)?.len();
-    if let Some(answer) = answer.as_object_mut().filter(|_| count > 0) {
-        answer.insert("cloud_only".to_owned(), count.into());
-    }
-    Ok(answer)
-}
-
-fn value(answer: &impl Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(answer).map_err(|error| Failure::raised(&error))
+) -> Result<Synced> {
+    let SyncRequest { session_id, settle, all, dry_run } = *request;
+    let settlement = settle.map(Settlement::parse).transpose()?;
+    let (outcome, is_counted) = if dry_run {
+        (SyncOutcome::Status(hybrid.sync_status(session_id, watch)?), all)
+    } else if all {
+        (SyncOutcome::Report(hybrid.sync_all(settlement, watch)?), false)
+    } else {
+        let report = hybrid.sync(session_id, settlement, watch)?;
+        let is_empty = report.synced + report.conflicts + report.kept + report.failed == 0;
+        (SyncOutcome::Report(report), is_empty)
+    };
+    let cloud_only = if is_counted { hybrid.cloud_only(watch)?.len() } else { 0 };
+    Ok(Synced { outcome, cloud_only: (cloud_only > 0).then_some(cloud_only) })
 }
