@@ -277,12 +277,8 @@ impl Work<'_, '_> {
         dry_run: bool,
         change: impl Fn(&Sessions, &Session) -> trommel_session::Result<T>,
     ) -> Result<String, Failure> {
-        let (target, mut answer) = (Target { id: self.arguments.session_id()?, dry_run }, None);
-        self.place.change(target, self.watch, &self.problems, &mut |sessions, session| {
-            answer = Some(change(sessions, session)?);
-            Ok(())
-        })?;
-        self.whole(&answer)
+        let target = Target { id: self.arguments.session_id()?, dry_run };
+        self.whole(&self.place.apply(target, self.watch, &self.problems, change)?)
     }
 
     /// What an answer may have, and how much could be asked for.

@@ -19,25 +19,25 @@ use trommel::{Extract, Found, Measure, Report, Sink};
 use crate::args::{BadRecords, DisplayForm as Form, ReadArgs};
 use crate::errors::{BadQuery, Failure};
 use crate::job::Job;
-use crate::output::{self, Notes, Refused, escape, pretty};
+use crate::output::{self, Notes, Refused, Screen, Stream, escape, pretty};
 use crate::progress::Progress;
 use crate::signals;
 use crate::toolbox::Toolbox;
 use page::{Asked, NoPage};
 use value::{Children, Look, Value};
 
-pub(crate) fn run(args: &ReadArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &ReadArgs, screen: &Screen) -> Result<(), Failure> {
     let answer = match args.source.output() {
-        Some(id) => of_output(id, args)?.get().to_owned(),
-        None => of_file(args)?,
+        Some(id) => of_output(id, args, screen)?.get().to_owned(),
+        None => of_file(args, screen)?,
     };
-    print(args, &answer)
+    print(args, &answer, screen.out)
 }
 
-fn of_output(id: &str, args: &ReadArgs) -> Result<Box<RawValue>, Failure> {
-    let progress = Arc::new(Progress::new());
+fn of_output(id: &str, args: &ReadArgs, screen: &Screen) -> Result<Box<RawValue>, Failure> {
+    let progress = Arc::new(Progress::new(screen));
     signals::install(Arc::clone(&progress))?;
-    let toolbox = Toolbox::open()?;
+    let toolbox = Toolbox::open(screen)?;
     let id = toolbox.store.resolve(id)?;
     let mut asked = json!({"id": id, "path": args.path, "max_chars": args.max_chars});
     if let (Some(cursor), Some(asked)) = (&args.cursor, asked.as_object_mut()) {
@@ -46,7 +46,7 @@ fn of_output(id: &str, args: &ReadArgs) -> Result<Box<RawValue>, Failure> {
     toolbox.ask("tool_outputs.read", asked, Form::json(args.json), &progress)
 }
 
-fn of_file(args: &ReadArgs) -> Result<String, Failure> {
+fn of_file(args: &ReadArgs, screen: &Screen) -> Result<String, Failure> {
     let query = BadQuery::parse(&args.path)?;
     if !query.is_singular() {
         let why = "can select several values; name one of them, or use `trommel extract`";
@@ -58,7 +58,8 @@ fn of_file(args: &ReadArgs) -> Result<String, Failure> {
         let (start, tag) = cursor::read(cursor).ok_or_else(|| foreign(args))?;
         (asked.start, asked.tag) = (start, Some(tag));
     }
-    let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), BadRecords::STOP)?;
+    let options = args.source.options(&args.engine, args.engine.validation(), BadRecords::STOP);
+    let mut job = Job::open(options, screen)?;
     let nth = nth_of(&query);
     job.ask(|analysis| {
         let analysis = analysis.ask(Measure::Extract(Extract::new(query.clone())));
@@ -195,19 +196,19 @@ struct Truncated {
 }
 
 /// Prints a page: its content on a terminal, and beside it how to go on.
-fn print(args: &ReadArgs, answer: &str) -> Result<(), Failure> {
-    if args.json || !output::is_terminal() {
-        return Ok(output::print_json(answer, true)?);
+fn print(args: &ReadArgs, answer: &str, out: Stream) -> Result<(), Failure> {
+    if args.json || !out.is_terminal {
+        return Ok(output::print_json(answer, true, out)?);
     }
     let page: Answer<'_> = serde_json::from_str(answer).map_err(io::Error::other)?;
     let content = page.content.get();
     let content = match serde_json::from_str::<String>(content) {
         Ok(text) if page.kind == "text" => escape::lines(&text),
-        _ => pretty::json(&output::for_reader(content.to_owned(), true), output::is_coloured()),
+        _ => pretty::json(&output::for_reader(content.to_owned(), true), out.is_colored),
     };
     output::print(&format!("{}\n", content.trim_end_matches('\n')))?;
     if let Some(next) = page.truncated.and_then(|truncated| truncated.next) {
-        let notes = Notes::new("", Arc::new(Progress::new()));
+        let notes = Notes::new("", Arc::new(Progress::hidden()));
         notes.note(&format!("next page: --cursor {}", escape::text(&next)));
     }
     Ok(())

@@ -63,7 +63,7 @@ struct Part {
 
 impl<'a> Extracted<'a> {
     pub(crate) fn new(wanted: Wanted<'a>, values: Values, out: Out, notes: Notes) -> Self {
-        let escape = super::is_terminal();
+        let escape = values.is_escaped();
         let budget = Budget::new(wanted.spool_limit, wanted.queries.len());
         // A query that can select one node only gives a bare value, or an array if there turn out to be several.
         let parts = wanted.queries.iter().enumerate().map(|(number, (_, singular))| {
@@ -75,7 +75,6 @@ impl<'a> Extracted<'a> {
             Part { count: 0, kept: (!is_direct).then(|| Kept::new(&budget)) }
         });
         let parts = parts.collect();
-        let values = values.escaped(escape);
         Self { out, values, escape, wanted, parts, begun: false, notes, refused: None }
     }
 
@@ -152,7 +151,7 @@ impl<'a> Extracted<'a> {
     fn finish_flat(&self, parts: Vec<Part>) -> io::Result<()> {
         let mut written = 0;
         for (number, Part { count, kept }) in parts.into_iter().enumerate() {
-            let default = self.wanted.default.filter(|_| count == 0);
+            let default = if count == 0 { self.wanted.default } else { None };
             if let Some(default) = default {
                 let mut item = Vec::new();
                 self.push_item_start(number, None, &mut item);

@@ -136,6 +136,28 @@ pub trait Place: Send + Sync {
     fn sync(&self, request: &SyncRequest<'_>, watch: &Watch<'_>) -> Result<Synced>;
 }
 
+impl dyn Place + '_ {
+    /// [Changes](Self::change) a session, and returns what the change returned.
+    ///
+    /// # Errors
+    /// As [`Place::change`] and the change itself.
+    pub fn apply<T>(
+        &self,
+        target: Target<'_>,
+        watch: &Watch<'_>,
+        problems: &Problems,
+        change: impl Fn(&Sessions, &Session) -> trommel_session::Result<T>,
+    ) -> Result<T> {
+        let mut done = None;
+        self.change(target, watch, problems, &mut |sessions, session| {
+            done = Some(change(sessions, session)?);
+            Ok(())
+        })?;
+        #[expect(clippy::expect_used, reason = "every place runs the change before it succeeds")]
+        Ok(done.expect("the change ran"))
+    }
+}
+
 /// The session that [`Place::change`] changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
@@ -172,7 +194,6 @@ pub struct Synced {
 /// What became of sessions that were to be synchronized.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
-#[non_exhaustive]
 pub enum SyncOutcome {
     /// Nothing was changed: how far they are.
     Status(SyncStatus),
