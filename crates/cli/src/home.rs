@@ -1,4 +1,5 @@
-//! Where state lives, the store and the buffers that lie there, and where other programs keep their sessions.
+//! Where state lives, the store and the buffers that lie there, and where other programs keep their
+//! sessions.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -56,15 +57,16 @@ pub(crate) fn store_with(mapping: MapPolicy) -> Result<Arc<Store>, Failure> {
     Ok(Arc::new(store))
 }
 
-/// The buffers of a session, and those of this process. What is written makes their folder; that of all state is there.
+/// The buffers of a session, and those of this process. What is written makes their folder; that of
+/// all state is there.
 pub(crate) fn buffers(session: &str, usual: Scope) -> Result<Buffers, Failure> {
     let home = folder()?;
     // What is on its way lies beside the store: the folder for temporary files may be memory.
     Ok(Buffers::new().session(home.join(BUFFERS), session)?.usual(usual).spool_to(home))
 }
 
-/// The sessions of the programs that keep any: in folders that were given, else in those of the user's home. Where there is no home,
-/// there are none.
+/// The sessions of the programs that keep any: in folders that were given, else in those of the
+/// user's home. Where there is no home, there are none.
 pub(crate) fn sessions(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Sessions {
     let mut sessions = Sessions::new();
     if let Some(folder) = place(amplifier, AMPLIFIER) {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use trommel::path::Duplicates;
@@ -10,6 +11,7 @@ use trommel::{Document, Error, OnBadRecord, framing_of};
 use trommel_store::Stored;
 
 use crate::ahead::Ahead;
+use crate::args::{BadRecords, Engine, Source};
 use crate::errors::{BadWork, Failure};
 use crate::prefix::Prefix;
 use crate::{home, sigbus, stdio};
@@ -37,6 +39,22 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// The options of the command line.
+    pub(crate) fn of(source: &Source, engine: &Engine, validation: Validation, bad: BadRecords) -> Self {
+        Self {
+            file: source.file.clone(),
+            output: source.output().map(str::to_owned),
+            framing: source.input.map(|framing| framing.records()),
+            is_mapped: !source.no_mmap,
+            threads: source.threads.map(NonZeroUsize::get),
+            limits: source.limits(),
+            limit_ratio: source.limit_ratio,
+            validation,
+            duplicates: engine.duplicates.into(),
+            on_bad_record: bad.into(),
+        }
+    }
+
     pub(crate) fn is_stdin(&self) -> bool {
         self.file.as_os_str() == "-"
     }
@@ -73,7 +91,8 @@ impl Options {
         .map_err(cause)
     }
 
-    /// Opens a stored output, which must be JSON. Plain ones are mapped unless `--no-mmap` is given.
+    /// Opens a stored output, which must be JSON. Plain ones are mapped unless `--no-mmap` is
+    /// given.
     fn open_output(&self, id: &str) -> Result<(Document, Stored), Failure> {
         let store = home::store_with(self.mapping())?;
         let stored = store.get(id)?;
@@ -119,7 +138,8 @@ fn redirected() -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// The line and column of an offset. None if the input is compressed, where offsets count other bytes, or ends before it.
+/// The line and column of an offset. None if the input is compressed, where offsets count other
+/// bytes, or ends before it.
 pub(crate) fn place_in(mut reader: impl Read, offset: u64) -> Option<Place> {
     let (mut line, mut column, mut passed) = (1, 1, 0);
     let mut piece = vec![0; 64 << 10];

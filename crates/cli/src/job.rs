@@ -129,7 +129,8 @@ impl Job {
         Notes::new(&self.name(), Arc::clone(&self.progress))
     }
 
-    /// How the input is divided into records, where that is known before it is read: nothing for `auto`.
+    /// How the input is divided into records, where that is known before it is read: nothing for
+    /// `auto`.
     pub(crate) fn is_stream(&self) -> Option<bool> {
         match self.document.current_framing() {
             Framing::Lines | Framing::JsonSeq | Framing::Concatenated => Some(true),
@@ -143,7 +144,8 @@ impl Job {
         Config::new().limits(self.options.limits)
     }
 
-    /// The writer of values. Containers that the engine skipped are checked before they are written.
+    /// The writer of values. Containers that the engine skipped are checked before they are
+    /// written.
     pub(crate) fn values(&self) -> Values {
         let is_structural = self.options.validation == Validation::Structural;
         Values::new(self.config(), is_structural, self.screen.out.is_terminal)
@@ -160,7 +162,8 @@ impl Job {
         Ok(report)
     }
 
-    /// Notes that `--where` keeps or drops a document whole, and the query that filters the elements of its longest array.
+    /// Notes that `--where` keeps or drops a document whole, and the query that filters the
+    /// elements of its longest array.
     fn note_dropped_document(&mut self) {
         let analysis = Analysis::new()
             .validation(self.options.validation)
@@ -213,7 +216,8 @@ impl Job {
         let document = if self.document.is_repeatable() {
             &mut self.document
         } else {
-            // What is true of the beginning is true of the whole: a suggestion that selects something there.
+            // What is true of the beginning is true of the whole: a suggestion that selects
+            // something there.
             kept = Document::from_bytes(self.prefix.take()).framing(self.document.current_framing());
             &mut kept
         };

@@ -1,8 +1,10 @@
 //! The command line: asks the library, prints answers, and ends with a status.
 //!
-//! `main` reads the arguments and hands over to one of [`commands`]; a [`job`] is one run over one input, the [`toolbox`]
-//! the tools over the store and the buffers that lie in [`home`], [`model`] what answers documents; [`output`] holds what is printed, [`errors`] what is said when something
-//! goes wrong. Answers go to standard output and nothing else does. Only [`sigbus`] and [`stdio`] contain `unsafe` code.
+//! `main` reads the arguments and hands over to one of [`commands`]; a [`job`] is one run over one
+//! input, the [`toolbox`] the tools over the store and the buffers that lie in [`home`], [`model`]
+//! what answers documents; [`output`] holds what is printed, [`errors`] what is said when something
+//! goes wrong. Answers go to standard output and nothing else does. Only [`sigbus`] and [`stdio`]
+//! contain `unsafe` code.
 
 mod ahead;
 mod args;
@@ -13,10 +15,10 @@ mod errors;
 mod home;
 mod input;
 mod job;
-mod model;
 mod output;
 mod prefix;
 mod progress;
+mod screen;
 mod sigbus;
 mod signals;
 mod stdio;
@@ -27,13 +29,13 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::Cli;
-use crate::output::Screen;
+use crate::screen::Screen;
 
 fn main() -> ExitCode {
     let screen = Screen::detect();
     let done = match Cli::try_parse() {
         Ok(cli) => commands::run(&cli, &screen),
-        Err(error) => errors::usage::report(args::with_commands(error), screen.out),
+        Err(error) => errors::usage::report(error, screen.out),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

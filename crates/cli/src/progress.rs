@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{BinaryBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use trommel_tool::Event;
 
-use crate::output::Screen;
+use crate::screen::Screen;
 
 /// Work that ends sooner shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -120,8 +120,9 @@ fn bar(done: u64, total: Option<u64>, started: Instant, unit: Unit) -> ProgressB
         (None, _) => "{spinner:.cyan} {binary_bytes}  {rate}  {elapsed}",
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    // The bar appears when the work has run for a while. The library's own rate starts at that moment and takes everything
-    // done before it for the work of an instant, so the rate shown is the mean since the start.
+    // The bar appears when the work has run for a while. The library's own rate starts at that
+    // moment and takes everything done before it for the work of an instant, so the rate shown is
+    // the mean since the start.
     let style = style.with_key("rate", |state: &ProgressState, out: &mut dyn Write| {
         let _ = write!(out, "{}/s", BinaryBytes(mean_rate(state) as u64));
     });

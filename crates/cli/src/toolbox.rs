@@ -55,7 +55,8 @@ impl Toolbox {
         Ok(Self { store, places, registry: Arc::new(registry), screen: *screen })
     }
 
-    /// Calls a tool that answers with JSON, as long as it takes, and shows its progress. The call is not recorded.
+    /// Calls a tool that answers with JSON, as long as it takes, and shows its progress. The call
+    /// is not recorded.
     pub(crate) fn ask(
         &self,
         tool: &str,
@@ -98,11 +99,12 @@ impl Toolbox {
 
     /// What is shown on standard error instead of an answer.
     fn refusal(&self, display: &(impl Show + serde::Serialize), form: Form) -> String {
-        if form.json { one_line(display) } else { display.text(&self.screen.err.look(form)) }
+        if form.json { output::json_line(display) } else { display.text(&self.screen.err.look(form)) }
     }
 }
 
-/// The tool over the sessions that are where the environment says, and over those of the cloud where settings name one.
+/// The tool over the sessions that are where the environment says, and over those of the cloud
+/// where settings name one.
 fn register_sessions(registry: &Registry) -> Result<(), Failure> {
     let places = crate::home::usual_places();
     let [amplifier, claude] = places.each_ref().map(Option::as_deref);
@@ -124,10 +126,4 @@ fn register_sessions(registry: &Registry) -> Result<(), Failure> {
     #[cfg(not(feature = "cloud"))]
     let registered = sessions::register(registry, &crate::home::sessions(amplifier, claude));
     Ok(registered.map_err(std::io::Error::other)?)
-}
-
-/// A display as one line of JSON, safe for a terminal.
-pub(crate) fn one_line(display: &impl serde::Serialize) -> String {
-    #[expect(clippy::expect_used, reason = "displays have text keys and hold no failing serializer")]
-    output::for_reader(serde_json::to_string(display).expect("displays are JSON"), true)
 }

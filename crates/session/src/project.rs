@@ -467,6 +467,7 @@ pub struct Nested {
 
 /// A member of a [`Nested`].
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a member is a value or names, and nothing else")]
 pub enum Member<'a> {
     /// The JSON of a value.
     Value(&'a str),

@@ -8,7 +8,6 @@ use trommel::reader::{Framing as Records, Limits, Validation};
 use trommel::{OnBadRecord, path};
 
 use super::values;
-use crate::input::Options;
 
 /// What is read, and how.
 #[derive(Debug, Args)]
@@ -18,7 +17,8 @@ pub(crate) struct Source {
 
     /// How the input is divided into records [default: by the name, else auto]
     ///
-    /// A name that ends in .jsonl or .ndjson, also before .gz or .zst, means jsonl unless this option is given.
+    /// A name that ends in .jsonl or .ndjson, also before .gz or .zst, means jsonl unless this
+    /// option is given.
     #[arg(long, value_name = "FRAMING", help_heading = "Input")]
     pub(crate) input: Option<Framing>,
 
@@ -52,7 +52,8 @@ pub(crate) struct Source {
 pub(crate) struct Engine {
     /// Validate all of RFC 8259, in what the queries skip too
     ///
-    /// A record that is decided early is validated to its end. --limit stops only at the end of a record or document.
+    /// A record that is decided early is validated to its end. --limit stops only at the end of a
+    /// record or document.
     #[arg(long, help_heading = "Input")]
     pub(crate) strict: bool,
 
@@ -159,22 +160,6 @@ impl Engine {
 }
 
 impl Source {
-    /// What is read, and how closely.
-    pub(crate) fn options(&self, engine: &Engine, validation: Validation, bad: BadRecords) -> Options {
-        Options {
-            file: self.file.clone(),
-            output: self.output().map(str::to_owned),
-            framing: self.input.map(Framing::records),
-            is_mapped: !self.no_mmap,
-            threads: self.threads.map(NonZeroUsize::get),
-            limits: self.limits(),
-            limit_ratio: self.limit_ratio,
-            validation,
-            duplicates: engine.duplicates.into(),
-            on_bad_record: bad.into(),
-        }
-    }
-
     /// The file as it was given.
     pub(crate) fn id(&self) -> std::borrow::Cow<'_, str> {
         self.file.to_string_lossy()
@@ -185,7 +170,7 @@ impl Source {
         output_id(self.file.to_str()?)
     }
 
-    fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         let mut limits = Limits::default();
         limits.depth = self.limit_depth;
         limits.spool_bytes = self.spool_limit;

@@ -493,7 +493,8 @@ impl SessionOperation {
     }
 }
 
-/// A session as it was given. Where a hyphen may begin it, a misspelt option must not be taken for one.
+/// A session as it was given. Where a hyphen may begin it, a misspelt option must not be taken for
+/// one.
 fn session(text: &str) -> Result<String, String> {
     if text.starts_with("--") && !text.contains('/') {
         return Err("there is no such option, and no id begins like that".into());

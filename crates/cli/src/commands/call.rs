@@ -21,7 +21,7 @@ use crate::args::{CallArgs, LogLevel};
 use crate::errors::Failure;
 use crate::output::{self, Notes, Screen, Stream, escape};
 use crate::progress::Progress;
-use crate::toolbox::{Toolbox, one_line};
+use crate::toolbox::Toolbox;
 use crate::{signals, stdio};
 
 /// Bytes of arguments that are read from standard input.
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &CallArgs, screen: &Screen) -> Result<(), Failure> {
 
 /// An error as JSON.
 fn as_json(args: &CallArgs, kind: &str, message: &str) -> String {
-    one_line(&json!({"tool": args.tool, "kind": kind, "code": kind, "message": message}))
+    output::json_line(&json!({"tool": args.tool, "kind": kind, "code": kind, "message": message}))
 }
 
 fn call(args: &CallArgs, screen: &Screen) -> Result<(), Failure> {
@@ -172,12 +172,14 @@ fn arguments(args: &CallArgs, screen: &Screen) -> Result<(Value, Option<NotJson>
 
 fn show_context(args: &CallArgs, context: &Context, screen: &Screen) {
     let view = ContextView::new(context);
-    let text = if args.form.json { one_line(&view) + "\n" } else { view.text(&screen.err.look(args.form)) };
+    let text =
+        if args.form.json { output::json_line(&view) + "\n" } else { view.text(&screen.err.look(args.form)) };
     // The call runs even if its context cannot be shown.
     let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
 }
 
-/// What runs the tool: results too long for the caller go to the store, and so do all that can be asked later.
+/// What runs the tool: results too long for the caller go to the store, and so do all that can be
+/// asked later.
 fn executor(args: &CallArgs, toolbox: &Toolbox) -> Executor {
     let mut limits = Limits::default();
     limits.keep_all = true;

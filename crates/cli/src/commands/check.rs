@@ -7,12 +7,13 @@ use trommel::{Answer, Damage, Error, Found, Measure, RepeatedName, Sink, Stats};
 
 use crate::args::CheckArgs;
 use crate::errors::Failure;
+use crate::input::Options;
 use crate::job::Job;
 use crate::output::size::grouped;
 use crate::output::{Notes, Out, Screen, escape, push_string};
 
 pub(crate) fn run(args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
-    let options = args.source.options(&args.engine, Validation::Strict, args.bad_records);
+    let options = Options::of(&args.source, &args.engine, Validation::Strict, args.bad_records);
     let mut job = Job::open(options, screen)?;
     job.ask(|analysis| {
         let mut stats = Stats::new();
@@ -132,8 +133,8 @@ impl Damages {
         self.write_json((record, error.offset(), place), error.kind().code(), &error.message())
     }
 
-    /// Writes what is left, and says how many bad records there were. Bad records are a failure, and so are repeated names
-    /// where that is wanted.
+    /// Writes what is left, and says how many bad records there were. Bad records are a failure,
+    /// and so are repeated names where that is wanted.
     fn finish(self) -> Result<(), Failure> {
         self.out.finish()?;
         match self.notes.bad_records() {

@@ -9,6 +9,7 @@ use trommel_hints::Asked;
 use super::matched;
 use crate::args::CountArgs;
 use crate::errors::{BadQuery, Failure};
+use crate::input::Options;
 use crate::job::{Filters, Job};
 use crate::output::{Out, Screen, push_string, tables};
 
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &CountArgs, screen: &Screen) -> Result<(), Failure> {
     let asked = args.counts.iter().zip(&queries);
     let asked = asked.map(|(asked, query)| Asked::new(&asked.query, query).filter(None, count_as));
     let asked = asked.collect::<Vec<_>>();
-    let options = args.source.options(&args.engine, args.engine.validation(), args.bad_records);
+    let options = Options::of(&args.source, &args.engine, args.engine.validation(), args.bad_records);
     let mut job = Job::open(options, screen)?;
     job.keep(filters);
     job.note_patterns(&asked);
@@ -42,7 +43,11 @@ pub(crate) fn run(args: &CountArgs, screen: &Screen) -> Result<(), Failure> {
         .counts
         .iter()
         .zip(&report.answers)
-        .map(|(asked, answer)| (asked.name.as_str(), answer.count().unwrap_or(0)))
+        .map(|(asked, answer)| {
+            #[expect(clippy::expect_used, reason = "the engine answers every measure in its kind")]
+            let count = answer.count().expect("a count was asked for");
+            (asked.name.as_str(), count)
+        })
         .collect();
     let total = counts.iter().fold(0_u64, |total, (_, count)| total.saturating_add(*count));
     let out = job.out()?;

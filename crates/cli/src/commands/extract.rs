@@ -7,13 +7,14 @@ use trommel_hints::Asked;
 use super::matched;
 use crate::args::{ExtractArgs, Sequence};
 use crate::errors::{BadQuery, Failure};
+use crate::input::Options;
 use crate::job::{Filters, Job};
 use crate::output::{Extracted, Lines, LinesAsked, Screen, Shape, Wanted};
 
 pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
     let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let filters = Filters::parse(&args.records.filters)?;
-    let options = args.source.options(&args.engine, args.engine.validation(), args.bad_records);
+    let options = Options::of(&args.source, &args.engine, args.engine.validation(), args.bad_records);
     let mut job = Job::open(options, screen)?;
     job.keep(filters);
     job.ask(|mut analysis| {

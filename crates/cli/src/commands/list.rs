@@ -70,7 +70,8 @@ pub(crate) fn run(args: &ListArgs, screen: &Screen) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks the tool page by page. A row that others have pushed onto the next page meanwhile is not told twice.
+/// Asks the tool page by page. A row that others have pushed onto the next page meanwhile is not
+/// told twice.
 fn list(args: &ListArgs, toolbox: &Toolbox) -> Result<Listed, Failure> {
     let most = args.limit.map_or(u64::MAX, Into::into);
     let mut listed = Listed { outputs: Vec::new(), total: 0, has_more: true, truncated: None };

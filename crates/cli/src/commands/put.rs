@@ -1,6 +1,7 @@
 //! `trommel put`: stores an output.
 //!
-//! A thread of its own reads, so that a signal is heard while nothing comes; what was written by then is taken back.
+//! A thread of its own reads, so that a signal is heard while nothing comes; what was written by
+//! then is taken back.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -18,6 +18,7 @@ use trommel::{Extract, Found, Measure, Report, Sink};
 
 use crate::args::{BadRecords, DisplayForm as Form, ReadArgs};
 use crate::errors::{BadQuery, Failure};
+use crate::input::Options;
 use crate::job::Job;
 use crate::output::{self, Notes, Refused, Screen, Stream, escape, pretty};
 use crate::progress::Progress;
@@ -58,7 +59,7 @@ fn of_file(args: &ReadArgs, screen: &Screen) -> Result<String, Failure> {
         let (start, tag) = cursor::read(cursor).ok_or_else(|| foreign(args))?;
         (asked.start, asked.tag) = (start, Some(tag));
     }
-    let options = args.source.options(&args.engine, args.engine.validation(), BadRecords::STOP);
+    let options = Options::of(&args.source, &args.engine, args.engine.validation(), BadRecords::STOP);
     let mut job = Job::open(options, screen)?;
     let nth = nth_of(&query);
     job.ask(|analysis| {

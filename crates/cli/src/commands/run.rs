@@ -5,12 +5,13 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use trommel::Cancel;
 use trommel_route::{
-    CallReport, DOCUMENT_BYTES, DirectiveError, Document, Progress as Told, Report, RunError, Runner, Scope,
-    StepReport, Target, notice,
+    CallReport, DOCUMENT_BYTES, DirectiveError, Document, Endpoint, Model, Progress as Told, Report,
+    RunError, Runner, Scope, StepReport, Target, notice,
 };
 use trommel_tool::{Context, Decision, Executor, Limits, Metadata};
 use trommel_toolbox::{Queries, StoreRecord, StoreShelf};
@@ -19,8 +20,11 @@ use crate::args::RunArgs;
 use crate::errors::{BadStep, Failure};
 use crate::output::{self, Notes, Screen, Stream, escape};
 use crate::progress::{Progress, Waiting};
+use crate::signals;
 use crate::toolbox::{Place, Toolbox};
-use crate::{model, signals};
+
+/// What to do where a step needs a model, and the environment names none.
+const MODEL_HINT: &str = "set TROMMEL_MODEL_URL and TROMMEL_MODEL";
 
 pub(crate) fn run(args: &RunArgs, screen: &Screen) -> Result<(), Failure> {
     let context = Context::new(std::env::current_dir()?);
@@ -85,7 +89,8 @@ fn shown_name(file: &Path) -> String {
     if is_stdin(file) { "standard input".to_owned() } else { file.to_string_lossy().into_owned() }
 }
 
-/// The text under which `{pending}` remembers files: the document's canonical path, or for standard input its root.
+/// The text under which `{pending}` remembers files: the document's canonical path, or for standard
+/// input its root.
 fn identity(file: &Path, root: &Path) -> io::Result<String> {
     let path = if is_stdin(file) { root.join("-") } else { file.to_owned() };
     let folder = folder(&path).canonicalize()?;
@@ -119,8 +124,8 @@ fn runner(args: &RunArgs, toolbox: &Toolbox, context: Context) -> Runner {
         .context(context)
         .shelf(Arc::new(StoreShelf::new(&toolbox.store)))
         .approve(args.approve)
-        .model_hint(model::HINT);
-    match model::of_environment(args.model_timeout) {
+        .model_hint(MODEL_HINT);
+    match model_of_environment(args.model_timeout) {
         Some(model) => runner.model(model),
         None => runner,
     }
@@ -229,7 +234,8 @@ fn step(step: &StepReport) -> Value {
     })
 }
 
-/// The report of a run that failed: the completed steps, what the failed one had done, and the error.
+/// The report of a run that failed: the completed steps, what the failed one had done, and the
+/// error.
 fn failed(error: &RunError, document: &Document) -> Value {
     let mut report = told(&error.done, document);
     let DirectiveError { message, line, column, .. } = &*error.error;
@@ -241,4 +247,24 @@ fn failed(error: &RunError, document: &Document) -> Value {
 /// A text for its reader: on a terminal with unsafe characters as escapes.
 fn shown(text: &str, out: Stream) -> String {
     if out.is_terminal { escape::lines(text) } else { text.to_owned() }
+}
+
+/// The endpoint that the environment names, if it does, with a time limit for each request. Our
+/// variables come before those that other programs read as well.
+fn model_of_environment(timeout: Duration) -> Option<Arc<dyn Model>> {
+    let url = variable(["TROMMEL_MODEL_URL", "OPENAI_BASE_URL"])?;
+    let mut endpoint = Endpoint::new(&url).timeout(timeout);
+    if let Some(key) = variable(["TROMMEL_MODEL_KEY", "OPENAI_API_KEY"]) {
+        endpoint = endpoint.key(key);
+    }
+    if let Some(model) = variable(["TROMMEL_MODEL", "OPENAI_MODEL"]) {
+        endpoint = endpoint.model(model);
+    }
+    Some(Arc::new(endpoint))
+}
+
+/// The first of these variables that says something.
+fn variable(names: [&str; 2]) -> Option<String> {
+    let texts = names.iter().filter_map(|name| std::env::var_os(name)?.into_string().ok());
+    texts.map(|text| text.trim().to_owned()).find(|text| !text.is_empty())
 }

@@ -11,6 +11,7 @@ use trommel_hints::{Asked, few};
 use super::matched;
 use crate::args::{Plan, SampleArgs};
 use crate::errors::{BadQuery, Failure};
+use crate::input::Options;
 use crate::job::{Filters, Job};
 use crate::output::size::grouped;
 use crate::output::{Out, Screen, Target, Values, push_string};
@@ -20,7 +21,7 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
     let strategy = strategy(args)?;
     let seed = args.seed.unwrap_or_else(seed_from_system);
     let filters = Filters::parse(&args.records.filters)?;
-    let options = args.source.options(&args.engine, args.engine.validation(), args.bad_records);
+    let options = Options::of(&args.source, &args.engine, args.engine.validation(), args.bad_records);
     let mut job = Job::open(options, screen)?;
     job.keep(filters);
     job.ask(|analysis| {
@@ -38,7 +39,8 @@ pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
         Answer::Sample(answer) => Some(answer),
         _ => None,
     });
-    let answer = answer.unwrap_or_default();
+    #[expect(clippy::expect_used, reason = "the engine answers every measure")]
+    let answer = answer.expect("a sample was asked for");
     let values = job.values();
     check(&answer, &values).map_err(|(index, error)| {
         let place = format!("byte {} of item {index}", error.offset());

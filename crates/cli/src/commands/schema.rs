@@ -5,12 +5,13 @@ use trommel::{Answer, Measure, Stats};
 
 use crate::args::SchemaArgs;
 use crate::errors::Failure;
+use crate::input::Options;
 use crate::job::{Filters, Job};
 use crate::output::{self, Screen, pretty};
 
 pub(crate) fn run(args: &SchemaArgs, screen: &Screen) -> Result<(), Failure> {
     let filters = Filters::parse(&args.records.filters)?;
-    let options = args.source.options(&args.engine, Validation::Strict, args.bad_records);
+    let options = Options::of(&args.source, &args.engine, Validation::Strict, args.bad_records);
     let mut job = Job::open(options, screen)?;
     job.keep(filters);
     job.ask(|analysis| {

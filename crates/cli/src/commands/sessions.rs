@@ -101,8 +101,8 @@ impl Location {
     }
 }
 
-/// The sessions of the given or usual folders, and of the configured storage, with warnings about settings. Invalid settings
-/// end only the operations that need the storage.
+/// The sessions of the given or usual folders, and of the configured storage, with warnings about
+/// settings. Invalid settings end only the operations that need the storage.
 #[cfg(feature = "cloud")]
 fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
     let shared = operation.shared();
@@ -137,7 +137,7 @@ fn is_path(given: &str) -> bool {
 /// An answer for people.
 fn shown(operation: &Operation, reply: &Reply, screen: &Screen) -> String {
     let (out, clock) = (screen.out, tables::Clock::new(operation.shared().utc));
-    let given = operation.session().unwrap_or_default();
+    let given = operation.session().unwrap_or("");
     match (&reply.answer, operation) {
         (Answer::List(listing), _) => tables::list(listing, &clock, out),
         (Answer::Get(got), _) => tables::details(&got.details, &got.messages, &clock, out),

@@ -11,6 +11,7 @@ use trommel_store::Stored;
 use super::matched;
 use crate::args::StatsArgs;
 use crate::errors::{BadQuery, Failure};
+use crate::input::Options;
 use crate::job::{Filters, Job};
 use crate::output::size::formatted;
 use crate::output::tables::{self, StatsShown};
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
     let overview = !args.only.is_empty();
     let validation = if overview { args.engine.validation() } else { Validation::Strict };
     let filters = Filters::parse(&args.records.filters)?;
-    let mut job = Job::open(args.source.options(&args.engine, validation, args.bad_records), screen)?;
+    let mut job = Job::open(Options::of(&args.source, &args.engine, validation, args.bad_records), screen)?;
     job.keep(filters);
     let asked = args.queries.iter().zip(&queries).map(|(text, query)| Asked::new(text, query));
     let asked = asked.collect::<Vec<_>>();
@@ -83,7 +84,8 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
         Answer::Stats(answer) => Some(answer),
         _ => None,
     });
-    let Some(answer) = answer else { return Ok(()) };
+    #[expect(clippy::expect_used, reason = "the engine answers every measure")]
+    let answer = answer.expect("statistics were asked for");
     let out = job.out()?;
     let id = args.source.id();
     let terminal = screen.out.is_terminal;

@@ -82,7 +82,8 @@ fn report(changes: &[&Dropped], form: Form, out: Stream) -> Result<(), Failure> 
     Ok(output::print(&lines.collect::<String>())?)
 }
 
-/// Says which tools are not exported as was asked, where they exceed a request, and how much else was changed.
+/// Says which tools are not exported as was asked, where they exceed a request, and how much else
+/// was changed.
 fn note(changes: &[&Dropped], excesses: Vec<Excess>) {
     let notes = Notes::new("", Arc::new(Progress::hidden()));
     let (weighty, others): (Vec<&Dropped>, Vec<&Dropped>) =

@@ -1,7 +1,7 @@
 //! `trommel rm`, `pin`, `gc`, `verify` and `rebuild`: the store's upkeep.
 //!
-//! A change that has begun is brought to its end before a signal is heeded, so that nothing is left half done; what goes over all
-//! outputs ends between one and the next.
+//! A change that has begun is brought to its end before a signal is heeded, so that nothing is left
+//! half done; what goes over all outputs ends between one and the next.
 
 use std::io;
 use std::sync::Arc;

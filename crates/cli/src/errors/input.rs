@@ -145,8 +145,8 @@ fn render_at(
     renderer.render(&[title.elements(snippet).elements(notes)])
 }
 
-/// The line of an error as far as it is there, with the one before if it is empty; where the place is in it, and the
-/// number of the first line.
+/// The line of an error as far as it is there, with the one before if it is empty; where the place
+/// is in it, and the number of the first line.
 fn snippet(error: &reader::Error, place: Option<Place>) -> Option<(String, Range<usize>, Option<usize>)> {
     let (bytes, at) = (error.excerpt().bytes(), error.excerpt().at());
     if bytes.is_empty() {
@@ -169,7 +169,8 @@ fn snippet(error: &reader::Error, place: Option<Place>) -> Option<(String, Range
     Some((line, range, number))
 }
 
-/// One line of the excerpt, safe for a terminal, cuts marked, and where the byte at index `at` is in it.
+/// One line of the excerpt, safe for a terminal, cuts marked, and where the byte at index `at` is
+/// in it.
 fn line(
     error: &reader::Error,
     place: Option<Place>,

@@ -6,7 +6,6 @@ pub(crate) mod options;
 mod query;
 mod route;
 mod session;
-mod step;
 mod store;
 pub(crate) mod usage;
 
@@ -16,8 +15,8 @@ use annotate_snippets::{Level, Renderer};
 
 pub(crate) use input::BadWork;
 pub(crate) use query::BadQuery;
-pub(crate) use session::BadSessions;
-pub(crate) use step::BadStep;
+pub(crate) use route::BadStep;
+pub(crate) use session::{Asked, BadSessions};
 use trommel::reader;
 use trommel_route::Error as RouteError;
 use trommel_session::Error as SessionError;
@@ -38,7 +37,8 @@ pub(crate) enum Failure {
     Query(Box<BadQuery>),
     /// The work failed.
     Work(Box<BadWork>),
-    /// A value that was found is no JSON on a closer look, and line and column in the file are not known.
+    /// A value that was found is no JSON on a closer look, and line and column in the file are not
+    /// known.
     Value { error: reader::Error, file: String, place: String },
     /// The store refuses, or cannot do it.
     Store(Box<StoreError>),

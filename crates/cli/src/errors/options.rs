@@ -1,4 +1,5 @@
-//! Errors of the tools that commands call, with the tool's arguments named as the command's options.
+//! Errors of the tools that commands call, with the tool's arguments named as the command's
+//! options.
 
 use annotate_snippets::{Level, Renderer};
 use serde_json::Value;
@@ -32,50 +33,15 @@ const BUFFERS: &[(&str, &str)] = &[
     ("operation", "the operation"),
 ];
 
-/// Arguments of the sessions' tool, longer phrases first.
+/// Phrases of the library of sessions, and what they are on the command line.
 pub(super) const SESSIONS: &[(&str, &str)] = &[
-    ("sub-sessions with top_level_only false", "sub-sessions with --all"),
-    ("`top_level_only` false", "--all"),
-    ("top_level_only false", "--all"),
-    ("`include_cloud` false", "--local"),
-    ("include_cloud false", "--local"),
-    ("`dry_run` false", "--apply"),
-    ("dry_run false", "--apply"),
     (
         "list all sessions, with sub-sessions, to see their ids",
         "`trommel sessions list --all` shows the ids of all sessions",
     ),
-    ("`list` shows", "`trommel sessions list` shows"),
-    ("get_events", "events"),
-    ("analyze_events", "analyze"),
-    ("sync_status", "sync"),
-    ("session_id", "SESSION"),
-    ("date_range", "--date-range"),
-    ("top_level_only", "--all"),
-    ("include_cloud", "--local"),
-    ("include_transcript", "--transcript"),
-    ("include_events_summary", "--events-summary"),
-    ("max_text", "--max-text"),
-    ("max_chars", "the size of a page"),
-    ("context_lines", "--context"),
-    ("event_types", "--type"),
-    ("errors_only", "--errors"),
-    ("analysis_type", "WHAT"),
     ("to_turn", "--to-turn"),
     ("to_message", "--to-message"),
     ("before_timestamp", "--before"),
-    ("dry_run", "--apply"),
-    ("project", "--project"),
-    ("query", "TEXT"),
-    ("scope", "--scope"),
-    ("fields", "--field"),
-    ("field", "--field"),
-    ("by", "--by"),
-    ("limit", "--limit"),
-    ("offset", "--offset"),
-    ("settle", "--settle"),
-    ("all", "--all"),
-    ("operation", "the operation"),
 ];
 
 /// Arguments of the list of outputs.
@@ -199,11 +165,12 @@ pub(super) fn render(execution: &ToolExecution, renderer: &Renderer) -> String {
 /// Where to read about the command that made a call.
 fn see(execution: &ToolExecution) -> Option<String> {
     let Words { command, options } = Words::of(&execution.tool_name)?;
-    let operation = execution.parameters.get("operation").and_then(Value::as_str).map(|operation| {
-        let option = options.iter().find(|(name, _)| *name == operation);
-        format!(" {}", option.map_or(operation, |(_, option)| option))
-    });
-    Some(format!("see `trommel {command}{} --help`", operation.unwrap_or_default()))
+    let Some(operation) = execution.parameters.get("operation").and_then(Value::as_str) else {
+        return Some(format!("see `trommel {command} --help`"));
+    };
+    let option = options.iter().find(|(name, _)| *name == operation);
+    let operation = option.map_or(operation, |(_, option)| option);
+    Some(format!("see `trommel {command} {operation} --help`"))
 }
 
 #[cfg(test)]

@@ -8,9 +8,7 @@ use trommel_toolbox::sessions::place::PlaceError;
 
 use super::Failure;
 use super::options::{SESSIONS, in_options};
-use crate::args::SessionOperation as Operation;
-use crate::output::escape;
-use crate::toolbox::one_line;
+use crate::output::{self, escape};
 
 /// Characters of a message.
 const MESSAGE: usize = 1_600;
@@ -27,18 +25,28 @@ pub(crate) struct BadSessions {
     json: bool,
 }
 
+/// What an error has to know of the operation.
+pub(crate) struct Asked<'a> {
+    /// The name of the operation.
+    pub(crate) operation: &'static str,
+    /// The texts that were given, which errors may repeat.
+    pub(crate) texts: Vec<&'a str>,
+    /// True if errors are printed as JSON.
+    pub(crate) json: bool,
+}
+
 impl BadSessions {
     /// The failure of an operation.
-    pub(crate) fn failure(operation: &Operation, error: &PlaceError) -> Failure {
-        // Arguments of the library are named as options.
-        let message = in_options(&error.to_string(), SESSIONS, &operation.texts());
+    pub(crate) fn failure(asked: &Asked<'_>, error: &PlaceError) -> Failure {
+        // The library's arguments are named as options.
+        let message = in_options(&error.to_string(), SESSIONS, &asked.texts);
         Failure::Sessions(Box::new(Self {
-            operation: operation.name(),
+            operation: asked.operation,
             code: error.code(),
             is_request: error.is_request(),
             is_cancelled: error.is_cancelled(),
             message: Redaction::new().text(&message).into_owned(),
-            json: operation.shared().json,
+            json: asked.json,
         }))
     }
 
@@ -66,7 +74,7 @@ impl BadSessions {
             (false, false) => "failed",
         };
         let tool = trommel_toolbox::sessions::NAME;
-        one_line(&Problem { tool, kind, code: self.code, message: &self.message })
+        output::json_line(&Problem { tool, kind, code: self.code, message: &self.message })
     }
 }
 

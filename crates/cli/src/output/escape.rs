@@ -1,4 +1,5 @@
-//! What must not reach a terminal as it stands: control characters, and characters that hide or turn text round.
+//! What must not reach a terminal as it stands: control characters, and characters that hide or
+//! turn text round.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -32,8 +33,9 @@ pub(crate) fn short(whole: &str, most: usize) -> String {
     format!("{}…{}", text(&start), text(&end))
 }
 
-/// Appends a JSON text for a terminal: unsafe characters, which can only stand in strings, as `\u` escapes, so that it is
-/// JSON still and of the same value. White space stays, but for the carriage return, which becomes a space.
+/// Appends a JSON text for a terminal: unsafe characters, which can only stand in strings, as `\u`
+/// escapes, so that it is JSON still and of the same value. White space stays, but for the carriage
+/// return, which becomes a space.
 pub(crate) fn json(value: &[u8], out: &mut Vec<u8>) {
     let mut escaped = String::new();
     for chunk in value.utf8_chunks() {
@@ -58,7 +60,8 @@ pub(crate) fn json(value: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes of an input as text on one line, whatever they are, and where the character at index `at` went.
+/// Bytes of an input as text on one line, whatever they are, and where the character at index `at`
+/// went.
 pub(crate) fn excerpt(bytes: &[u8], at: usize) -> (String, Range<usize>) {
     let mut safe = String::with_capacity(bytes.len());
     let mut passed = 0;

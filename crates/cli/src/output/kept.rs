@@ -68,7 +68,8 @@ impl Kept {
         Ok(())
     }
 
-    /// Hands out everything, in pieces: the first `length` bytes, then the others, so that no piece belongs to both.
+    /// Hands out everything, in pieces: the first `length` bytes, then the others, so that no piece
+    /// belongs to both.
     pub(crate) fn read(
         mut self,
         length: u64,

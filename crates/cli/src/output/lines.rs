@@ -11,8 +11,8 @@ use crate::args::Form;
 /// Bytes of lines of the first record that wait until it is known whether there is a second.
 const HELD: u64 = 64 << 10;
 
-/// Prints matches as they are found: those of the first query, or of all in the order of the document, at once, those of
-/// the others when the first's are out.
+/// Prints matches as they are found: those of the first query, or of all in the order of the
+/// document, at once, those of the others when the first's are out.
 #[derive(Debug)]
 pub(crate) struct Lines {
     out: Out,
@@ -36,12 +36,14 @@ pub(crate) struct Refused {
     pub(crate) record: u64,
 }
 
-/// Whether lines tell the record. That depends on whether there are several, which the first does not know.
+/// Whether lines tell the record. That depends on whether there are several, which the first does
+/// not know.
 #[derive(Debug)]
 enum Records {
     /// It is known.
     Known { told: bool },
-    /// Lines of the first record, without their ends. Those of queries that wait stand at the beginning of theirs.
+    /// Lines of the first record, without their ends. Those of queries that wait stand at the
+    /// beginning of theirs.
     Unknown { first: Kept },
     /// It was found out, when the waiting lines had these lengths.
     FoundOut { told: bool, waiting: Vec<u64> },
@@ -123,7 +125,8 @@ impl Lines {
         first.read(u64::MAX, |piece| end_lines(piece, told, &self.out), |_| Ok(()))
     }
 
-    /// Whether lines that wait for the first record are to wait no longer, before one of `length` bytes joins them.
+    /// Whether lines that wait for the first record are to wait no longer, before one of `length`
+    /// bytes joins them.
     fn is_time_to_find_out(&self, record: u64, length: u64) -> bool {
         match &self.records {
             Records::Unknown { first } => record > 0 || first.len() + length > HELD,

@@ -7,7 +7,6 @@ mod lines;
 mod notes;
 mod out;
 pub(crate) mod pretty;
-mod screen;
 pub(crate) mod size;
 pub(crate) mod tables;
 mod values;
@@ -20,9 +19,10 @@ use kept::{Budget, Kept};
 pub(crate) use lines::{Asked as LinesAsked, Lines, Refused};
 pub(crate) use notes::Notes;
 pub(crate) use out::Out;
-pub(crate) use screen::{Screen, Stream};
+use serde::Serialize;
 pub(crate) use values::Values;
 
+pub(crate) use crate::screen::{Screen, Stream};
 use crate::stdio;
 
 /// Bytes gathered before they are passed on.
@@ -55,6 +55,12 @@ pub(crate) fn print_json(document: &str, as_in_pipe: bool, out: Stream) -> io::R
     let is_plain = as_in_pipe || !out.is_terminal;
     let document = if is_plain { document } else { pretty::json(&document, out.is_colored) };
     print(&(document + "\n"))
+}
+
+/// A display or a report as one line of JSON, safe for a terminal.
+pub(crate) fn json_line(value: &impl Serialize) -> String {
+    #[expect(clippy::expect_used, reason = "structs with names as keys are JSON")]
+    for_reader(serde_json::to_string(value).expect("the members have names"), true)
 }
 
 /// A JSON text for its reader: on a terminal with unsafe characters as escapes.

@@ -31,7 +31,8 @@ pub(super) struct Grid {
 const WHOLE: [&str; 3] = ["id", "session", "changed"];
 
 impl Grid {
-    /// A table whose columns have names and sides. Ids, times and numbers are never broken across lines.
+    /// A table whose columns have names and sides. Ids, times and numbers are never broken across
+    /// lines.
     fn new(names: &[&str], right: &'static [bool], out: Stream) -> Self {
         let mut grid = Self::unnamed(right, out);
         let cells = names.iter().enumerate();

@@ -1,4 +1,5 @@
-//! Values on their way out: checked, then written without their insignificant white space or as they stand.
+//! Values on their way out: checked, then written without their insignificant white space or as
+//! they stand.
 
 use std::io;
 
@@ -14,7 +15,8 @@ const LARGE: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Values {
     config: Config,
-    /// Whether containers were only passed over, and are to be checked in full before they are handed out.
+    /// Whether containers were only passed over, and are to be checked in full before they are
+    /// handed out.
     unchecked: bool,
     raw: bool,
     /// Whether a terminal is to be kept safe.
@@ -31,7 +33,8 @@ pub(crate) struct Checked<'v> {
 }
 
 impl Values {
-    /// `config` is that of the run; `unchecked` is true if it was structural only, `escape` if a terminal shows the values.
+    /// `config` is that of the run; `unchecked` is true if it was structural only, `escape` if a
+    /// terminal shows the values.
     pub(crate) fn new(config: Config, unchecked: bool, escape: bool) -> Self {
         Self { config, unchecked, raw: false, escape, scratch: Vec::new() }
     }
@@ -47,7 +50,8 @@ impl Values {
         self
     }
 
-    /// Whether a value needs no check and is written as it stands: a token, in which there is no insignificant white space.
+    /// Whether a value needs no check and is written as it stands: a token, in which there is no
+    /// insignificant white space.
     #[inline]
     pub(crate) fn are_verbatim(&self, value: &[u8]) -> bool {
         !self.escape && value.len() <= LARGE && !matches!(value.first(), Some(b'{' | b'['))

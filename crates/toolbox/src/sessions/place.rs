@@ -1,4 +1,5 @@
-//! Where sessions are: on this machine only, or in a cloud storage as well. The tool and programs query both in one way.
+//! Where sessions are: on this machine only, or in a cloud storage as well. The tool and programs
+//! query both in one way.
 
 #[cfg(feature = "cloud")]
 mod exchange;
@@ -172,7 +173,8 @@ pub struct Target<'a> {
 pub struct SyncRequest<'a> {
     /// One session. None means every session of this machine.
     pub session_id: Option<&'a str>,
-    /// The side of a conflict that counts: `local`, `remote` or `merge`. None leaves it to the settings.
+    /// The side of a conflict that counts: `local`, `remote` or `merge`. None leaves it to the
+    /// settings.
     pub settle: Option<&'a str>,
     /// True to download the sessions that are in the storage only.
     pub all: bool,
@@ -186,7 +188,8 @@ pub struct Synced {
     /// What became of the sessions.
     #[serde(flatten)]
     pub outcome: SyncOutcome,
-    /// The number of sessions that are in the storage only, where nothing else in the result shows that there are any.
+    /// The number of sessions that are in the storage only, where nothing else in the result shows
+    /// that there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cloud_only: Option<usize>,
 }
@@ -194,6 +197,7 @@ pub struct Synced {
 /// What became of sessions that were to be synchronized.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
+#[expect(clippy::exhaustive_enums, reason = "a caller shows every outcome")]
 pub enum SyncOutcome {
     /// Nothing was changed: how far they are.
     Status(SyncStatus),

@@ -215,7 +215,8 @@ impl Answer {
         }
     }
 
-    /// True unless a search found nothing, a diagnosis found a fault, or sessions could not be synchronized.
+    /// True unless a search found nothing, a diagnosis found a fault, or sessions could not be
+    /// synchronized.
     pub(super) fn is_positive(&self) -> bool {
         match self {
             Self::Search(found) => found.total_count > 0,

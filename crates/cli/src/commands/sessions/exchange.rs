@@ -1,4 +1,5 @@
-//! `trommel sessions sync` where it is no question: both sides made the same again and again, compared by hand, or kept apart.
+//! `trommel sessions sync` where it is no question: both sides made the same again and again,
+//! compared by hand, or kept apart.
 
 use std::path::Path;
 
@@ -29,7 +30,8 @@ pub(super) fn done(operation: &Operation, location: &Location, notes: &Notes) ->
     {
         return Some(Err(error.into()));
     }
-    let id = session.as_deref().unwrap_or_default();
+    // The parser of the command line requires a session for these.
+    let id = session.as_deref().unwrap_or("");
     if let Some(folder) = &exchange.show {
         let written = cloud.hybrid.write_out(id, Path::new(folder), &Watch::new());
         return Some(written.map_err(Failure::from));

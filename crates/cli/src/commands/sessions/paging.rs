@@ -65,7 +65,8 @@ pub(super) struct Paging {
     pub(super) at_once: usize,
 }
 
-/// Reads all pages. With a document to write to, rows are written as they come, and the returned page has none.
+/// Reads all pages. With a document to write to, rows are written as they come, and the returned
+/// page has none.
 pub(super) fn all<P: Page>(
     paging: Paging,
     mut out: Option<&mut Document<'_>>,
@@ -180,7 +181,8 @@ mod tests {
             (20, 1, (0..0, None, 1)),
         ] {
             let (rows, truncated, pages) = expected;
-            let row = |n: u64| format!(r#"{{"record":{n},"ts":null,"event":"x:error","message":""}}"#);
+            let row =
+                |n: u64| format!(r#"{{"record":{n},"ts":null,"event":"x:error","message":"no message"}}"#);
             let rows = rows.map(row).collect::<Vec<_>>().join(",");
             let has_more = truncated.is_some();
             let truncated = truncated.map_or(String::new(), |(returned, next)| {

@@ -4,7 +4,9 @@ use trommel_session::{
     AggregateQuery, EventQuery, GetQuery, ListQuery, MOST_ROWS, Page as Span, RewindQuery, Scope,
     SearchQuery, Session, TranscriptQuery, Watch,
 };
-use trommel_toolbox::sessions::place::{self, Place, PlaceError, Problems, SyncOutcome, Synced, Target};
+#[cfg(feature = "cloud")]
+use trommel_toolbox::sessions::place::SyncRequest;
+use trommel_toolbox::sessions::place::{Place, PlaceError, Problems, SyncOutcome, Synced, Target};
 
 use super::answer::{Answer, Got, Reply};
 use super::paging::{Document, Paging, all};
@@ -12,12 +14,13 @@ use crate::args::{
     Among, Analysis, AnalyzeSession, GetSession, ListSessions, RewindSession, Rows, SearchSessions,
     SessionEvents, SessionOperation as Operation,
 };
-use crate::errors::{BadSessions, Failure};
+use crate::errors::{Asked, BadSessions, Failure};
 
 /// Rows to read at a time where the library does not limit the characters of a page.
 const LONG_ROWS: usize = 8_000;
 
-/// Characters of a page where the library limits them. Each page reads the log again, so there should be few.
+/// Characters of a page where the library limits them. Each page reads the log again, so there
+/// should be few.
 const PAGE_CHARS: usize = 6_000_000;
 
 /// A query to sessions.
@@ -63,7 +66,11 @@ impl Query<'_, '_> {
 
     /// An error in the words of the command.
     fn done<T>(&self, result: Result<T, impl Into<PlaceError>>) -> Result<T, Failure> {
-        result.map_err(|error| BadSessions::failure(self.operation, &error.into()))
+        result.map_err(|error| {
+            let (operation, texts) = (self.operation.name(), self.operation.texts());
+            let asked = Asked { operation, texts, json: self.operation.shared().json };
+            BadSessions::failure(&asked, &error.into())
+        })
     }
 
     /// The id of the session, which the operation requires.
@@ -185,7 +192,7 @@ impl Query<'_, '_> {
         session: &Session,
     ) -> Result<trommel_session::Aggregate, Failure> {
         let mut query = AggregateQuery::default();
-        query.field = args.field.clone().unwrap_or_default();
+        args.field.as_deref().unwrap_or("").clone_into(&mut query.field);
         (query.by, query.event_types) = (args.by.clone(), args.types.clone());
         self.done(self.place.aggregate(session, &query, self.watch))
     }
@@ -205,8 +212,7 @@ impl Query<'_, '_> {
             && exchange.apply
         {
             let settle = exchange.settle.map(crate::args::Side::name);
-            let request =
-                place::SyncRequest { session_id: self.id, settle, all: exchange.all, dry_run: false };
+            let request = SyncRequest { session_id: self.id, settle, all: exchange.all, dry_run: false };
             return self.done(self.place.sync(&request, self.watch));
         }
         let status = self.done(self.place.sync_status(self.id, self.watch))?;

@@ -1,4 +1,5 @@
-//! What is reported about an answer on standard error: what could not be read, and how many rows there are besides.
+//! What is reported about an answer on standard error: what could not be read, and how many rows
+//! there are besides.
 
 use std::fmt::Write;
 

@@ -69,14 +69,16 @@ fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// A bar whose length tells which part of a whole something is, to an eighth of a column; something is never nothing.
+/// A bar whose length tells which part of a whole something is, to an eighth of a column; something
+/// is never nothing.
 fn bar(part: u64, whole: u64, columns: u64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     if part == 0 || whole == 0 {
         return String::new();
     }
     let eighths = u128::from(part.min(whole)) * u128::from(columns) * 8 / u128::from(whole);
-    let eighths = usize::try_from(eighths).unwrap_or(0).max(1);
+    // At most eight for each column, as the part is not larger than the whole.
+    let eighths = (eighths as usize).max(1);
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 

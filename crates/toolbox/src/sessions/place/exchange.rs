@@ -5,8 +5,8 @@ use trommel_session::Watch;
 
 use super::{Result, SyncOutcome, SyncRequest, Synced};
 
-/// Synchronizes sessions, or returns how far they are. The sessions that are in the storage only are counted where nothing
-/// else in the result shows that there are any.
+/// Synchronizes sessions, or returns how far they are. The sessions that are in the storage only
+/// are counted where nothing else in the result shows that there are any.
 pub(super) fn sync(
     hybrid: &HybridBlockStorage,
     request: &SyncRequest<'_>,

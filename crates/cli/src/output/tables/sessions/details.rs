@@ -100,8 +100,10 @@ fn of_message(message: &MessageRow, clock: &Clock, out: Stream) -> String {
     text.push('\n');
     // Writing to a string cannot fail.
     if message.kind == Some(MessageKind::Thinking) || message.thinking_chars.is_some() {
-        let chars = message.thinking_chars.map(|chars| format!(": {}", super::counted(chars, "character")));
-        let _ = writeln!(text, "  (thought{})", chars.unwrap_or_default());
+        let chars = message
+            .thinking_chars
+            .map_or(String::new(), |chars| format!(": {}", super::counted(chars, "character")));
+        let _ = writeln!(text, "  (thought{chars})");
     }
     for line in escape::lines(content.trim_end()).lines() {
         let _ = writeln!(text, "  {line}");

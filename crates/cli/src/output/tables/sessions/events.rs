@@ -86,7 +86,8 @@ impl Row {
     }
 }
 
-/// Events, one a row: with a column for each field that was asked for, or what is known of any in one.
+/// Events, one a row: with a column for each field that was asked for, or what is known of any in
+/// one.
 pub(crate) fn events(events: &[EventRow], usual: bool, clock: &Clock, out: Stream) -> String {
     let rows: Vec<Row> = events.iter().map(Row::of).collect();
     if rows.is_empty() {
@@ -142,7 +143,7 @@ pub(crate) fn errors(errors: &[ErrorRow], clock: &Clock, out: Stream) -> String 
             grouped(row.record),
             clock.second(row.ts.as_deref()),
             escape::short(&row.event, NAME),
-            escape::short(row.tool_name.as_deref().unwrap_or_default(), NAME),
+            escape::short(row.tool_name.as_deref().unwrap_or(""), NAME),
             on_one_line(&row.message, MESSAGE),
         ]);
     }

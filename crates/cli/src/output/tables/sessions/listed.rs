@@ -45,9 +45,9 @@ pub(crate) fn list(listing: &Listing, clock: &Clock, out: Stream) -> String {
             id,
             // The ends of projects and models distinguish them.
             last(&row.project, short_chars),
-            on_one_line(name.unwrap_or_default(), name_chars),
-            row.turn_count.map(grouped).unwrap_or_default(),
-            last(undated(row.model.as_deref().unwrap_or_default()), short_chars),
+            on_one_line(name.unwrap_or(""), name_chars),
+            row.turn_count.map_or(String::new(), grouped),
+            last(undated(row.model.as_deref().unwrap_or("")), short_chars),
             clock.minute(row.modified.as_deref()),
         ];
         let mark = match row.format {

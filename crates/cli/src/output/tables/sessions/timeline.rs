@@ -1,4 +1,5 @@
-//! The turns of a session, one a line: when each began, how long it took, what it took, and whether something went wrong.
+//! The turns of a session, one a line: when each began, how long it took, what it took, and whether
+//! something went wrong.
 
 use std::fmt::Write;
 
