@@ -11,12 +11,43 @@ use crate::args::Form;
 /// Bytes of lines of the first record that wait until it is known whether there is a second.
 const HELD: u64 = 64 << 10;
 
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spelling {
+    /// Without insignificant white space.
+    Compact,
+    Verbatim,
+}
+
+/// What the lines of a form hold.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    value: Option<Spelling>,
+    /// The normalized path.
+    location: bool,
+    /// True if a line is an object that also holds the offsets and, where there are several, the
+    /// query and the record.
+    is_object: bool,
+}
+
+impl Parts {
+    fn of(form: Form) -> Self {
+        let value = Self { value: Some(Spelling::Compact), location: false, is_object: false };
+        match form {
+            Form::Values => value,
+            Form::Raw => Self { value: Some(Spelling::Verbatim), ..value },
+            Form::Paths => Self { value: None, location: true, ..value },
+            Form::Located => Self { location: true, is_object: true, ..value },
+        }
+    }
+}
+
 /// Prints matches as they are found: those of the first query, or of all in the order of the
 /// document, at once, those of the others when the first's are out.
 #[derive(Debug)]
 pub(crate) struct Lines {
     out: Out,
-    form: Form,
+    parts: Parts,
     values: Values,
     /// Whether a terminal is to be kept safe.
     escape: bool,
@@ -67,8 +98,9 @@ impl Lines {
         let several = asked.queries.len() > 1;
         let places = if asked.together { 1 } else { asked.queries.len() };
         let budget = Budget::new(asked.spool_limit, places);
+        let parts = Parts::of(asked.form);
         let records = match asked.stream {
-            _ if asked.form != Form::Located => Records::Known { told: false },
+            _ if !parts.is_object => Records::Known { told: false },
             Some(told) => Records::Known { told },
             None => Records::Unknown { first: Kept::new(&budget) },
         };
@@ -79,8 +111,8 @@ impl Lines {
         };
         Self {
             out,
-            form: asked.form,
-            values: values.raw(asked.form == Form::Raw),
+            parts,
+            values: values.raw(parts.value == Some(Spelling::Verbatim)),
             escape,
             queries: if several { asked.queries.iter().map(as_json).collect() } else { Vec::new() },
             waiting: (1..places).map(|_| Kept::new(&budget)).collect(),
@@ -136,10 +168,7 @@ impl Lines {
 
     /// Writes the line of a match, in its place.
     fn line(&mut self, found: &Found<'_>) -> io::Result<()> {
-        let checked = match self.form {
-            Form::Paths => None,
-            Form::Values | Form::Raw | Form::Located => Some(self.check(found)?),
-        };
+        let checked = if self.parts.value.is_some() { Some(self.check(found)?) } else { None };
         if self.is_time_to_find_out(found.record, found.value.len() as u64) {
             self.find_out(found.record > 0)?;
         }
@@ -157,8 +186,8 @@ impl Lines {
                 &mut page
             }
         };
-        match (self.form, &checked) {
-            (Form::Located, Some(checked)) => {
+        match &checked {
+            Some(checked) if self.parts.is_object => {
                 let query = self.queries.get(found.measure);
                 to.bytes().extend_from_slice(b"{\"path\":");
                 push_path(located(found), self.escape, to.bytes());
@@ -169,8 +198,8 @@ impl Lines {
                     push_end(told.then_some(found.record), to.bytes());
                 }
             }
-            (_, Some(checked)) => self.values.put(checked, to)?,
-            (_, None) => {
+            Some(checked) => self.values.put(checked, to)?,
+            None => {
                 let path = located(found);
                 let path = if self.escape { escape::text(path) } else { path.into() };
                 to.bytes().extend_from_slice(path.as_bytes());
@@ -191,8 +220,7 @@ impl Lines {
 
 impl Sink for Lines {
     fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
-        let is_alone = matches!(self.form, Form::Values | Form::Raw);
-        if is_alone
+        if !self.parts.location
             && self.values.are_verbatim(found.value)
             && (found.measure == 0 || self.waiting.is_empty())
         {
@@ -210,7 +238,7 @@ impl Sink for Lines {
     }
 
     fn wants_location(&self) -> bool {
-        matches!(self.form, Form::Paths | Form::Located)
+        self.parts.location
     }
 }
 
