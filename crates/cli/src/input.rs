@@ -44,7 +44,7 @@ impl Options {
         Self {
             file: source.file.clone(),
             output: source.output().map(str::to_owned),
-            framing: source.input.map(|framing| framing.records()),
+            framing: source.framing(),
             is_mapped: !source.no_mmap,
             threads: source.threads.map(NonZeroUsize::get),
             limits: source.limits(),

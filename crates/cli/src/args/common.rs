@@ -160,6 +160,11 @@ impl Engine {
 }
 
 impl Source {
+    /// How the input is divided into records, where that is given.
+    pub(crate) fn framing(&self) -> Option<Records> {
+        self.input.map(Framing::records)
+    }
+
     /// The file as it was given.
     pub(crate) fn id(&self) -> std::borrow::Cow<'_, str> {
         self.file.to_string_lossy()

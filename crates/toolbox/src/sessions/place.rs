@@ -142,6 +142,9 @@ impl dyn Place + '_ {
     ///
     /// # Errors
     /// As [`Place::change`] and the change itself.
+    ///
+    /// # Panics
+    /// If a place reports success without running the change.
     pub fn apply<T>(
         &self,
         target: Target<'_>,
