@@ -66,6 +66,14 @@ struct Damages {
     fails: bool,
 }
 
+/// Where something is in the input.
+struct Location {
+    record: u64,
+    offset: u64,
+    /// Its line and column, where they are known.
+    place: Option<Place>,
+}
+
 /// Repeated names that are listed.
 const LISTED: usize = 10;
 
@@ -91,7 +99,8 @@ impl Damages {
         let RepeatedName { record, location, offset, place, .. } = name;
         let message = format!("{location} repeats a name of its object");
         if self.json && self.fails {
-            return self.write_json((*record, *offset, *place), "repeated_name", &message);
+            let location = Location { record: *record, offset: *offset, place: *place };
+            return self.write_json(location, "repeated_name", &message);
         }
         let place = place.map_or(String::new(), |Place { line, column, .. }| format!(":{line}:{column}"));
         let record = if is_stream || *record > 0 { format!(", record {record}") } else { String::new() };
@@ -101,12 +110,8 @@ impl Damages {
     }
 
     /// Writes one line of a report for programs.
-    fn write_json(
-        &mut self,
-        (record, offset, place): (u64, u64, Option<Place>),
-        kind: &str,
-        message: &str,
-    ) -> io::Result<()> {
+    fn write_json(&mut self, location: Location, kind: &str, message: &str) -> io::Result<()> {
+        let Location { record, offset, place } = location;
         let number = |number: Option<u64>| number.map_or("null".into(), |number| number.to_string());
         let mut line = format!(
             "{{\"record\":{record},\"line\":{},\"column\":{},\"offset\":{offset},\"kind\":\"{kind}\",\"message\":",
@@ -130,7 +135,8 @@ impl Damages {
             let line = format!("{}{place}: record {record}, byte {}: {message}\n", self.file, error.offset());
             return self.out.write(line.as_bytes());
         }
-        self.write_json((record, error.offset(), place), error.kind().code(), &error.message())
+        let location = Location { record, offset: error.offset(), place };
+        self.write_json(location, error.kind().code(), &error.message())
     }
 
     /// Writes what is left, and says how many bad records there were. Bad records are a failure,

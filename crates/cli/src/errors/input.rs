@@ -69,7 +69,8 @@ impl BadWork {
             (false, _) => "see whether the file can be read".into(),
         });
         render_at(
-            (error, error.place()),
+            error,
+            error.place(),
             &place,
             [Level::NOTE.message(note), Level::HELP.message(help)],
             renderer,
@@ -119,11 +120,12 @@ fn code(error: &Error) -> &'static str {
 /// Says that a value is no JSON. Its line and column are its own, not the file's, and not told.
 pub(super) fn render_value(error: &reader::Error, file: &str, place: &str, renderer: &Renderer) -> String {
     let notes = [Level::NOTE.message(place.to_owned()), Level::HELP.message("repair the input there")];
-    render_at((error, None), &escape::short(file, NAME), notes, renderer)
+    render_at(error, None, &escape::short(file, NAME), notes, renderer)
 }
 
 fn render_at(
-    (error, place): (&reader::Error, Option<Place>),
+    error: &reader::Error,
+    place: Option<Place>,
     shown: &str,
     notes: [Message<'_>; 2],
     renderer: &Renderer,
