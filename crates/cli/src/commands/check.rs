@@ -67,6 +67,7 @@ struct Damages {
 }
 
 /// Where something is in the input.
+#[derive(Clone, Copy)]
 struct Location {
     record: u64,
     offset: u64,
