@@ -1,10 +1,10 @@
 //! The command line: asks the library, prints answers, and ends with a status.
 //!
-//! `main` reads the arguments and hands over to one of [`commands`]; a [`job`] is one run over one
-//! input, the [`toolbox`] the tools over the store and the buffers that lie in [`home`], [`model`]
-//! what answers documents; [`output`] holds what is printed, [`errors`] what is said when something
-//! goes wrong. Answers go to standard output and nothing else does. Only [`sigbus`] and [`stdio`]
-//! contain `unsafe` code.
+//! `main` parses the arguments, detects the [`screen`], and runs one of [`commands`]. An
+//! [`input`] is what a command reads, a [`job`] one run of the engine over it, the [`toolbox`] the
+//! tools over the store and the buffers that [`home`] names. [`output`] holds what is printed,
+//! [`errors`] what is reported when something goes wrong. Answers go to standard output and
+//! nothing else does. Only [`sigbus`] and [`stdio`] contain `unsafe` code.
 
 mod ahead;
 mod args;

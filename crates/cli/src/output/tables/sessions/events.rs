@@ -58,6 +58,7 @@ impl Row {
     fn put(&mut self, path: String, value: Json<'_>) {
         let text = match value {
             Json::Object(json) => {
+                // Half of a surrogate pair in a name cannot be decoded: the object is shown verbatim.
                 let Ok(members) = serde_json::from_str::<IndexMap<String, Box<RawValue>>>(json) else {
                     return self.fields.push((path, on_one_line(json, FIELD)));
                 };
