@@ -10,7 +10,9 @@
 //! | | |
 //! | --- | --- |
 //! | [`outputs::register`] | the six tools `tool_outputs.list`, `stats`, `extract`, `count`, `sample` and `read` |
-//! | [`outputs::Mark`] | what stands on a page for a value that no page can hold |
+//! | [`outputs::ValuePage`] | a page of one value, of a stored output or of a file |
+//! | [`outputs::Document`] | writes the document of extracted values, of any length |
+//! | [`outputs::Mark`] | stands in for a value that no page can hold |
 //! | [`buffers::register`] | the tool `buffer_ops` |
 //! | [`sessions::register`] | the tool `session` |
 //! | [`Queries`] | what `query:` inputs of documents are: values of files and stored outputs |
@@ -90,8 +92,10 @@ pub mod outputs;
 mod preview;
 mod queries;
 mod record;
+mod schema;
 pub mod sessions;
 mod shelf;
+mod text;
 
 pub use queries::Queries;
 pub use record::StoreRecord;

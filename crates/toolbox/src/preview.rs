@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use trommel::reader::{Config, Cursor, Kind, Payload, Result, Scalar, Validation};
+use trommel_base::text::{first, is_unsafe, push_escape, shown};
 use trommel_store::{Kind as Stream, Store, Stored};
 use trommel_tool::PREVIEW_CHARS;
 
-use crate::outputs::names::push_name;
 use crate::outputs::source::Source;
-use crate::outputs::text::{chars, first, is_unsafe, shown, string};
+use crate::text::{chars, push_name, string};
 
 /// An output at a glance.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ pub(crate) fn outline(store: &Store, stored: &Stored) -> Outline {
 fn visible(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
-        if is_unsafe(c) && !matches!(c, '\n' | '\t') { out.extend(c.escape_unicode()) } else { out.push(c) }
+        if is_unsafe(c) && !matches!(c, '\n' | '\t') { push_escape(c, &mut out) } else { out.push(c) }
     }
     let kept = PREVIEW_CHARS - LAST;
     if chars(&out) > kept { format!("{}…", first(&out, kept)) } else { out }

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use trommel::path::{Duplicates, Query};
 use trommel::reader::{Framing, Input, MapPolicy, compact};
 use trommel::{Analysis, Cancel, Document, Found};
+use trommel_base::text::shown;
 use trommel_route::{Destinations, Fetch};
 use trommel_store::Store;
 use trommel_tool::Failure;
-
-use crate::outputs::text::shown;
 
 /// Characters of a query, or of a name, in a message.
 const SHOWN: usize = 200;

@@ -8,8 +8,8 @@ use trommel_route::Shelf;
 use trommel_store::{Error, Kind, Origin, Put, Store, Stored};
 use trommel_tool::{About, Failure, Finished, Manifest, Reason, Sink};
 
-use crate::outputs::text::string;
 use crate::preview;
+use crate::text::string;
 
 /// The store as the [`Shelf`] of a [`Router`](trommel_route::Router): results go there that nobody routed and that are too long,
 /// and `tool_outputs.*` can question them. A result is streamed, and never held.

@@ -1,9 +1,9 @@
 //! What accompanies a run: cancellation and progress.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use trommel_base::Cancel;
 use trommel_reader::{Error, ErrorKind, Monitor};
 
 /// How far a run is.
@@ -17,36 +17,9 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-/// A flag that ends a run from another thread: it stops within a MiB of input, or some thousand matches.
-#[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// A flag that is not raised.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Ends the runs that were given this flag.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the flag is raised.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// An error when the flag is raised.
-    pub(crate) fn check(&self, offset: u64) -> Result<(), Error> {
-        if self.is_cancelled() { Err(Error::plain(ErrorKind::Cancelled, offset)) } else { Ok(()) }
-    }
-}
-
-impl From<Arc<AtomicBool>> for Cancel {
-    fn from(flag: Arc<AtomicBool>) -> Self {
-        Self(flag)
-    }
+/// An error when the token is cancelled.
+pub(crate) fn check(cancel: &Cancel, offset: u64) -> Result<(), Error> {
+    if cancel.is_cancelled() { Err(Error::plain(ErrorKind::Cancelled, offset)) } else { Ok(()) }
 }
 
 type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
@@ -113,7 +86,7 @@ impl Track {
         let Self { cancel, meter } = self.clone();
         let mut seen = start;
         Box::new(move |offset| {
-            cancel.check(offset)?;
+            check(&cancel, offset)?;
             if let Some(meter) = &meter {
                 meter.pass(offset.saturating_sub(seen));
                 seen = seen.max(offset);
@@ -127,13 +100,13 @@ impl Track {
         if let Some(meter) = &self.meter {
             meter.pass(bytes);
         }
-        self.cancel.check(offset)
+        check(&self.cancel, offset)
     }
 
     /// An error when the run was cancelled.
     #[cfg(feature = "parallel")]
     pub(crate) fn check(&self, offset: u64) -> Result<(), Error> {
-        self.cancel.check(offset)
+        check(&self.cancel, offset)
     }
 
     /// The same for bytes that were passed already.

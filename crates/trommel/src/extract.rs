@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use trommel_path::{Held, HeldMatch, Matcher};
 use trommel_reader::{Span, View};
 
-use crate::control::Cancel;
+use crate::control::{Cancel, check};
 use crate::error::Error;
 use crate::notes::Notes;
 use crate::report::{Found, Sink};
@@ -153,7 +153,7 @@ impl Outbox {
         let mut touched = Touched::default();
         self.held.drain(|HeldMatch { span, tag, .. }| {
             if touched.add(span, matcher) {
-                cancel.check(span.end)?;
+                check(cancel, span.end)?;
             }
             let number = (tag & !(u64::MAX << bits)) as usize;
             let Some(outgoing) = outgoing.get_mut(number).filter(|outgoing| !outgoing.is_done()) else {
@@ -171,7 +171,7 @@ impl Outbox {
 
     /// Handing out passes no bytes, so that nobody else looks at the flag meanwhile.
     fn check_cancel(&self, time: u64, span: Span) -> Result<(), Error> {
-        if time % 1024 == 1023 { Ok(self.cancel.check(span.end)?) } else { Ok(()) }
+        if time % 1024 == 1023 { Ok(check(&self.cancel, span.end)?) } else { Ok(()) }
     }
 }
 

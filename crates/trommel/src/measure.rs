@@ -57,6 +57,8 @@ impl Extract {
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum CountAs {
     /// The nodes.
@@ -68,6 +70,18 @@ pub enum CountAs {
     ObjectKeys,
     /// The elements and members of the nodes.
     NestedTotal,
+}
+
+impl CountAs {
+    /// The name in answers and requests, such as `array_length`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Matches => "matches",
+            Self::ArrayLength => "array_length",
+            Self::ObjectKeys => "object_keys",
+            Self::NestedTotal => "nested_total",
+        }
+    }
 }
 
 /// What to count.

@@ -8,7 +8,7 @@ use trommel_sampler::{First, Last, Reservoir, Strata};
 use crate::analysis::Analysis;
 use crate::document::Document;
 use crate::error::Error;
-use crate::measure::{Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
+use crate::measure::{Count, Extract, Measure, Sample, Stats, Strategy};
 use crate::report::{Answer, Coverage, Report, SampleAnswer, Sink};
 use crate::sample;
 use crate::setup::Work;
@@ -191,12 +191,7 @@ fn question(measure: &Measure) -> String {
     match measure {
         Measure::Extract(Extract { query, limit }) => format!("extract {query}{}", limited(*limit)),
         Measure::Count(Count { query, count_as, filter, limit, .. }) => {
-            let what = match count_as {
-                CountAs::Matches => "matches",
-                CountAs::ArrayLength => "array_length",
-                CountAs::ObjectKeys => "object_keys",
-                CountAs::NestedTotal => "nested_total",
-            };
+            let what = count_as.name();
             let filter = filter.as_ref().map_or_else(String::new, |filter| format!(" filter {filter}"));
             format!("count {what} {query}{filter}{}", limited(*limit))
         }

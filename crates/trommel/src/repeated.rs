@@ -41,7 +41,7 @@ impl Analysis {
     /// [cannot be read again](Document::is_repeatable).
     pub fn repeated_names(&self, document: &Document, most: usize) -> Result<Vec<RepeatedName>, Error> {
         let cancel = self.options.control.cancel.clone();
-        let monitor = Box::new(move |offset| cancel.check(offset));
+        let monitor = Box::new(move |offset| crate::control::check(&cancel, offset));
         let mut cursor = document.cursor(&self.options.config())?.monitored(monitor);
         let skips = matches!(self.options.on_bad_record, OnBadRecord::Skip { .. });
         let mut walk = Walk::new(most);

@@ -6,13 +6,13 @@ use trommel_path::{Matcher, Order, Pass, QueryId, Scratch, Step};
 use trommel_reader::{Cursor, ErrorKind, Framing, Kind, Listener, Span, Syntax, Validation};
 
 use crate::analysis::{Analysis, OnBadRecord};
-use crate::control::Track;
+use crate::control::{Track, check};
 #[cfg(feature = "parallel")]
 use crate::divide::Divide;
 use crate::document::Document;
 use crate::error::{Error, NotCountable};
 use crate::extract::Left;
-use crate::measure::{CountAs, Measure, Stats};
+use crate::measure::{Measure, Stats};
 use crate::report::{Answer, Coverage, Damage, Found, Report, Sink};
 use crate::setup::{Role, Setup, Work};
 use crate::stats::{self, Describers};
@@ -343,7 +343,7 @@ impl Run<'_> {
             steps += 1;
             if steps.is_multiple_of(1024) {
                 // Many matches can begin and end without a byte passing.
-                self.analysis.options.control.cancel.check(matcher.cursor().offset())?;
+                check(&self.analysis.options.control.cancel, matcher.cursor().offset())?;
             }
         }
         self.end_record(matcher)?;
@@ -553,7 +553,7 @@ impl Run<'_> {
         if kind == wanted {
             return Ok(());
         }
-        let wanted = if counting.count_as == CountAs::ArrayLength { "array_length" } else { "object_keys" };
+        let wanted = counting.count_as.name();
         // What a query selects several of is counted, not what is in them; so are the records of a stream.
         let framing = matcher.cursor().framing();
         let is_stream = !matches!(framing, Framing::Single | Framing::Auto) || matcher.cursor().record() > 0;

@@ -6,12 +6,12 @@
 use trommel::path::ParseError;
 use trommel::reader::{self, ErrorKind, Limit};
 use trommel::{Error, NotCountable};
+use trommel_base::text::shown;
 use trommel_store::{Error as StoreError, ErrorKind as StoreErrorKind, Kind, NotJson, Stored};
 use trommel_tool::{Failure, FailureKind};
 
 use super::cursor::BadCursor;
-use super::page::TooSmall;
-use super::text::shown;
+use super::page::{MAX_CHARS, TooSmall};
 
 /// Characters of a query or path in a message.
 const QUERY: usize = 200;
@@ -112,9 +112,10 @@ impl Doing<'_> {
     }
 
     /// Not even one unit fits on a page.
-    pub(crate) fn too_small(self, TooSmall { needed }: TooSmall, max_chars: usize, cursor: bool) -> Failure {
+    pub(crate) fn too_small(self, small: TooSmall, max_chars: usize, cursor: bool) -> Failure {
+        let TooSmall { needed } = small;
         let again = if cursor { ", with the same cursor" } else { "" };
-        let next = if needed <= super::MAX_CHARS {
+        let next = if needed <= MAX_CHARS {
             format!("pass `max_chars` of {needed} or more{again}")
         } else {
             "ask for less: fewer or shorter names and paths".to_owned()

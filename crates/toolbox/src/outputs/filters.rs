@@ -5,14 +5,14 @@ use std::sync::Arc;
 use trommel::path::{Duplicates, Logical, Query, RecordFilter};
 use trommel::reader::Validation;
 use trommel::{Analysis, Answer, Document, Measure, Report, Stats};
+use trommel_base::text::shown;
 use trommel_hints::bad_patterns;
 use trommel_tool::Failure;
 
-use super::Shared;
 use super::failures::Doing;
 use super::job::Job;
+use super::shared::Shared;
 use super::source::Source;
-use super::text::shown;
 
 /// The filters of `where`; a record must pass all of them.
 pub(super) struct Filters<'a> {
@@ -54,12 +54,16 @@ impl<'a> Filters<'a> {
         }
         let key = format!("{} Matches $ {}", source.stored.digest, self.key());
         let analysis = |source: &Source<'_>| job.analysis(source, Validation::Structural);
-        if shared.counts.get(&key).is_none() {
-            let counting = self.narrow(analysis(source)).count(Query::root());
-            let count = counting.run(&mut source.document).ok()?.answers.first()?.count()?;
-            shared.counts.put(key.as_str(), count, key.len());
-        }
-        if shared.counts.get(&key) != Some(0) {
+        let kept = match shared.counts.get(&key) {
+            Some(kept) => kept,
+            None => {
+                let counting = self.narrow(analysis(source)).count(Query::root());
+                let count = counting.run(&mut source.document).ok()?.answers.first()?.count()?;
+                shared.counts.put(key.as_str(), count, key.len());
+                count
+            }
+        };
+        if kept > 0 {
             return None;
         }
         let bytes = Some(source.stored.size_bytes);

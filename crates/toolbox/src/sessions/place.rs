@@ -1,10 +1,4 @@
-//! Where sessions lie: on this machine alone, or in a storage as well.
-
-#[cfg(feature = "cloud")]
-mod exchange;
-mod here;
-#[cfg(feature = "cloud")]
-mod hybrid;
+//! Where sessions are: on this machine alone, or in a storage as well.
 
 use std::cell::RefCell;
 
@@ -16,18 +10,22 @@ use trommel_session::{
 use trommel_tool::Failure;
 
 use super::arguments::Arguments;
-use super::failed;
+use super::failures::{failed, refused};
 
-pub(super) use here::Here;
-#[cfg(feature = "cloud")]
-pub(super) use hybrid::Hybrid;
-
-/// Changes a session that lies among these, and keeps what it did for the answer.
+/// Changes a session that is one of these, and keeps its report for the answer.
 pub(super) type Change<'a> = dyn FnMut(&Sessions, &Session) -> trommel_session::Result<()> + 'a;
 
-/// Where sessions lie.
+/// The session that is to be changed.
+#[derive(Clone, Copy)]
+pub(super) struct Changed<'a> {
+    pub(super) id: &'a str,
+    /// True if only to report what would be done.
+    pub(super) dry_run: bool,
+}
+
+/// Where sessions are.
 pub(super) trait Place: Send + Sync {
-    /// Whether they lie in a storage as well.
+    /// True if they are in a storage as well.
     fn is_hybrid(&self) -> bool;
 
     /// The list of sessions.
@@ -44,7 +42,7 @@ pub(super) trait Place: Send + Sync {
     /// One session.
     fn find(&self, id: &str, watch: &Watch<'_>, problems: &Problems) -> Result<Session, Failure>;
 
-    /// Those that a session lies among, with all that it spawned.
+    /// The sessions that a session is one of, with all that it spawned.
     fn family(&self, session: &Session, watch: &Watch<'_>, problems: &Problems) -> Result<Sessions, Failure>;
 
     /// A page of a session's events.
@@ -67,10 +65,10 @@ pub(super) trait Place: Send + Sync {
         session.aggregate(query, watch).map_err(failed)
     }
 
-    /// Changes a session, wherever it lies; or looks at what would be changed.
+    /// Changes a session, wherever it is; or finds out what would be changed.
     fn change(
         &self,
-        asked: (&str, bool),
+        asked: Changed<'_>,
         watch: &Watch<'_>,
         problems: &Problems,
         change: &mut Change<'_>,
@@ -83,12 +81,12 @@ pub(super) trait Place: Send + Sync {
     fn sync(&self, arguments: &Arguments, watch: &Watch<'_>) -> Result<Value, Failure>;
 }
 
-/// What is to be told beside an answer.
+/// Problems to report beside an answer.
 #[derive(Default)]
 pub(super) struct Problems(RefCell<Vec<String>>);
 
 impl Problems {
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(super) fn all(&self) -> Vec<String> {
         self.0.borrow().clone()
     }
 
@@ -100,5 +98,50 @@ impl Problems {
                 known.push(problem);
             }
         }
+    }
+}
+
+/// Sessions of this machine alone.
+pub(super) struct Here(pub(super) Sessions);
+
+impl Place for Here {
+    fn is_hybrid(&self) -> bool {
+        false
+    }
+
+    fn list(&self, query: &ListQuery, watch: &Watch<'_>, _: &Problems) -> Result<Listing, Failure> {
+        self.0.list(query, watch).map_err(failed)
+    }
+
+    fn searched(&self, _: &SearchQuery, _: &Watch<'_>, _: &Problems) -> Result<Sessions, Failure> {
+        Ok(self.0.clone())
+    }
+
+    fn find(&self, id: &str, _: &Watch<'_>, _: &Problems) -> Result<Session, Failure> {
+        self.0.find(id).map_err(failed)
+    }
+
+    fn family(&self, _: &Session, _: &Watch<'_>, _: &Problems) -> Result<Sessions, Failure> {
+        Ok(self.0.clone())
+    }
+
+    fn change(
+        &self,
+        asked: Changed<'_>,
+        _: &Watch<'_>,
+        _: &Problems,
+        change: &mut Change<'_>,
+    ) -> Result<(), Failure> {
+        change(&self.0, &self.0.find(asked.id).map_err(failed)?).map_err(failed)
+    }
+
+    fn sync_status(&self, id: Option<&str>, _: &Watch<'_>) -> Result<SyncStatus, Failure> {
+        self.0.sync_status(id).map_err(failed)
+    }
+
+    fn sync(&self, _: &Arguments, _: &Watch<'_>) -> Result<Value, Failure> {
+        Err(refused(
+            "sessions lie on this machine alone: no storage is configured that they could be sent to",
+        ))
     }
 }

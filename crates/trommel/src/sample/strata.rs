@@ -6,7 +6,7 @@ use trommel_sampler::Strata;
 
 use super::store::Slot;
 use crate::analysis::Options;
-use crate::control::Cancel;
+use crate::control::{Cancel, check};
 use crate::error::Error;
 use crate::measure::Sample;
 
@@ -57,7 +57,7 @@ pub(super) fn offer_to(
     let label = || (!key.is_empty()).then(|| String::from_utf8_lossy(key).into_owned());
     for time in 0..times {
         if time % 1024 == 1023 {
-            cancel.check(offset)?;
+            check(cancel, offset)?;
         }
         strata.offer_with(key, label, &mut *make)?;
     }

@@ -11,8 +11,8 @@ use trommel::reader::{Config, ErrorKind, Kind, Limit, Span, Validation, compact}
 use trommel::sampler::{Draw, First, Item, Last, Reservoir, Sample, Seed, Strata, Stratum, Systematic};
 use trommel::{Error, reader};
 
-use crate::outputs::extract::of_record;
 use crate::outputs::job::Job;
+use crate::outputs::mark::of_record;
 use crate::outputs::source::Source;
 
 /// How to draw.
@@ -58,7 +58,7 @@ pub(super) struct Picked {
 pub(super) struct Place {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// A path that leads to it, if it is so long that somebody may want to know.
+    /// Its path, if it is at least [`Wanted::long`] bytes long.
     pub(super) path: Option<String>,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Group {
 }
 
 impl Drawn {
-    /// Bytes of memory, to speak of.
+    /// Bytes of memory, roughly.
     pub(super) fn weight(&self) -> usize {
         let paths = self.items.iter().map(|item| item.place.path.as_ref().map_or(0, String::len) + 64);
         let groups = self.strata.iter().flatten();
@@ -92,7 +92,7 @@ pub(super) struct Wanted<'q> {
     pub(super) seed: Seed,
     /// The size of the population, where it is known.
     pub(super) total: Option<u64>,
-    /// From so many bytes on an item's path is remembered.
+    /// The bytes from which on an item's path is kept, for its mark.
     pub(super) long: u64,
 }
 

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::Value;
-use trommel_blocks::{Error, ErrorKind, HybridBlockStorage, View};
+use trommel_blocks::{HybridBlockStorage, Settlement, View};
 use trommel_session::{
     Aggregate, AggregateQuery, EventPage, EventQuery, ListQuery, Listing, SearchQuery, Session, Sessions,
     SyncStatus, Watch,
 };
 use trommel_tool::Failure;
 
-use super::{Change, Place, Problems, exchange};
-use crate::sessions::arguments::Arguments;
-use crate::sessions::{failed, failure};
+use super::arguments::Arguments;
+use super::failures::{failed, stored};
+use super::place::{Change, Changed, Place, Problems};
 
 /// Sessions of this machine and of a storage.
-pub(in crate::sessions) struct Hybrid(pub(in crate::sessions) Arc<HybridBlockStorage>);
+pub(super) struct Hybrid(pub(super) Arc<HybridBlockStorage>);
 
 impl Place for Hybrid {
     fn is_hybrid(&self) -> bool {
@@ -23,8 +24,8 @@ impl Place for Hybrid {
     }
 
     fn list(&self, query: &ListQuery, watch: &Watch<'_>, problems: &Problems) -> Result<Listing, Failure> {
-        let (listing, told) = self.0.list(query, watch).map_err(stored)?;
-        problems.add(told);
+        let (listing, found) = self.0.list(query, watch).map_err(stored)?;
+        problems.add(found);
         Ok(listing)
     }
 
@@ -67,11 +68,12 @@ impl Place for Hybrid {
 
     fn change(
         &self,
-        (id, dry_run): (&str, bool),
+        asked: Changed<'_>,
         watch: &Watch<'_>,
         problems: &Problems,
         change: &mut Change<'_>,
     ) -> Result<(), Failure> {
+        let Changed { id, dry_run } = asked;
         let changeable = self.0.changeable(id, dry_run, watch).map_err(stored)?;
         change(&changeable.sessions, &changeable.session).map_err(failed)?;
         if !dry_run {
@@ -85,19 +87,43 @@ impl Place for Hybrid {
     }
 
     fn sync(&self, arguments: &Arguments, watch: &Watch<'_>) -> Result<Value, Failure> {
-        exchange::sync(&self.0, arguments, watch)
+        sync(&self.0, arguments, watch)
     }
 }
 
-/// Takes the sessions out of a view, and notes what is told beside them.
+/// Takes the sessions out of a view, and notes its problems.
 fn taken(view: View, problems: &Problems) -> Sessions {
     problems.add(view.problems);
     view.sessions
 }
 
-/// An error of a storage, as the caller of a tool is told.
-#[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
-pub(super) fn stored(error: Error) -> Failure {
-    let kind = error.kind();
-    failure((kind.code(), kind.is_request(), kind == ErrorKind::Cancelled), error.to_string())
+/// Synchronizes both sides, or only reports how far they are. The answer says how many sessions are in the cloud only if
+/// nothing else would show that there are any.
+fn sync(hybrid: &HybridBlockStorage, arguments: &Arguments, watch: &Watch<'_>) -> Result<Value, Failure> {
+    let (id, is_all) = (arguments.session_id.as_deref(), arguments.is_all());
+    let settlement = arguments.settle.as_deref().map(Settlement::parse).transpose().map_err(stored)?;
+    if arguments.is_dry_run() {
+        let status = value(&hybrid.sync_status(id, watch).map_err(stored)?)?;
+        return if is_all { counted(status, hybrid, watch) } else { Ok(status) };
+    }
+    if is_all {
+        return value(&hybrid.sync_all(settlement, watch).map_err(stored)?);
+    }
+    let report = hybrid.sync(id, settlement, watch).map_err(stored)?;
+    let is_any = report.synced + report.conflicts + report.kept + report.failed > 0;
+    let report = value(&report)?;
+    if is_any { Ok(report) } else { counted(report, hybrid, watch) }
+}
+
+/// Adds how many sessions are in the cloud only, if any are.
+fn counted(mut answer: Value, hybrid: &HybridBlockStorage, watch: &Watch<'_>) -> Result<Value, Failure> {
+    let count = hybrid.cloud_only(watch).map_err(stored)?.len();
+    if let (Some(answer), 1..) = (answer.as_object_mut(), count) {
+        answer.insert("cloud_only".to_owned(), count.into());
+    }
+    Ok(answer)
+}
+
+fn value(answer: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(answer).map_err(|error| Failure::raised(&error))
 }
