@@ -47,7 +47,7 @@ pub(crate) fn store_with(mapping: MapPolicy) -> Result<Arc<Store>, Failure> {
     options.mapping = mapping;
     let store = Store::open(folder()?.join(OUTPUTS), options)?;
     if let Some(error) = store.recovery_error() {
-        let notes = Notes::new(OUTPUTS, Arc::new(Progress::new()));
+        let notes = Notes::new(OUTPUTS, Arc::new(Progress::hidden()));
         notes.warn(&format!(
             "the index of outputs is not up to date, and lists take longer: {}",
             escape::text(&error.to_string())

@@ -11,6 +11,7 @@ mod cloud;
 mod commands;
 mod errors;
 mod home;
+mod input;
 mod job;
 mod model;
 mod output;
@@ -26,11 +27,13 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::Cli;
+use crate::output::Screen;
 
 fn main() -> ExitCode {
+    let screen = Screen::detect();
     let done = match Cli::try_parse() {
-        Ok(cli) => commands::run(&cli),
-        Err(error) => errors::usage::report(args::with_commands(error)),
+        Ok(cli) => commands::run(&cli, &screen),
+        Err(error) => errors::usage::report(args::with_commands(error), screen.out),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -139,7 +139,7 @@ pub use get::{Details, GetQuery};
 pub use kind::MessageKind;
 pub use list::{ListQuery, Listing, MOST_ROWS, SessionRow};
 pub use outline::{MessageOutline, Outliner, is_outlined, message_outline, outline_fields};
-pub use project::Nested;
+pub use project::{Member, Nested};
 pub use records::{Damage, Damaged};
 pub use repair::Repaired;
 pub use rewind::{Removed, RewindQuery, Rewound, Undone};

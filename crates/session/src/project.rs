@@ -465,6 +465,15 @@ pub struct Nested {
     members: Vec<(String, Node)>,
 }
 
+/// A member of a [`Nested`].
+#[derive(Clone, Copy, Debug)]
+pub enum Member<'a> {
+    /// The JSON of a value.
+    Value(&'a str),
+    /// Values under further names.
+    Nested(&'a Nested),
+}
+
 #[derive(Clone, Debug)]
 enum Node {
     Leaf(Box<RawValue>),
@@ -475,6 +484,17 @@ impl Nested {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
+    }
+
+    /// Returns the members in order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, Member<'_>)> {
+        self.members.iter().map(|(name, node)| {
+            let member = match node {
+                Node::Leaf(value) => Member::Value(value.get()),
+                Node::Inner(nested) => Member::Nested(nested),
+            };
+            (name.as_str(), member)
+        })
     }
 
     /// The JSON of the value below these names.
@@ -600,5 +620,10 @@ mod tests {
         }
         let text = serde_json::to_string(&nested).unwrap();
         assert_eq!(text, r#"{"data":{"a":1,"b":{"c":[2.50]}},"x":"y"}"#);
+        let names: Vec<_> = nested.members().map(|(name, _)| name).collect();
+        assert_eq!(names, ["data", "x"]);
+        let (_, Member::Nested(data)) = nested.members().next().unwrap() else { panic!("{nested:?}") };
+        let (_, Member::Value(json)) = data.members().next().unwrap() else { panic!("{data:?}") };
+        assert_eq!(json, "1");
     }
 }

@@ -1,8 +1,8 @@
 //! `buffer_ops`: shows, searches, and exports the buffers that results and inputs were routed to.
 //!
-//! An answer is bounded by constants: a peek by 2,000 characters, a reading by 8,000, a search by 100 hits of 300 characters
-//! and by 30,000 in all, a list by 100 buffers. A longer one is refused with what would fit, or continues where `truncated`
-//! says.
+//! An answer is bounded by constants: a peek by 2,000 characters, a reading by 8,000, a search by
+//! 100 hits of 300 characters and by 30,000 in all, a list by 100 buffers. A longer one is refused
+//! with what would fit, or continues where `truncated` says.
 
 mod arguments;
 mod metadata;
@@ -27,7 +27,8 @@ pub use metadata::NAME;
 /// Buffers of a list.
 const LISTED: usize = 100;
 
-/// Adds the tool `buffer_ops` to a registry. It looks at the buffers of these places, and exports to their files.
+/// Adds the tool `buffer_ops` to a registry. It looks at the buffers of these places, and exports
+/// to their files.
 ///
 /// # Errors
 /// When a tool of this name is there already.

@@ -14,8 +14,9 @@ use trommel_tool::Failure;
 /// Characters of a query, or of a name, in a message.
 const SHOWN: usize = 200;
 
-/// Answers `query: FILE QUERY` and `query: output:ID QUERY` with the values that the `JSONPath` query selects, one a line, as they
-/// come: a document of any size is never held. Files are those below the root of the places.
+/// Answers `query: FILE QUERY` and `query: output:ID QUERY` with the values that the `JSONPath`
+/// query selects, one a line, as they come: a document of any size is never held. Files are those
+/// below the root of the places.
 #[derive(Clone)]
 pub struct Queries {
     store: Arc<Store>,

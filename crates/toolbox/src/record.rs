@@ -5,7 +5,8 @@ use std::sync::Arc;
 use trommel_store::Store;
 use trommel_tool::{Failure, Record, ToolExecution};
 
-/// Keeps executions in a store, where other processes find them. How many are kept, the store's options say.
+/// Keeps executions in a store, where other processes find them. How many are kept, the store's
+/// options say.
 #[derive(Clone)]
 pub struct StoreRecord {
     store: Arc<Store>,

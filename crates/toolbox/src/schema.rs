@@ -1,8 +1,8 @@
 //! Schemas of tools' arguments, derived from the structs that the arguments are parsed into.
 //!
-//! An argument is written once: its name and type are the field's, its description is the field's doc comment (or
-//! `#[schemars(description)]`), and its bounds and default are the field's attributes. `Published` reduces what
-//! `schemars` derives to the keywords that models are shown.
+//! An argument is written once: its name and type are the field's, its description is the field's
+//! doc comment (or `#[schemars(description)]`), and its bounds and default are the field's
+//! attributes. `Published` reduces what `schemars` derives to the keywords that models are shown.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
@@ -99,7 +99,8 @@ impl Transform for Published {
     }
 }
 
-/// Turns "this or null", as the schema of an `Option` says, into "this": an argument that has no value is left out.
+/// Turns "this or null", as the schema of an `Option` says, into "this": an argument that has no
+/// value is left out.
 fn unwrap_option(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");

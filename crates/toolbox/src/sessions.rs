@@ -1,7 +1,7 @@
 //! `session`: lists, searches, analyzes, rewinds, and repairs the logs of agents' sessions.
 //!
-//! An answer has at most `max_chars` characters. Rows that do not fit are left out whole from the end, and `truncated` says
-//! how many were returned and with which `offset` to continue.
+//! An answer has at most `max_chars` characters. Rows that do not fit are left out whole from the
+//! end, and `truncated` says how many were returned and with which `offset` to continue.
 
 mod answer;
 mod arguments;
@@ -10,7 +10,7 @@ mod failures;
 #[cfg(feature = "cloud")]
 mod hybrid;
 mod metadata;
-mod place;
+pub mod place;
 
 use std::sync::Arc;
 
@@ -29,17 +29,18 @@ use crate::text::safe_json;
 use answer::{Answer, Room};
 use arguments::{Analysis, Arguments, Operation};
 pub use bounds::Bounds;
+pub use failures::NAME;
 use failures::{failed, in_operation, refused};
 #[cfg(feature = "cloud")]
-use hybrid::Hybrid;
-pub use metadata::NAME;
-use place::{Changed, Here, Place, Problems};
+pub use hybrid::Hybrid;
+use place::{Here, Place, Problems, Target};
 
 /// The end of the description where sessions may not be changed.
 const UNCHANGED: &str =
     " Changes are not allowed here: `undo` is refused, and so are others without `dry_run` true.";
 
-/// Adds the tool `session` to a registry. It answers from these sessions, and changes them only when it is asked to.
+/// Adds the tool `session` to a registry. It answers from these sessions, and changes them only
+/// when it is asked to.
 ///
 /// # Errors
 /// When a tool of this name is there already.
@@ -47,7 +48,8 @@ pub fn register(registry: &Registry, sessions: &Sessions) -> Result<(), Registry
     register_within(registry, sessions, Bounds::default())
 }
 
-/// The same with other bounds of what may be asked for at once; what is answered when nothing is said stays the same.
+/// The same with other bounds of what may be asked for at once; what is answered when nothing is
+/// said stays the same.
 ///
 /// # Errors
 /// When a tool of this name is there already.
@@ -59,8 +61,8 @@ pub fn register_within(
     registry.register(SessionTool::new(Here(sessions.clone()), bounds))
 }
 
-/// The same as [`register`] where sessions could not be had as they were to be, those of a storage for example: every answer tells
-/// the problem beside what it found in these.
+/// The same as [`register`] where sessions could not be had as they were to be, those of a storage
+/// for example: every answer tells the problem beside what it found in these.
 ///
 /// # Errors
 /// When a tool of this name is there already.
@@ -74,7 +76,8 @@ pub fn register_despite(
     registry.register(tool)
 }
 
-/// The same over sessions of this machine and of a storage, with an operation more, which makes both the same.
+/// The same over sessions of this machine and of a storage, with an operation more, which makes
+/// both the same.
 ///
 /// # Errors
 /// When a tool of this name is there already.
@@ -208,14 +211,12 @@ impl Work<'_, '_> {
             Operation::SyncStatus => {
                 self.whole(&self.place.sync_status(self.arguments.session_id.as_deref(), self.watch)?)
             }
-            Operation::Sync => {
-                self.place.sync(self.arguments, self.watch).and_then(|report| self.whole(&report))
-            }
+            Operation::Sync => self.whole(&self.place.sync(&self.arguments.sync(), self.watch)?),
         }
     }
 
     fn session(&self) -> Result<Session, Failure> {
-        self.place.find(self.arguments.session_id()?, self.watch, &self.problems)
+        Ok(self.place.find(self.arguments.session_id()?, self.watch, &self.problems)?)
     }
 
     /// Changes the session that is meant.
@@ -224,17 +225,8 @@ impl Work<'_, '_> {
         dry_run: bool,
         change: impl Fn(&Sessions, &Session) -> trommel_session::Result<T>,
     ) -> Result<String, Failure> {
-        let (id, mut answer) = (self.arguments.session_id()?, None);
-        self.place.change(
-            Changed { id, dry_run },
-            self.watch,
-            &self.problems,
-            &mut |sessions, session| {
-                answer = Some(change(sessions, session)?);
-                Ok(())
-            },
-        )?;
-        self.whole(&answer)
+        let target = Target { id: self.arguments.session_id()?, dry_run };
+        self.whole(&self.place.apply(target, self.watch, &self.problems, change)?)
     }
 
     /// What an answer may have, and how much could be asked for.

@@ -11,8 +11,9 @@ use trommel_tool::{About, Failure, Finished, Manifest, Reason, Sink};
 use crate::preview;
 use crate::text::string;
 
-/// The store as the [`Shelf`] of a [`Router`](trommel_route::Router): results go there that nobody routed and that are too long,
-/// and `tool_outputs.*` can question them. A result is streamed, and never held.
+/// The store as the [`Shelf`] of a [`Router`](trommel_route::Router): results go there that nobody
+/// routed and that are too long, and `tool_outputs.*` can question them. A result is streamed, and
+/// never held.
 ///
 /// ```no_run
 /// use std::sync::Arc;

@@ -38,7 +38,8 @@ pub(crate) fn string(text: &str) -> String {
     out
 }
 
-/// Escapes the unsafe characters of a JSON text. They can only be in strings, and the escapes have the same value.
+/// Escapes the unsafe characters of a JSON text. They can only be in strings, and the escapes have
+/// the same value.
 pub(crate) fn safe_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

@@ -33,6 +33,18 @@ pub enum Outcome {
     Failed,
 }
 
+impl Outcome {
+    /// The name of the outcome, as in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Synced => "synced",
+            Self::Conflict => "conflict",
+            Self::Kept => "kept",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// What became of one session.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]

@@ -8,6 +8,7 @@ use trommel::reader::{Framing as Records, Limits, Validation};
 use trommel::{OnBadRecord, path};
 
 use super::values;
+use crate::input::Options;
 
 /// What is read, and how.
 #[derive(Debug, Args)]
@@ -158,13 +159,25 @@ impl Engine {
 }
 
 impl Source {
+    /// What is read, and how closely.
+    pub(crate) fn options(&self, engine: &Engine, validation: Validation, bad: BadRecords) -> Options {
+        Options {
+            file: self.file.clone(),
+            output: self.output().map(str::to_owned),
+            framing: self.input.map(Framing::records),
+            is_mapped: !self.no_mmap,
+            threads: self.threads.map(NonZeroUsize::get),
+            limits: self.limits(),
+            limit_ratio: self.limit_ratio,
+            validation,
+            duplicates: engine.duplicates.into(),
+            on_bad_record: bad.into(),
+        }
+    }
+
     /// The file as it was given.
     pub(crate) fn id(&self) -> std::borrow::Cow<'_, str> {
         self.file.to_string_lossy()
-    }
-
-    pub(crate) fn is_stdin(&self) -> bool {
-        self.file.as_os_str() == "-"
     }
 
     /// The id, or the beginning of it, of the stored output that is meant.
@@ -172,7 +185,7 @@ impl Source {
         output_id(self.file.to_str()?)
     }
 
-    pub(crate) fn limits(&self) -> Limits {
+    fn limits(&self) -> Limits {
         let mut limits = Limits::default();
         limits.depth = self.limit_depth;
         limits.spool_bytes = self.spool_limit;

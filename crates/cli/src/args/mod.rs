@@ -22,7 +22,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use buffers::{BufferOperation, BuffersArgs, Mode, Session};
-pub(crate) use common::{BadRecords, Engine, RecordFilters, Repeated, Source, output_id};
+pub(crate) use common::{BadRecords, Engine, RecordFilters, Source, output_id};
 pub(crate) use count::CountArgs;
 pub(crate) use extract::{ExtractArgs, Form, Sequence};
 pub(crate) use list::ListArgs;

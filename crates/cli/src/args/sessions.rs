@@ -79,6 +79,12 @@ pub(crate) struct Among {
     pub(crate) local: bool,
 }
 
+impl Among {
+    fn texts(&self) -> [Option<&str>; 3] {
+        [self.project.as_deref(), self.date_range.as_deref(), None]
+    }
+}
+
 /// Which part of the rows.
 #[derive(Debug, Args)]
 pub(crate) struct Rows {
@@ -437,6 +443,37 @@ impl SessionOperation {
             | Self::Diagnose { shared, .. }
             | Self::Repair { shared, .. } => shared,
         }
+    }
+
+    /// The name of the operation.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::List(_) => "list",
+            Self::Get(_) => "get",
+            Self::Search(_) => "search",
+            Self::Events(_) => "events",
+            Self::Analyze(_) => "analyze",
+            Self::Rewind(_) => "rewind",
+            Self::Undo { .. } => "undo",
+            Self::Sync { .. } => "sync",
+            Self::Diagnose { .. } => "diagnose",
+            Self::Repair { .. } => "repair",
+        }
+    }
+
+    /// The texts that were given, which errors may repeat.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        let given = match self {
+            Self::List(ListSessions { among, .. }) => among.texts(),
+            Self::Search(SearchSessions { text, among, .. }) => {
+                let [project, date_range, _] = among.texts();
+                [project, date_range, Some(&**text)]
+            }
+            Self::Analyze(AnalyzeSession { field, by, .. }) => [field.as_deref(), by.as_deref(), None],
+            Self::Rewind(RewindSession { before, .. }) => [before.as_deref(), None, None],
+            _ => [None; 3],
+        };
+        self.session().into_iter().chain(given.into_iter().flatten()).collect()
     }
 
     /// The session it is about, as it was given.

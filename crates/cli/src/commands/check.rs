@@ -7,12 +7,13 @@ use trommel::{Answer, Damage, Error, Found, Measure, RepeatedName, Sink, Stats};
 
 use crate::args::CheckArgs;
 use crate::errors::Failure;
-use crate::job::{self, Job};
+use crate::job::Job;
 use crate::output::size::grouped;
-use crate::output::{self, Notes, Out, escape, push_string};
+use crate::output::{Notes, Out, Screen, escape, push_string};
 
-pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
-    let mut job = Job::open(&args.source, &args.engine, Validation::Strict, args.bad_records)?;
+pub(crate) fn run(args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
+    let options = args.source.options(&args.engine, Validation::Strict, args.bad_records);
+    let mut job = Job::open(options, screen)?;
     job.ask(|analysis| {
         let mut stats = Stats::new();
         (stats.per_path, stats.counts) = (false, false);
@@ -21,8 +22,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     job.keep_small_pipe();
     let skip = args.bad_records.skip();
     let out = job.out()?;
-    let json = args.json || skip && !output::is_terminal();
-    let file = escape::short(&job::name(&args.source), 200);
+    let json = args.json || skip && !screen.out.is_terminal;
+    let file = escape::short(&job.name(), 200);
     let mut damages = Damages { file, json, out, notes: job.notes(), fails: false };
     let report = match job.run(&mut damages) {
         Ok(report) => report,
@@ -69,7 +70,7 @@ const LISTED: usize = 10;
 
 impl Damages {
     /// Lists the first repeated names with their places, and says how many there are.
-    fn list_repeated(&mut self, job: &Job<'_>, repeated: u64, capped: bool) -> Result<(), Failure> {
+    fn list_repeated(&mut self, job: &Job, repeated: u64, capped: bool) -> Result<(), Failure> {
         let listed = job.repeated_names(LISTED)?;
         for name in listed.iter().flatten() {
             self.repeated_name(name, job.is_stream() == Some(true))?;

@@ -16,6 +16,7 @@ use annotate_snippets::{Level, Renderer};
 
 pub(crate) use input::BadWork;
 pub(crate) use query::BadQuery;
+pub(crate) use session::BadSessions;
 pub(crate) use step::BadStep;
 use trommel::reader;
 use trommel_route::Error as RouteError;
@@ -45,8 +46,10 @@ pub(crate) enum Failure {
     Step(Box<BadStep>),
     /// Files or buffers cannot be had.
     Route(Box<RouteError>),
-    /// A session cannot be had.
+    /// The session at a path cannot be opened.
     Session(Box<SessionError>),
+    /// Sessions cannot be listed, read, or changed.
+    Sessions(Box<BadSessions>),
     /// Sessions in the cloud cannot be had.
     #[cfg(feature = "cloud")]
     Cloud(Box<trommel_blocks::Error>),
@@ -75,6 +78,7 @@ impl Failure {
             Self::Store(error) if store::is_request(error.kind()) => 2,
             Self::Route(error) if error.kind().is_request() => 2,
             Self::Session(error) if error.kind().is_request() => 2,
+            Self::Sessions(bad) if bad.is_request => 2,
             #[cfg(feature = "cloud")]
             Self::Cloud(error) => {
                 if error.kind().is_request() {
@@ -92,6 +96,7 @@ impl Failure {
             | Self::Step(_)
             | Self::Route(_)
             | Self::Session(_)
+            | Self::Sessions(_)
             | Self::Homeless
             | Self::Tool { .. }
             | Self::Called(_)
@@ -121,6 +126,7 @@ impl Failure {
             Self::Step(bad) => bad.render(&renderer),
             Self::Route(error) => route::render(error, &renderer),
             Self::Session(error) => session::render(error, &renderer),
+            Self::Sessions(bad) => bad.render(&renderer),
             #[cfg(feature = "cloud")]
             Self::Cloud(error) => {
                 let message = escape::short(&error.to_string(), 1_600);

@@ -1,7 +1,7 @@
 //! Errors of the tools that commands call, with the tool's arguments named as the command's options.
 
 use annotate_snippets::{Level, Renderer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use trommel_tool::{ErrorKind, Fault, ToolExecution};
 
 use crate::output::escape;
@@ -33,7 +33,7 @@ const BUFFERS: &[(&str, &str)] = &[
 ];
 
 /// Arguments of the sessions' tool, longer phrases first.
-const SESSIONS: &[(&str, &str)] = &[
+pub(super) const SESSIONS: &[(&str, &str)] = &[
     ("sub-sessions with top_level_only false", "sub-sessions with --all"),
     ("`top_level_only` false", "--all"),
     ("top_level_only false", "--all"),
@@ -107,7 +107,6 @@ impl Words {
     fn of(tool: &str) -> Option<Self> {
         let (command, options) = match tool {
             "buffer_ops" => ("buffers", BUFFERS),
-            "session" => ("sessions", SESSIONS),
             "tool_outputs.list" => ("list", OUTPUTS),
             "tool_outputs.read" => ("read", PAGES),
             _ => return None,
@@ -120,7 +119,9 @@ impl Words {
 pub(crate) fn translate(execution: &mut ToolExecution) {
     let Some(words) = Words::of(&execution.tool_name) else { return };
     let Some(error) = &mut execution.result.error else { return };
-    let translated = |text: &str| in_options(text, words.options, &execution.parameters);
+    let given = execution.parameters.iter().filter(|(name, _)| *name != "operation");
+    let given: Vec<&str> = given.filter_map(|(_, value)| value.as_str()).collect();
+    let translated = |text: &str| in_options(text, words.options, &given);
     // Tools name themselves and the operation before the message; the user has just typed both.
     let rest = error.message.strip_prefix(&execution.tool_name).and_then(|rest| rest.split_once(": "));
     let message = rest.map_or(&*error.message, |(_, message)| message);
@@ -144,10 +145,8 @@ pub(crate) fn translate(execution: &mut ToolExecution) {
 /// A text with the tool's arguments named as options.
 ///
 /// A name that the caller gave as a value, such as a buffer named `start_line`, stays.
-fn in_options(text: &str, options: &[(&str, &str)], given: &Map<String, Value>) -> String {
-    let values = given.iter().filter(|(name, _)| *name != "operation");
-    let values: Vec<&str> = values.filter_map(|(_, value)| value.as_str()).collect();
-    let is_given = |name: &str| values.iter().any(|value| value.contains(name));
+pub(super) fn in_options(text: &str, options: &[(&str, &str)], given: &[&str]) -> String {
+    let is_given = |name: &str| given.iter().any(|value| value.contains(name));
     let mut text = text.to_owned();
     for (name, option) in options {
         if is_given(name) {
@@ -209,17 +208,14 @@ fn see(execution: &ToolExecution) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
-    fn shown(text: &str, given: &Value) -> String {
-        in_options(text, BUFFERS, given.as_object().unwrap())
+    fn shown(text: &str, given: &[&str]) -> String {
+        in_options(text, BUFFERS, given)
     }
 
     #[test]
     fn arguments_become_options() {
-        let none = json!({});
         for (text, expected) in [
             (
                 "pass `start_line` and `end_line`, or `offset` and `length`",
@@ -230,16 +226,13 @@ mod tests {
             ("a plain start of a query", "a plain start of a query"),
             ("restart_line and start_lines", "restart_line and start_lines"),
         ] {
-            assert_eq!(shown(text, &none), expected);
+            assert_eq!(shown(text, &[]), expected);
         }
     }
 
     #[test]
     fn values_of_the_caller_stay() {
-        let given = json!({"target": "start_line"});
-        assert_eq!(shown("there is no buffer `start_line`", &given), "there is no buffer `start_line`");
-        let given = json!({"operation": "get_events"});
-        let shown = in_options("get_events takes no `limit`", SESSIONS, given.as_object().unwrap());
-        assert_eq!(shown, "events takes no --limit");
+        let shown = shown("there is no buffer `start_line`", &["start_line"]);
+        assert_eq!(shown, "there is no buffer `start_line`");
     }
 }

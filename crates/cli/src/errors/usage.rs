@@ -7,12 +7,12 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
 
 use super::Failure;
-use crate::output::{self, escape};
+use crate::output::{self, Stream, escape};
 
 /// Prints help or the version to standard output, or a usage error to standard error.
-pub(crate) fn report(mut error: clap::Error) -> Result<(), Failure> {
+pub(crate) fn report(mut error: clap::Error, out: Stream) -> Result<(), Failure> {
     if !error.use_stderr() {
-        return Ok(output::print_styled(&error.render())?);
+        return Ok(output::print_styled(&error.render(), out)?);
     }
     drop_misleading_tips(&mut error);
     let text = error.render();

@@ -99,7 +99,7 @@ fn in_pieces(from: &mut dyn Read, mut take: impl FnMut(&[u8]) -> io::Result<()>)
     loop {
         match from.read(&mut piece) {
             Ok(0) => return Ok(()),
-            Ok(count) => take(piece.get(..count).unwrap_or_default())?,
+            Ok(count) => take(&piece[..count])?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -61,7 +61,7 @@ pub(crate) struct Asked<'a> {
 
 impl Lines {
     pub(crate) fn new(asked: &Asked<'_>, values: Values, out: Out, notes: Notes) -> Self {
-        let escape = super::is_terminal();
+        let escape = values.is_escaped();
         let several = asked.queries.len() > 1;
         let places = if asked.together { 1 } else { asked.queries.len() };
         let budget = Budget::new(asked.spool_limit, places);
@@ -73,12 +73,12 @@ impl Lines {
         let as_json = |query: &String| {
             let mut text = Vec::new();
             push_string(query, &mut text);
-            String::from_utf8(text).unwrap_or_default()
+            super::into_text(text)
         };
         Self {
             out,
             form: asked.form,
-            values: values.raw(asked.form == Form::Raw).escaped(escape),
+            values: values.raw(asked.form == Form::Raw),
             escape,
             queries: if several { asked.queries.iter().map(as_json).collect() } else { Vec::new() },
             waiting: (1..places).map(|_| Kept::new(&budget)).collect(),
@@ -158,7 +158,7 @@ impl Lines {
             (Form::Located, Some(checked)) => {
                 let query = self.queries.get(found.measure);
                 to.bytes().extend_from_slice(b"{\"path\":");
-                push_path(found.location.unwrap_or_default(), self.escape, to.bytes());
+                push_path(located(found), self.escape, to.bytes());
                 to.bytes().extend_from_slice(b",\"value\":");
                 self.values.put(checked, to)?;
                 push_place(found, query, to.bytes());
@@ -168,7 +168,7 @@ impl Lines {
             }
             (_, Some(checked)) => self.values.put(checked, to)?,
             (_, None) => {
-                let path = found.location.unwrap_or_default();
+                let path = located(found);
                 let path = if self.escape { escape::text(path) } else { path.into() };
                 to.bytes().extend_from_slice(path.as_bytes());
             }
@@ -209,6 +209,12 @@ impl Sink for Lines {
     fn wants_location(&self) -> bool {
         matches!(self.form, Form::Paths | Form::Located)
     }
+}
+
+/// The path of a match, of which the form says that it is wanted.
+#[expect(clippy::expect_used, reason = "the engine finds the locations of sinks that want them")]
+fn located<'v>(found: &Found<'v>) -> &'v str {
+    found.location.expect("the sink wants locations")
 }
 
 /// Appends a normalized path as a JSON string.

@@ -23,9 +23,9 @@ pub(crate) fn json(text: &str, coloured: bool) -> String {
             '{' | '[' => {
                 layout.out.push(first);
                 // An empty container stays on its line.
-                if let Some(after) = rest.strip_prefix(['}', ']']) {
-                    let close = rest.chars().next().unwrap_or_default();
-                    layout.out.push(close);
+                if rest.starts_with(['}', ']']) {
+                    let (close, after) = rest.split_at(1);
+                    layout.out.push_str(close);
                     rest = after;
                 } else {
                     layout.depth += 1;

@@ -49,7 +49,8 @@ pub(super) struct Arguments {
     pub(super) operation: Operation,
     /// The buffer's name; for search the pattern, when the buffer is in scope
     pub(super) target: Option<String>,
-    /// run or session, where a name is in both; for search the buffer's name, when the pattern is in target
+    /// run or session, where a name is in both; for search the buffer's name, when the pattern is
+    /// in target
     scope: Option<String>,
     /// What to search for
     query: Option<String>,
@@ -94,7 +95,8 @@ fn write_modes(_: &mut SchemaGenerator) -> Schema {
     schema::one_of(&WriteMode::ALL)
 }
 
-/// The member of a failure's metadata with the arguments that its message is about, for hosts that spell them otherwise.
+/// The member of a failure's metadata with the arguments that its message is about, for hosts that
+/// spell them otherwise.
 pub(super) const ARGUMENTS: &str = "arguments";
 
 /// A request that contradicts itself, because of these arguments.
@@ -112,7 +114,8 @@ pub(super) enum Range {
 }
 
 impl Arguments {
-    /// Refuses an argument that the operation does not take. `given` are the names of the call's arguments.
+    /// Refuses an argument that the operation does not take. `given` are the names of the call's
+    /// arguments.
     pub(super) fn check<'n>(&self, given: impl Iterator<Item = &'n str>) -> Result<(), Failure> {
         let takes = self.operation.takes();
         let mut strange = given.filter(|name| *name != "operation" && !takes.contains(name));
@@ -145,8 +148,8 @@ impl Arguments {
         Ok(self.scope.as_deref().map(str::parse::<Scope>).transpose()?)
     }
 
-    /// The pattern, the buffer's name, and its scope: the pattern in `query` and the buffer in `target`, or the pattern in `target`
-    /// and the buffer in `scope`.
+    /// The pattern, the buffer's name, and its scope: the pattern in `query` and the buffer in
+    /// `target`, or the pattern in `target` and the buffer in `scope`.
     pub(super) fn searched(&self) -> Result<(&str, &str, Option<Scope>), Failure> {
         match (self.query.as_deref(), self.target.as_deref(), self.scope.as_deref()) {
             (Some(query), Some(target), _) => Ok((query, target, self.lifetime()?)),

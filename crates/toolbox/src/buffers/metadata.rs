@@ -21,7 +21,8 @@ const DESCRIPTION: &str = "Look at buffers: contents that results of tools and i
 const EXPORT: &str =
     ", `export` (to the file `destination` below the root; an existing file needs `write_mode`)";
 
-/// The metadata of the tool with these permissions. An operation that it may not do is not described.
+/// The metadata of the tool with these permissions. An operation that it may not do is not
+/// described.
 pub(super) fn metadata(permissions: Permissions) -> Metadata {
     let export = if permissions.write_files { EXPORT } else { "" };
     Metadata::new(NAME, DESCRIPTION.replace("{export}", export), arguments(permissions))

@@ -1,4 +1,5 @@
-//! What a tool says about itself: its name, its description, and the schemas of its arguments and results.
+//! What a tool says about itself: its name, its description, and the schemas of its arguments and
+//! results.
 
 use schemars::JsonSchema;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! `tool_outputs.extract`: the values at paths.
 //!
-//! One pass finds the values of all paths, each path's in the order of RFC 9535. It keeps no more than an answer holds,
-//! and ends where no later value could be part of it. A cursor is the number of a path and how many of its values were
-//! returned.
+//! One pass finds the values of all paths, each path's in the order of RFC 9535. It keeps no more
+//! than an answer holds, and ends where no later value could be part of it. A cursor is the number
+//! of a path and how many of its values were returned.
 
 mod answer;
 mod collect;

@@ -1,7 +1,8 @@
-//! Why there is no answer, in words that teach: the tool, what was to be done, why it was not, and what to do next.
+//! Why there is no answer, in words that teach: the tool, what was to be done, why it was not, and
+//! what to do next.
 //!
-//! The metadata of each has a `code` that never changes. Nothing of a payload stands in them but names in paths, and what
-//! comes from outside is short and escaped.
+//! The metadata of each has a `code` that never changes. Nothing of a payload stands in them but
+//! names in paths, and what comes from outside is short and escaped.
 
 use trommel::path::ParseError;
 use trommel::reader::{self, ErrorKind, Limit};

@@ -84,10 +84,12 @@ pub fn dropped_document(report: &Report) -> bool {
     (coverage.records, coverage.dropped_records, coverage.bad_records) == (1, 1, 0)
 }
 
-/// Returns the query that applies filters on records to the elements of a document's longest array: `$.data[?@.level == "error"]`.
+/// Returns the query that applies filters on records to the elements of a document's longest array:
+/// `$.data[?@.level == "error"]`.
 ///
-/// `analysis` has no measure yet, and `bytes` is the document's decompressed length. Returns nothing where the document has no
-/// array, is longer than some hundred MiB or of unknown length, or cannot be read a second time.
+/// `analysis` has no measure yet, and `bytes` is the document's decompressed length. Returns
+/// nothing where the document has no array, is longer than some hundred MiB or of unknown length,
+/// or cannot be read a second time.
 pub fn elements_query(
     analysis: Analysis,
     document: &mut Document,

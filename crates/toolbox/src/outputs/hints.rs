@@ -1,4 +1,5 @@
-//! Hints: what may have been meant by queries that select nothing, and by patterns that are not valid.
+//! Hints: what may have been meant by queries that select nothing, and by patterns that are not
+//! valid.
 
 use trommel_base::text::shown;
 use trommel_hints::{Asked, Spelling};

@@ -23,7 +23,8 @@ impl Rendering {
     }
 }
 
-/// Renders the value that comes next, which is checked as it is gone through; no further than `most` characters.
+/// Renders the value that comes next, which is checked as it is gone through; no further than
+/// `most` characters.
 pub(crate) fn render(cursor: &mut Cursor<'_>, most: usize) -> Result<Rendering> {
     let mut text = String::new();
     let (mut count, mut separated) = (0, true);
@@ -45,7 +46,8 @@ pub(crate) fn render(cursor: &mut Cursor<'_>, most: usize) -> Result<Rendering> 
     Ok(Rendering { text, whole: true })
 }
 
-/// Appends the text of an event. Returns true if it is longer than wanted, and only its beginning was appended.
+/// Appends the text of an event. Returns true if it is longer than wanted, and only its beginning
+/// was appended.
 fn push_token(event: Event, cursor: &Cursor<'_>, most: usize, text: &mut String) -> bool {
     match event {
         Event::Begin(kind) => text.push(if kind == Kind::Object { '{' } else { '[' }),

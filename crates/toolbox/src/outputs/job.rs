@@ -17,7 +17,8 @@ const RESERVE: Duration = Duration::from_secs(2);
 
 /// One call at work.
 pub(crate) struct Job {
-    /// Cancelled with the call. Its deadline is a little before the call's, and armed once something was found.
+    /// Cancelled with the call. Its deadline is a little before the call's, and armed once
+    /// something was found.
     cancel: Cancel,
     state: Arc<State>,
     meter: Meter,

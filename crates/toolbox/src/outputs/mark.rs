@@ -16,7 +16,8 @@ pub(super) const LOOKED_AT: usize = 2 * PREVIEW;
 /// The mark that says only that something was left out.
 const BARE: &str = r#"{"$truncated":true}"#;
 
-/// Stands in for a value that is too long: `{"$truncated": true, "path", "kind", "bytes", "preview"}`.
+/// Stands in for a value that is too long:
+/// `{"$truncated": true, "path", "kind", "bytes", "preview"}`.
 ///
 /// ```
 /// use trommel::reader::Kind;
@@ -50,8 +51,9 @@ impl Mark {
         Self { preview: first(text, LOOKED_AT).to_owned(), ..self }
     }
 
-    /// Returns the most informative text of at most `room` characters: with a shorter preview, then without the path, at
-    /// last one that says only that something was left out. Returns nothing if there is no room for that either.
+    /// Returns the most informative text of at most `room` characters: with a shorter preview, then
+    /// without the path, at last one that says only that something was left out. Returns nothing if
+    /// there is no room for that either.
     pub fn text(&self, room: usize) -> Option<String> {
         let rest = format!(r#","kind":"{}","bytes":{}"#, self.kind.name(), self.bytes);
         let with_path = format!(r#"{{"$truncated":true,"path":{}{rest}"#, string(&self.path));
@@ -80,7 +82,8 @@ pub(super) fn of_record(record: u64, location: &str) -> String {
     format!("$[{record}]{}", location.trim_start_matches('$'))
 }
 
-/// Returns the beginning of a name, a JSON string, that is too long for a page of `most` characters.
+/// Returns the beginning of a name, a JSON string, that is too long for a page of `most`
+/// characters.
 pub(super) fn shortened_name(name: &str, most: usize) -> Option<String> {
     const SHOWN: usize = 40;
     // The page around it takes less than that.

@@ -1,4 +1,5 @@
-//! `tool_outputs.*`: queries of stored outputs, whose answers are bounded however large the outputs are.
+//! `tool_outputs.*`: queries of stored outputs, whose answers are bounded however large the outputs
+//! are.
 //!
 //! | module | contents |
 //! | --- | --- |
@@ -47,9 +48,11 @@ pub use mark::Mark;
 pub use page::TooSmall;
 pub use read::{Character, Child, Content, Head, Position, ValuePage};
 
-/// Adds the six tools to a registry: `tool_outputs.list`, `stats`, `extract`, `count`, `sample` and `read`.
+/// Adds the six tools to a registry: `tool_outputs.list`, `stats`, `extract`, `count`, `sample` and
+/// `read`.
 ///
-/// They share what they learn about the store's outputs: lengths, shapes, compiled queries, within some 30 MiB.
+/// They share what they learn about the store's outputs: lengths, shapes, compiled queries, within
+/// some 30 MiB.
 ///
 /// # Errors
 /// When a tool of one of their names is there already.

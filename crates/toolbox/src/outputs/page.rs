@@ -1,8 +1,9 @@
 //! How much of an answer fits.
 //!
-//! An answer is a row of units (values, items, rows, members). A page shows as many as fit, from the first on, each of
-//! them whole, and then says so: `"truncated":{"reason":…,"returned":…,"next":…}`. Only if not even the first one fits,
-//! a mark stands in for it.
+//! An answer is a row of units (values, items, rows, members). A page shows as many as fit, from
+//! the first on, each of them whole, and then says so:
+//! `"truncated":{"reason":…,"returned":…,"next":…}`. Only if not even the first one fits, a mark
+//! stands in for it.
 
 use serde::Serialize;
 
@@ -79,7 +80,8 @@ pub(crate) trait Sheet {
     /// A lower bound of the characters that a unit takes.
     fn least(&self, unit: usize) -> usize;
 
-    /// The text with the first `shown` units. `first` stands in for the first of them, where it is given.
+    /// The text with the first `shown` units. `first` stands in for the first of them, where it is
+    /// given.
     fn text(&self, shown: usize, first: Option<&str>) -> String;
 
     /// A stand-in for the first unit, of at most `room` characters.
@@ -118,8 +120,8 @@ pub(crate) fn fit(sheet: &dyn Sheet, most: usize) -> Result<String, TooSmall> {
     }
 }
 
-/// Returns the number of units that `most` characters hold, if that is any. Returns nothing, too, if there are none and
-/// the text around them is too long.
+/// Returns the number of units that `most` characters hold, if that is any. Returns nothing, too,
+/// if there are none and the text around them is too long.
 pub(crate) fn fitting(sheet: &dyn Sheet, most: usize) -> Option<usize> {
     let fits = |shown: usize| chars(&sheet.text(shown, None)) <= most;
     let mut sum = 0;

@@ -1,8 +1,8 @@
 //! `tool_outputs.read`: one value, page by page.
 //!
-//! A value is found once; from then on cursors carry its span, its size, and how far it was read, so that a later page
-//! begins where the one before ended, on a line of any length. A page shows the children of a container, each whole, or
-//! the characters of a string or text.
+//! A value is found once; from then on cursors carry its span, its size, and how far it was read,
+//! so that a later page begins where the one before ended, on a line of any length. A page shows
+//! the children of a container, each whole, or the characters of a string or text.
 
 mod children;
 mod locate;

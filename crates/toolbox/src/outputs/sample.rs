@@ -1,7 +1,7 @@
 //! `tool_outputs.sample`: some of many.
 //!
-//! One pass draws. It remembers spans, so that memory follows the size of the sample and not that of its items. The values
-//! are then read at these spans, as many as a page holds.
+//! One pass draws. It remembers spans, so that memory follows the size of the sample and not that
+//! of its items. The values are then read at these spans, as many as a page holds.
 
 mod draw;
 
@@ -241,13 +241,15 @@ impl Arguments {
         };
         let position = binding.position(cursor).map_err(|bad| asked.doing.cursor(bad))?;
         let mut numbers = position.into_iter();
-        // A cursor of this binding was made here: it has a unit, and the seed where the caller gave none.
+        // A cursor of this binding was made here: it has a unit, and the seed where the caller gave
+        // none.
         let unit = numbers.next().unwrap_or(0);
         Ok(Start { unit, seed: given.or_else(|| numbers.next()).unwrap_or(0), drawn })
     }
 }
 
-/// A seed that nobody chose: the system's random numbers, by way of the keys of a hash map. Few digits make short cursors.
+/// A seed that nobody chose: the system's random numbers, by way of the keys of a hash map. Few
+/// digits make short cursors.
 fn fresh() -> u64 {
     RandomState::new().hash_one("seed") >> 36
 }

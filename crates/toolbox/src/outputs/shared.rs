@@ -18,8 +18,8 @@ use super::page::{LEAST_CHARS, MAX_CHARS, Sheet, TooSmall, fit};
 use super::source::Source;
 use crate::text::chars;
 
-/// The tools' store, and their knowledge of its outputs. An output is known by its digest: what was found out about it
-/// stays true.
+/// The tools' store, and their knowledge of its outputs. An output is known by its digest: what was
+/// found out about it stays true.
 pub(super) struct Shared {
     pub(super) store: Arc<Store>,
     queries: Cache<Arc<Query>>,

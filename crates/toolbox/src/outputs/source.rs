@@ -1,4 +1,5 @@
-//! A stored output that is questioned: its document, cursors over it, and values read back from where they stand.
+//! A stored output that is questioned: its document, cursors over it, and values read back from
+//! where they stand.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -87,11 +88,13 @@ struct Map<'a> {
     seen: Option<Span>,
 }
 
-/// Bytes within which places lie close together; what the system brings in with a place is no more, on either side.
+/// Bytes within which places lie close together; what the system brings in with a place is no more,
+/// on either side.
 const AROUND: u64 = 2 << 20;
 
 impl<'a> Map<'a> {
-    /// Returns the bytes of a span. Where spans are far apart, the pages of the last one are released.
+    /// Returns the bytes of a span. Where spans are far apart, the pages of the last one are
+    /// released.
     fn bytes(&mut self, span: Span) -> Result<&'a [u8]> {
         self.seen = Some(match self.seen {
             Some(seen) if seen.start / AROUND == span.start / AROUND => {
@@ -135,8 +138,8 @@ const LOOK: u64 = 1 << 20;
 /// Bytes of a value that is too long from which its beginning is shown.
 const BEGINNING: usize = 2048;
 
-/// The text of a value of so many bytes, which are at hand as far as they are looked at, as far as it is wanted. It is
-/// checked as far as it is gone through.
+/// The text of a value of so many bytes, which are at hand as far as they are looked at, as far as
+/// it is wanted. It is checked as far as it is gone through.
 pub(crate) fn rendering(value: View<'_>, bytes: u64, most: usize) -> Result<Rendering> {
     let end = value.base() + bytes.min(LOOK);
     let value = value.narrow(Span::new(value.base(), end)).unwrap_or(value);
@@ -153,7 +156,8 @@ pub(crate) fn rendering(value: View<'_>, bytes: u64, most: usize) -> Result<Rend
     }
 }
 
-/// A part of what can be read, kept so that places close together are read once: a packed payload is unpacked in frames.
+/// A part of what can be read, kept so that places close together are read once: a packed payload
+/// is unpacked in frames.
 struct Window<R> {
     source: R,
     start: u64,

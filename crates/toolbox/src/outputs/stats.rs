@@ -52,8 +52,8 @@ struct Arguments {
     /// Specific paths to analyze (analyzes root if not specified)
     #[serde(default)]
     paths: Vec<String>,
-    /// Include figures of the values at each path: sum, mean, min, max, quantiles, string lengths, distinct and
-    /// frequent values
+    /// Include figures of the values at each path: sum, mean, min, max, quantiles, string lengths,
+    /// distinct and frequent values
     #[serde(default)]
     include_values: bool,
     #[serde(default, rename = "where")]
@@ -291,7 +291,8 @@ impl Description<'_> {
     }
 }
 
-/// `{"id": …, "size": {…}, "structure": {…}, "types": {…}, "arrays": […], …}`: figures first, then rows.
+/// `{"id": …, "size": {…}, "structure": {…}, "types": {…}, "arrays": […], …}`: figures first, then
+/// rows.
 struct Statistics<'a> {
     id: &'a str,
     /// Figures, of which each is a member.

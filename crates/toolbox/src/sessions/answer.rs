@@ -71,7 +71,8 @@ impl Answer {
         Ok(())
     }
 
-    /// Replaces an object by the rows that are one of its members; the other members become a member of their own.
+    /// Replaces an object by the rows that are one of its members; the other members become a
+    /// member of their own.
     pub(super) fn lift(&mut self, name: &str, rows: &str, others: &str) -> Result<(), Failure> {
         let Some(object) = self.get(name) else { return Ok(()) };
         let mut inner = Self(members(object.get())?);

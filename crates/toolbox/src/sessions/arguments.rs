@@ -8,6 +8,7 @@ use trommel_session::FIELD_CHARS;
 use trommel_tool::Failure;
 
 use super::failures::refused;
+use super::place::SyncRequest;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -110,9 +111,11 @@ fn yes() -> bool {
 pub(super) struct Arguments {
     /// What to do
     pub(super) operation: Operation,
-    /// The session's id, or a beginning that no other has; project/id where two projects have the same
+    /// The session's id, or a beginning that no other has; project/id where two projects have the
+    /// same
     pub(super) session_id: Option<String>,
-    /// list, search: sessions of these projects only: a name from lists, a directory, or a part of one, such as app
+    /// list, search: sessions of these projects only: a name from lists, a directory, or a part of
+    /// one, such as app
     pub(super) project: Option<String>,
     #[schemars(
         description = "Sessions that were there on these days: today, yesterday, this_week, last_week (the seven \
@@ -122,12 +125,14 @@ pub(super) struct Arguments {
     /// list: without sessions that others spawned, such as sub-agents
     #[serde(default = "yes")]
     pub(super) top_level_only: bool,
-    /// list, search: also sessions that lie in the cloud only; `connected` says whether it was reached
+    /// list, search: also sessions that lie in the cloud only; `connected` says whether it was
+    /// reached
     #[serde(default = "yes")]
     pub(super) include_cloud: bool,
     /// search: the text, in either case
     pub(super) query: Option<String>,
-    /// search: descriptions, messages, or events; all: events only of sessions where the others have no match
+    /// search: descriptions, messages, or events; all: events only of sessions where the others
+    /// have no match
     #[schemars(extend("enum" = ["metadata", "transcript", "events", "all"], "default" = "all"))]
     pub(super) scope: Option<String>,
     /// search: lines of the same text around a hit
@@ -181,10 +186,10 @@ pub(super) struct Arguments {
     /// rewind, repair: only tell what would be done
     #[schemars(extend("default" = true))]
     dry_run: Option<bool>,
-    /// sync: which side of a conflict counts; merge puts what is here behind what is there. Without it, both stay as they
-    /// are
+    /// sync: which side of a conflict counts; merge puts what is here behind what is there. Without
+    /// it, both stay as they are
     #[schemars(extend("enum" = ["local", "remote", "merge"]))]
-    pub(super) settle: Option<String>,
+    settle: Option<String>,
     /// sync: also bring here what lies in the cloud only
     #[serde(default)]
     all: bool,
@@ -195,8 +200,8 @@ fn context_lines() -> usize {
 }
 
 impl Arguments {
-    /// Refuses an argument that the operation does not take, or not with another. `given` are the names of the call's
-    /// arguments.
+    /// Refuses an argument that the operation does not take, or not with another. `given` are the
+    /// names of the call's arguments.
     pub(super) fn check<'n>(&self, given: impl Iterator<Item = &'n str>) -> Result<(), Failure> {
         let takes = self.operation.takes();
         let given: Vec<&str> = given.filter(|name| !matches!(*name, "operation" | "max_chars")).collect();
@@ -236,8 +241,8 @@ impl Arguments {
         field.ok_or_else(|| refused("pass the field with the numbers as `field`, such as data.duration_ms"))
     }
 
-    /// True if the call only reports what would be done: a synchronization if it says so, a change of a session unless it
-    /// says otherwise.
+    /// True if the call only reports what would be done: a synchronization if it says so, a change
+    /// of a session unless it says otherwise.
     pub(super) fn is_dry_run(&self) -> bool {
         self.dry_run.unwrap_or(self.operation != Operation::Sync)
     }
@@ -245,6 +250,16 @@ impl Arguments {
     /// True if sessions that are in the cloud only are included.
     pub(super) fn is_all(&self) -> bool {
         self.all
+    }
+
+    /// The request of a synchronization.
+    pub(super) fn sync(&self) -> SyncRequest<'_> {
+        SyncRequest {
+            session_id: self.session_id.as_deref(),
+            settle: self.settle.as_deref(),
+            all: self.all,
+            dry_run: self.is_dry_run(),
+        }
     }
 
     pub(super) fn offset(&self) -> u64 {

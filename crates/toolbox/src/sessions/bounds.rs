@@ -8,8 +8,8 @@ pub struct Bounds {
     pub rows: usize,
     /// Characters of an answer at most.
     pub chars: usize,
-    /// Characters of a message at most. Where there is no limit, a message that does not fit an answer is whole in one of
-    /// its own.
+    /// Characters of a message at most. Where there is no limit, a message that does not fit an
+    /// answer is whole in one of its own.
     pub text: Option<usize>,
 }
 

@@ -1,15 +1,15 @@
 //! Why there is no answer.
 
-#[cfg(feature = "cloud")]
-use trommel_blocks::{Error as StorageError, ErrorKind as StorageErrorKind};
-use trommel_session::{Error, ErrorKind};
+use trommel_session::Error;
 use trommel_tool::{Failure, FailureKind};
 
-use super::arguments::Operation;
-use super::metadata::NAME;
+use super::place::{PlaceError, REQUEST};
+
+/// The tool's name.
+pub const NAME: &str = "session";
 
 /// A failure with the operation's name before it.
-pub(super) fn in_operation(operation: Operation, failure: Failure) -> Failure {
+pub(super) fn in_operation(operation: impl std::fmt::Display, failure: Failure) -> Failure {
     if failure.kind == FailureKind::Cancelled {
         return failure;
     }
@@ -19,33 +19,23 @@ pub(super) fn in_operation(operation: Operation, failure: Failure) -> Failure {
     named
 }
 
-/// An error of the library.
-#[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
+/// An error of the library as a failure of the tool.
 pub(super) fn failed(error: Error) -> Failure {
-    let kind = error.kind();
-    if kind == ErrorKind::Cancelled {
-        return Failure::cancelled();
-    }
-    with_code(kind.code(), kind.is_request(), error.to_string())
+    PlaceError::from(error).into()
 }
 
-/// An error of a storage.
-#[cfg(feature = "cloud")]
-#[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
-pub(super) fn stored(error: StorageError) -> Failure {
-    let kind = error.kind();
-    if kind == StorageErrorKind::Cancelled {
-        return Failure::cancelled();
+impl From<PlaceError> for Failure {
+    fn from(error: PlaceError) -> Self {
+        if error.is_cancelled() {
+            return Self::cancelled();
+        }
+        let message = error.to_string();
+        let failure = if error.is_request() { Self::refused(message) } else { Self::new(message) };
+        failure.with("code", error.code())
     }
-    with_code(kind.code(), kind.is_request(), error.to_string())
-}
-
-fn with_code(code: &'static str, is_request: bool, message: String) -> Failure {
-    let failure = if is_request { Failure::refused(message) } else { Failure::new(message) };
-    failure.with("code", code)
 }
 
 /// A request that contradicts itself.
 pub(super) fn refused(message: impl Into<String>) -> Failure {
-    Failure::refused(message).with("code", ErrorKind::Request.code())
+    Failure::refused(message).with("code", REQUEST)
 }

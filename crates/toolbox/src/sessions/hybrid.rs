@@ -2,92 +2,71 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde_json::Value;
 use trommel_blocks::{HybridBlockStorage, Settlement, View};
 use trommel_session::{
     Aggregate, AggregateQuery, EventPage, EventQuery, ListQuery, Listing, SearchQuery, Session, Sessions,
     SyncStatus, Watch,
 };
-use trommel_tool::Failure;
 
-use super::arguments::Arguments;
-use super::failures::{failed, stored};
-use super::place::{Change, Changed, Place, Problems};
+use super::place::{Change, Place, Problems, Result, SyncOutcome, SyncRequest, Synced, Target};
 
 /// Sessions of this machine and of a storage.
-pub(super) struct Hybrid(pub(super) Arc<HybridBlockStorage>);
+pub struct Hybrid(pub Arc<HybridBlockStorage>);
 
 impl Place for Hybrid {
     fn is_hybrid(&self) -> bool {
         true
     }
 
-    fn list(&self, query: &ListQuery, watch: &Watch<'_>, problems: &Problems) -> Result<Listing, Failure> {
-        let (listing, found) = self.0.list(query, watch).map_err(stored)?;
+    fn list(&self, query: &ListQuery, watch: &Watch<'_>, problems: &Problems) -> Result<Listing> {
+        let (listing, found) = self.0.list(query, watch)?;
         problems.add(found);
         Ok(listing)
     }
 
-    fn searched(
-        &self,
-        query: &SearchQuery,
-        watch: &Watch<'_>,
-        problems: &Problems,
-    ) -> Result<Sessions, Failure> {
-        Ok(taken(self.0.searchable(query, watch).map_err(stored)?, problems))
+    fn searched(&self, query: &SearchQuery, watch: &Watch<'_>, problems: &Problems) -> Result<Sessions> {
+        Ok(taken(self.0.searchable(query, watch)?, problems))
     }
 
-    fn find(&self, id: &str, watch: &Watch<'_>, problems: &Problems) -> Result<Session, Failure> {
-        let (view, session) = self.0.find(id, watch).map_err(stored)?;
+    fn find(&self, id: &str, watch: &Watch<'_>, problems: &Problems) -> Result<Session> {
+        let (view, session) = self.0.find(id, watch)?;
         problems.add(view.problems);
         Ok(session)
     }
 
-    fn family(&self, session: &Session, watch: &Watch<'_>, problems: &Problems) -> Result<Sessions, Failure> {
-        Ok(taken(self.0.family(session, watch).map_err(stored)?, problems))
+    fn family(&self, session: &Session, watch: &Watch<'_>, problems: &Problems) -> Result<Sessions> {
+        Ok(taken(self.0.family(session, watch)?, problems))
     }
 
-    fn get_events(
-        &self,
-        session: &Session,
-        query: &EventQuery,
-        watch: &Watch<'_>,
-    ) -> Result<EventPage, Failure> {
-        self.0.get_events(session, query, watch).map_err(stored)
+    fn get_events(&self, session: &Session, query: &EventQuery, watch: &Watch<'_>) -> Result<EventPage> {
+        Ok(self.0.get_events(session, query, watch)?)
     }
 
-    fn aggregate(
-        &self,
-        session: &Session,
-        query: &AggregateQuery,
-        watch: &Watch<'_>,
-    ) -> Result<Aggregate, Failure> {
-        self.0.aggregate(session, query, watch).map_err(stored)
+    fn aggregate(&self, session: &Session, query: &AggregateQuery, watch: &Watch<'_>) -> Result<Aggregate> {
+        Ok(self.0.aggregate(session, query, watch)?)
     }
 
     fn change(
         &self,
-        asked: Changed<'_>,
+        target: Target<'_>,
         watch: &Watch<'_>,
         problems: &Problems,
         change: &mut Change<'_>,
-    ) -> Result<(), Failure> {
-        let Changed { id, dry_run } = asked;
-        let changeable = self.0.changeable(id, dry_run, watch).map_err(stored)?;
-        change(&changeable.sessions, &changeable.session).map_err(failed)?;
-        if !dry_run {
-            problems.add(self.0.changed(&changeable, watch).map_err(stored)?);
+    ) -> Result<()> {
+        let changeable = self.0.changeable(target.id, target.dry_run, watch)?;
+        change(&changeable.sessions, &changeable.session)?;
+        if !target.dry_run {
+            problems.add(self.0.changed(&changeable, watch)?);
         }
         Ok(())
     }
 
-    fn sync_status(&self, id: Option<&str>, watch: &Watch<'_>) -> Result<SyncStatus, Failure> {
-        self.0.sync_status(id, watch).map_err(stored)
+    fn sync_status(&self, id: Option<&str>, watch: &Watch<'_>) -> Result<SyncStatus> {
+        Ok(self.0.sync_status(id, watch)?)
     }
 
-    fn sync(&self, arguments: &Arguments, watch: &Watch<'_>) -> Result<Value, Failure> {
-        sync(&self.0, arguments, watch)
+    fn sync(&self, request: &SyncRequest<'_>, watch: &Watch<'_>) -> Result<Synced> {
+        sync(&self.0, request, watch)
     }
 }
 
@@ -97,33 +76,20 @@ fn taken(view: View, problems: &Problems) -> Sessions {
     view.sessions
 }
 
-/// Synchronizes both sides, or only reports how far they are. The answer says how many sessions are in the cloud only if
-/// nothing else would show that there are any.
-fn sync(hybrid: &HybridBlockStorage, arguments: &Arguments, watch: &Watch<'_>) -> Result<Value, Failure> {
-    let (id, is_all) = (arguments.session_id.as_deref(), arguments.is_all());
-    let settlement = arguments.settle.as_deref().map(Settlement::parse).transpose().map_err(stored)?;
-    if arguments.is_dry_run() {
-        let status = value(&hybrid.sync_status(id, watch).map_err(stored)?)?;
-        return if is_all { counted(status, hybrid, watch) } else { Ok(status) };
-    }
-    if is_all {
-        return value(&hybrid.sync_all(settlement, watch).map_err(stored)?);
-    }
-    let report = hybrid.sync(id, settlement, watch).map_err(stored)?;
-    let is_any = report.synced + report.conflicts + report.kept + report.failed > 0;
-    let report = value(&report)?;
-    if is_any { Ok(report) } else { counted(report, hybrid, watch) }
-}
-
-/// Adds how many sessions are in the cloud only, if any are.
-fn counted(mut answer: Value, hybrid: &HybridBlockStorage, watch: &Watch<'_>) -> Result<Value, Failure> {
-    let count = hybrid.cloud_only(watch).map_err(stored)?.len();
-    if let (Some(answer), 1..) = (answer.as_object_mut(), count) {
-        answer.insert("cloud_only".to_owned(), count.into());
-    }
-    Ok(answer)
-}
-
-fn value(answer: &impl Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(answer).map_err(|error| Failure::raised(&error))
+/// Synchronizes sessions, or returns how far they are. The sessions that are in the storage only
+/// are counted where nothing else in the result shows that there are any.
+fn sync(hybrid: &HybridBlockStorage, request: &SyncRequest<'_>, watch: &Watch<'_>) -> Result<Synced> {
+    let SyncRequest { session_id, settle, all, dry_run } = *request;
+    let settlement = settle.map(Settlement::parse).transpose()?;
+    let (outcome, is_counted) = if dry_run {
+        (SyncOutcome::Status(hybrid.sync_status(session_id, watch)?), all)
+    } else if all {
+        (SyncOutcome::Report(hybrid.sync_all(settlement, watch)?), false)
+    } else {
+        let report = hybrid.sync(session_id, settlement, watch)?;
+        let is_empty = report.synced + report.conflicts + report.kept + report.failed == 0;
+        (SyncOutcome::Report(report), is_empty)
+    };
+    let cloud_only = if is_counted { hybrid.cloud_only(watch)?.len() } else { 0 };
+    Ok(Synced { outcome, cloud_only: (cloud_only > 0).then_some(cloud_only) })
 }

@@ -5,10 +5,8 @@ use trommel_tool::{Category, Metadata, ResultMode};
 
 use super::arguments::{Arguments, Operation};
 use super::bounds::Bounds;
+use super::failures::NAME;
 use crate::schema;
-
-/// The tool's name.
-pub const NAME: &str = "session";
 
 const DESCRIPTION: &str = "Look into logs of agents' sessions, however long their lines are, and cut them back or put them right. \
     operation: `list` (sessions by project and day), `get` (what is known of one, with `include_transcript` a page of its \

@@ -231,7 +231,8 @@ fn r37_nothing_is_connected() {
     );
 }
 
-/// R37: what is known of the cloud is shown without it, once where it lies here as well, or left out.
+/// R37: what is known of the cloud is shown without it, once where it lies here as well, or left
+/// out.
 #[test]
 fn r37_sessions_of_the_cloud() {
     let there = "77aa0000-0000-4000-8000-000000000001";

@@ -38,7 +38,8 @@ fn slow() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// R31: a call at work is stopped within 50 ms of its flag: in one of some attempts, as a busy machine may be late itself.
+/// R31: a call at work is stopped within 50 ms of its flag: in one of some attempts, as a busy
+/// machine may be late itself.
 #[test]
 fn a_cancelled_call_stops_at_once() {
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,8 +1,8 @@
 use trommel::statistics::{Exact, FrequentSummary, NumericSummary, QuantilesSummary, Shown, ValuesSummary};
 
 use super::Grid;
-use crate::output::escape;
 use crate::output::size::grouped;
+use crate::output::{Stream, escape};
 
 /// Frequent values shown in a row.
 const FREQUENT: usize = 3;
@@ -11,10 +11,11 @@ const FREQUENT: usize = 3;
 const SHOWN: usize = 24;
 
 /// Figures of the values by path: one row each, and the numbers' in a table of their own.
-pub(super) fn values(rows: &[ValuesSummary]) -> String {
+pub(super) fn values(rows: &[ValuesSummary], out: Stream) -> String {
     let mut grid = Grid::new(
         &["path", "values", "distinct", "lengths", "most frequent"],
         &[false, true, true, true, false],
+        out,
     );
     for row in rows {
         let lengths = row.strings.as_ref().map(|strings| {
@@ -35,7 +36,7 @@ pub(super) fn values(rows: &[ValuesSummary]) -> String {
         return grid.text();
     }
     let names = ["path", "numbers", "least", "median", "mean", "most", "sum"];
-    let mut table = Grid::new(&names, &[false, true, true, true, true, true, true]);
+    let mut table = Grid::new(&names, &[false, true, true, true, true, true, true], out);
     for (row, summary) in numbers {
         table.row([row.path.clone()].into_iter().chain(figures(summary, row.quantiles.as_ref())));
     }

@@ -59,7 +59,8 @@ impl<'a> Answer<'a> {
         answer
     }
 
-    /// Adds the values of a path. Returns true if there may be more of them, so that nothing can follow.
+    /// Adds the values of a path. Returns true if there may be more of them, so that nothing can
+    /// follow.
     fn add(&mut self, part: Part, keeps: Keeps) -> bool {
         let Part { path, skip, seen, values, more } = part;
         let asked = &self.request.paths[path];

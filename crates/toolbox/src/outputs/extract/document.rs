@@ -1,5 +1,7 @@
 //! The document `{"extracted": …, "missing_paths": […]}`, written from front to back.
 
+use serde_json::Value;
+
 use crate::text::push_string;
 
 /// The shape of the document.
@@ -38,11 +40,11 @@ impl Shape {
     }
 }
 
-/// Writes the document around the values, which the caller writes: in memory, as much as a bound leaves, or streamed, of
-/// any length.
+/// Writes the document around the values, which the caller writes: in memory, as much as a bound
+/// leaves, or streamed, of any length.
 ///
-/// Where the shape is [flat](Shape::is_flat), each value is an *item*; else the values of a path are a *group*. The caller
-/// separates items, groups, and the values of a group by commas.
+/// Where the shape is [flat](Shape::is_flat), each value is an *item*; else the values of a path
+/// are a *group*. The caller separates items, groups, and the values of a group by commas.
 ///
 /// ```
 /// use trommel_toolbox::outputs::{Document, Shape};
@@ -68,7 +70,8 @@ impl Document {
         Self { shape, verbatim: false }
     }
 
-    /// Leaves characters of paths as they are, where JSON allows it. For readers other than terminals and models.
+    /// Leaves characters of paths as they are, where JSON allows it. For readers other than
+    /// terminals and models.
     #[must_use]
     pub fn verbatim(self, verbatim: bool) -> Self {
         Self { verbatim, ..self }
@@ -128,7 +131,8 @@ impl Document {
         }
     }
 
-    /// Ends the values, and names the paths without any. What follows, up to the last brace, is the caller's.
+    /// Ends the values, and names the paths without any. What follows, up to the last brace, is the
+    /// caller's.
     pub fn end<'p>(self, missing: impl Iterator<Item = &'p str>, out: &mut String) {
         out.push(if self.shape == Shape::ByPath { '}' } else { ']' });
         let mut is_any = false;
@@ -143,10 +147,32 @@ impl Document {
     }
 
     fn push_text(self, text: &str, out: &mut String) {
-        if self.verbatim {
-            out.push_str(&serde_json::Value::from(text).to_string())
-        } else {
-            push_string(text, out)
+        if self.verbatim { push_verbatim(text, out) } else { push_string(text, out) }
+    }
+}
+
+/// Appends a JSON string with only the escapes that JSON demands.
+fn push_verbatim(text: &str, out: &mut String) {
+    let is_escaped = |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\');
+    if text.bytes().any(is_escaped) {
+        out.push_str(&Value::from(text).to_string());
+    } else {
+        out.extend(["\"", text, "\""]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_safe_or_verbatim() {
+        let path = "$['\u{202e}\"']";
+        for (verbatim, expected) in [(false, r#""$['\u202e\"']""#), (true, "\"$['\u{202e}\\\"']\"")] {
+            let mut out = String::new();
+            Document::new(Shape::FlatWithPaths).verbatim(verbatim).push_text(path, &mut out);
+            assert_eq!(out, expected);
+            assert_eq!(serde_json::from_str::<String>(&out).unwrap(), path);
         }
     }
 }

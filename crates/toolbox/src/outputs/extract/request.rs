@@ -58,7 +58,8 @@ pub(super) struct Request<'a> {
 pub(super) struct Path<'a> {
     pub(super) text: &'a str,
     pub(super) query: Arc<Query>,
-    /// True if it is left out, since the same path is before it: an object has one member of a name.
+    /// True if it is left out, since the same path is before it: an object has one member of a
+    /// name.
     again: bool,
 }
 

@@ -56,7 +56,8 @@ impl Reading<'_> {
         }
     }
 
-    /// The record that is to be looked in, and the path within it. In a stream the path leads into the array of its records.
+    /// The record that is to be looked in, and the path within it. In a stream the path leads into
+    /// the array of its records.
     fn in_record(&self, source: &Source<'_>) -> std::result::Result<(Option<u64>, Query), Failure> {
         if !self.query.is_singular() {
             return Err(self.several(

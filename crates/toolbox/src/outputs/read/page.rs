@@ -1,6 +1,8 @@
-//! Pages of one value: the children of a container, the characters of a string, or a value that is not taken apart.
+//! Pages of one value: the children of a container, the characters of a string, or a value that is
+//! not taken apart.
 //!
-//! The pages of stored outputs and of files have the same text but for their cursors, which are the caller's.
+//! The pages of stored outputs and of files have the same text but for their cursors, which are the
+//! caller's.
 
 use std::fmt::Write;
 
@@ -60,8 +62,8 @@ pub struct Child {
 }
 
 impl Child {
-    /// Creates a child for a page of `most` characters. `name` is that of a member, a JSON string as it is spelled, and
-    /// `end` the offset after the child.
+    /// Creates a child for a page of `most` characters. `name` is that of a member, a JSON string
+    /// as it is spelled, and `end` the offset after the child.
     pub fn new(name: Option<String>, item: Item, end: u64, most: usize) -> Self {
         let short = name.as_ref().and_then(|name| shortened_name(name, most));
         Self { is_cut: short.is_some(), name: short.or(name), item, end }
@@ -103,11 +105,11 @@ impl Character {
         self.bytes
     }
 
-    /// Returns the characters of a piece of a JSON string, as they are spelled. Escapes stay whole, and two that make one
-    /// character stay together.
+    /// Returns the characters of a piece of a JSON string, as they are spelled. Escapes stay whole,
+    /// and two that make one character stay together.
     ///
-    /// A character that a piece cuts is left out, unless the piece is the last one. No more than one over `most` are
-    /// returned.
+    /// A character that a piece cuts is left out, unless the piece is the last one. No more than
+    /// one over `most` are returned.
     pub fn spelled(piece: &[u8], last: bool, most: usize) -> Vec<Self> {
         let mut units = Vec::new();
         let mut rest = piece;
@@ -125,8 +127,8 @@ impl Character {
         units
     }
 
-    /// Returns the characters of a piece of text, escaped as in a JSON string; no more than one over `most`. Bytes that are
-    /// not UTF-8 are replaced.
+    /// Returns the characters of a piece of text, escaped as in a JSON string; no more than one
+    /// over `most`. Bytes that are not UTF-8 are replaced.
     pub(super) fn decoded(piece: &[u8], last: bool, most: usize) -> Vec<Self> {
         let mut units = Vec::new();
         let mut rest = piece.utf8_chunks().peekable();
@@ -151,7 +153,8 @@ impl Character {
     }
 }
 
-/// Bytes of the character with which a piece of a JSON string begins; more than there are, if it is cut.
+/// Bytes of the character with which a piece of a JSON string begins; more than there are, if it is
+/// cut.
 fn spelled_length(rest: &[u8]) -> usize {
     match rest {
         [] => 0,
@@ -172,7 +175,8 @@ fn utf8_length(first: u8) -> usize {
     }
 }
 
-/// A page of one value, as `tool_outputs.read` shows it: `{"path": …, "kind": …, "size": {…}, "content": …}`.
+/// A page of one value, as `tool_outputs.read` shows it:
+/// `{"path": …, "kind": …, "size": {…}, "content": …}`.
 ///
 /// ```
 /// use trommel_toolbox::outputs::{Character, Content, Head, Position, ValuePage};
@@ -196,7 +200,8 @@ pub struct ValuePage<'a> {
 }
 
 impl<'a> ValuePage<'a> {
-    /// Creates a page of `content`, which begins at `start`. `cursor` writes the cursor that continues from a position.
+    /// Creates a page of `content`, which begins at `start`. `cursor` writes the cursor that
+    /// continues from a position.
     pub fn new(
         head: &Head<'_>,
         content: Content,
@@ -211,7 +216,8 @@ impl<'a> ValuePage<'a> {
         Self { end, ..self }
     }
 
-    /// Returns the text with as much of the content as `most` characters hold. A page of text ends with a line, if it can.
+    /// Returns the text with as much of the content as `most` characters hold. A page of text ends
+    /// with a line, if it can.
     ///
     /// # Errors
     /// If not even one child or character fits.
@@ -235,7 +241,8 @@ impl<'a> ValuePage<'a> {
         self.start.at + shown.iter().map(|unit| unit.bytes as u64).sum::<u64>()
     }
 
-    /// Returns the number of characters up to the last line end among the first `shown`, if those are not all.
+    /// Returns the number of characters up to the last line end among the first `shown`, if those
+    /// are not all.
     fn last_line(&self, shown: usize) -> Option<usize> {
         let Content::Characters(units, until) = &self.content else { return None };
         let units = &units[..shown];

@@ -1,4 +1,5 @@
-//! Drawing: one pass over the population that remembers where the items stand, and none of their values.
+//! Drawing: one pass over the population that remembers where the items stand, and none of their
+//! values.
 
 use std::cell::RefCell;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -150,7 +151,8 @@ fn in_record(error: Error, matcher: &Matcher<'_, '_>, source: &Source<'_>) -> Er
 }
 
 impl Wanted<'_> {
-    /// The population is the first query. A second one sees to it that elements are those of arrays.
+    /// The population is the first query. A second one sees to it that elements are those of
+    /// arrays.
     fn plan(&self, duplicates: Duplicates) -> Plan {
         let options = PlanOptions::new().duplicates(duplicates);
         let query = self.query.clone();
@@ -170,7 +172,8 @@ type Slot = Rc<RefCell<Place>>;
 struct Drawing<'q> {
     wanted: Wanted<'q>,
     drawer: Drawer,
-    /// The candidates that were entered and not yet left, outermost first; those that lost are not there.
+    /// The candidates that were entered and not yet left, outermost first; those that lost are not
+    /// there.
     open: Vec<Option<Slot>>,
     stream: bool,
 }
@@ -188,7 +191,8 @@ struct Stratified {
     strata: Strata<Option<String>, Slot>,
     plan: Plan,
     scratch: Scratch,
-    /// What the last candidate is grouped by, without white space; empty where it has no such value.
+    /// What the last candidate is grouped by, without white space; empty where it has no such
+    /// value.
     key: Vec<u8>,
 }
 
