@@ -5,7 +5,6 @@
 
 mod answer;
 mod arguments;
-mod bounds;
 mod failures;
 #[cfg(feature = "cloud")]
 mod hybrid;
@@ -27,8 +26,8 @@ use trommel_tool::{Call, Failure, Metadata, Output, Permissions, Registry, Regis
 use crate::schema;
 use crate::text::safe_json;
 use answer::{Answer, Room};
+pub use arguments::Bounds;
 use arguments::{Analysis, Arguments, Operation};
-pub use bounds::Bounds;
 pub use failures::NAME;
 use failures::{failed, in_operation, refused};
 #[cfg(feature = "cloud")]

@@ -16,6 +16,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use trommel::path::{Query, Selector};
 use trommel::{Extract, Found, Measure, Report, Sink};
+use trommel_toolbox::outputs::{Content, TooSmall};
 
 use crate::args::{BadRecords, DisplayForm as Form, ReadArgs};
 use crate::errors::{BadQuery, Failure};
@@ -25,7 +26,6 @@ use crate::progress::Progress;
 use crate::signals;
 use crate::toolbox::Toolbox;
 use page::{Asked, NoPage, Value};
-use trommel_toolbox::outputs::{Content, TooSmall};
 use value::{Children, Look};
 
 pub(crate) fn run(args: &ReadArgs, screen: &Screen) -> Result<(), Failure> {

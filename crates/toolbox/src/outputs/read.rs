@@ -7,7 +7,6 @@
 mod children;
 mod locate;
 mod page;
-mod reading;
 mod strings;
 mod value;
 
@@ -27,8 +26,7 @@ use super::job::{Basis, Job};
 use super::page::READ_CHARS;
 use super::shared::{Asked, Shared, note};
 pub use page::{Character, Child, Content, Head, Position, ValuePage};
-use reading::Reading;
-use value::{Located, Place, What};
+use value::{Located, Place, Reading, What};
 
 /// The tool.
 pub(super) struct Read {

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 use trommel_tool::{Category, Metadata, ResultMode};
 
-use super::arguments::{Arguments, Operation};
-use super::bounds::Bounds;
+use super::arguments::{Arguments, Bounds, Operation};
 use super::failures::NAME;
 use crate::schema;
 

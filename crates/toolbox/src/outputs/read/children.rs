@@ -6,8 +6,7 @@ use std::io::Read;
 use trommel::reader::{Config, Cursor, Error, Framing, Result, Span, Validation};
 
 use super::page::{Child, Content};
-use super::reading::{Answer, Reading};
-use super::value::{Place, What};
+use super::value::{Answer, Place, Reading, What};
 use crate::outputs::item::{Item, kind_of};
 use crate::outputs::mark::Mark;
 use crate::outputs::page::Reason;

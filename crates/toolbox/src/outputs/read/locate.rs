@@ -5,8 +5,7 @@ use trommel::reader::{Config, Cursor, Error, Result, Span, Validation};
 use trommel_base::text::shown;
 use trommel_tool::Failure;
 
-use super::reading::Reading;
-use super::value::{Located, What};
+use super::value::{Located, Reading, What};
 use crate::outputs::item::kind_of;
 use crate::outputs::source::Source;
 

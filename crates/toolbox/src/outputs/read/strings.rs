@@ -7,8 +7,7 @@ use trommel_store::Stored;
 use trommel_tool::Failure;
 
 use super::page::{Character, Content, Position};
-use super::reading::{Answer, Reading};
-use super::value::{Located, Place, What};
+use super::value::{Answer, Located, Place, Reading, What};
 use crate::outputs::source::Source;
 
 impl Reading<'_> {
