@@ -30,7 +30,10 @@ pub(crate) fn of<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12().with_transform(Published);
     settings.inline_subschemas = true;
     settings.meta_schema = None;
-    settings.into_generator().into_root_schema_for::<T>().to_value()
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    // The doc comment of the struct is for its readers, not for models.
+    schema.remove("description");
+    schema.to_value()
 }
 
 /// Returns the schema of a string that is one of some values, named as they serialize.
@@ -109,6 +112,9 @@ fn unwrap_option(schema: &mut Map<String, Value>) {
             schema.insert("type".to_owned(), only);
         }
     }
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
     if let Some(Value::Array(mut any)) = schema.remove("anyOf") {
         any.retain(|one| *one != json!({"type": "null"}));
         if let [Value::Object(only)] = any.as_mut_slice() {
@@ -126,6 +132,7 @@ mod tests {
     use super::*;
     use serde::Deserialize;
 
+    /// Arguments of a tool.
     #[derive(Deserialize, JsonSchema)]
     struct Arguments {
         /// Words of
