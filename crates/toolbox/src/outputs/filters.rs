@@ -54,14 +54,13 @@ impl<'a> Filters<'a> {
         }
         let key = format!("{} Matches $ {}", source.stored.digest, self.key());
         let analysis = |source: &Source<'_>| job.analysis(source, Validation::Structural);
-        let kept = match shared.counts.get(&key) {
-            Some(kept) => kept,
-            None => {
-                let counting = self.narrow(analysis(source)).count(Query::root());
-                let count = counting.run(&mut source.document).ok()?.answers.first()?.count()?;
-                shared.counts.put(key.as_str(), count, key.len());
-                count
-            }
+        let kept = if let Some(kept) = shared.counts.get(&key) {
+            kept
+        } else {
+            let counting = self.narrow(analysis(source)).count(Query::root());
+            let count = counting.run(&mut source.document).ok()?.answers.first()?.count()?;
+            shared.counts.put(key.as_str(), count, key.len());
+            count
         };
         if kept > 0 {
             return None;
