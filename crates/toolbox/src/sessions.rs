@@ -310,8 +310,8 @@ impl Work<'_, '_> {
 
     fn get_events(&self) -> Result<String, Failure> {
         let (mut query, given) = (EventQuery::default(), self.arguments);
-        query.event_types = given.event_types.clone();
-        query.fields = given.fields.clone();
+        query.event_types.clone_from(&given.event_types);
+        query.fields.clone_from(&given.fields);
         query.errors_only = given.errors_only;
         (query.offset, query.limit) = (given.offset(), given.limit.unwrap_or(query.limit));
         query.max_chars = given.row_chars();
@@ -334,7 +334,7 @@ impl Work<'_, '_> {
                 let mut query = AggregateQuery::default();
                 self.arguments.field()?.clone_into(&mut query.field);
                 query.by.clone_from(&self.arguments.by);
-                query.event_types = self.arguments.event_types.clone();
+                query.event_types.clone_from(&self.arguments.event_types);
                 self.paged_from_all(&self.place.aggregate(&session, &query, self.watch)?, "groups")
             }
         }

@@ -100,6 +100,7 @@ pub struct Item {
 impl Item {
     /// Creates an item for a page of `most` characters.
     #[expect(clippy::expect_used, reason = "a mark has a text in any room but a small one")]
+    #[expect(clippy::missing_panics_doc, reason = "it cannot happen")]
     pub fn new(rendering: Rendering, most: usize, mark: impl FnOnce() -> Mark) -> Self {
         let Rendering { text, whole } = rendering;
         let count = chars(&text);
