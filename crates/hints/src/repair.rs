@@ -1,6 +1,8 @@
 //! Queries rewritten to what there is in a document: misspelled names, missing and needless steps into arrays.
 
-use trommel::path::{Comparable, FilterQuery, Logical, Matching, Query, Segment, Segments, Selector};
+use trommel::path::{
+    Argument, Comparable, FilterQuery, FunctionCall, Logical, Query, Segment, Segments, Selector,
+};
 
 use super::outline::Outline;
 use super::similar::nearest;
@@ -100,11 +102,7 @@ impl<'o> Repair<'o> {
                 op: *op,
                 right: self.comparable(right, candidates),
             },
-            Logical::Matches(matching) => Logical::Matches(Box::new(Matching {
-                whole: matching.whole,
-                subject: self.comparable(&matching.subject, candidates),
-                pattern: self.comparable(&matching.pattern, candidates),
-            })),
+            Logical::Test(call) => Logical::Test(self.call(call, candidates)),
         }
     }
 
@@ -220,10 +218,16 @@ impl<'o> Repair<'o> {
         match comparable {
             Comparable::Literal(literal) => Comparable::Literal(literal.clone()),
             Comparable::Singular(query) => self.singular(query, candidates),
-            Comparable::Length(of) => Comparable::Length(Box::new(self.comparable(of, candidates))),
-            Comparable::Count(query) => Comparable::Count(self.inner(query, candidates)),
-            Comparable::Value(query) => Comparable::Value(self.inner(query, candidates)),
+            Comparable::Call(call) => Comparable::Call(self.call(call, candidates)),
         }
+    }
+
+    fn call(&mut self, call: &FunctionCall, candidates: &Walk) -> FunctionCall {
+        let arguments = call.arguments.iter().map(|argument| match argument {
+            Argument::Value(value) => Argument::Value(self.comparable(value, candidates)),
+            Argument::Nodes(query) => Argument::Nodes(self.inner(query, candidates)),
+        });
+        FunctionCall { function: call.function, arguments: arguments.collect() }
     }
 
     /// A query that must stay one that selects one node at most.

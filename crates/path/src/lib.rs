@@ -90,7 +90,7 @@
 //! # Elements apart
 //!
 //! Where plain paths lead into all elements of an array, elements can be matched by several matchers at once:
-//! [`Matcher::pause_between_elements`], [`Matcher::apart`], [`Plan::matcher_apart`], [`Matcher::go_on_behind`]. Whoever does so
+//! [`Matcher::pause_between_elements`], [`Matcher::checkpoint`], [`Matcher::resume_at`], [`Matcher::resume_after`]. Whoever does so
 //! must know where elements end: a matcher that comes from an element before it tells ([`Matcher::paused`]).
 //!
 //! # Filters on whole records
@@ -110,19 +110,22 @@
 //! - Numbers compare by their exact value; counts end at `u64::MAX`.
 //! - Errors are the reader's, with the absolute offset; after one, every step returns it until the next record.
 
+mod compile;
 mod eval;
 mod location;
 mod matcher;
+mod options;
 mod order;
 mod plan;
-mod trail;
+mod program;
 
 pub use location::{Location, LocationStep};
-pub use matcher::{Apart, Matcher, RecordFilter, Scratch, Step, Wants};
+pub use matcher::{ArrayCheckpoint, Matcher, RecordFilter, Scratch, Step, Wants};
+pub use options::{Duplicates, Order, Pass, PlanOptions, QueryId};
 pub use order::{Held, HeldMatch};
-pub use plan::{Duplicates, Order, Pass, Plan, PlanOptions, QueryId};
+pub use plan::Plan;
 pub use trommel_query::{
-    Comparable, Comparison, FilterQuery, Literal, Logical, Matching, ParseError, ParseErrorKind, Pattern,
-    PatternError, Query, QueryLimits, RegexCache, Segment, Segments, Selector, Slice, Suggestion,
-    compare_numbers, compare_strings,
+    Argument, Comparable, Comparison, FilterQuery, Function, FunctionCall, FunctionResult, Literal, Logical,
+    Parameter, ParseError, ParseErrorKind, Pattern, PatternError, Query, QueryLimits, RegexCache, Segment,
+    Segments, Selector, Signature, Slice, Suggestion, compare_numbers, compare_strings,
 };

@@ -32,6 +32,7 @@
 mod compare;
 mod display;
 mod error;
+mod function;
 mod parse;
 mod patterns;
 mod regexp;
@@ -41,9 +42,10 @@ mod tree;
 
 pub use compare::{compare_numbers, compare_strings};
 pub use error::{ParseError, ParseErrorKind, Suggestion};
+pub use function::{Function, FunctionResult, Parameter, Signature};
 pub use parse::QueryLimits;
 pub use regexp::{Pattern, PatternError, RegexCache};
 pub use tree::{
-    Comparable, Comparison, FilterQuery, Literal, Logical, Matching, Query, Segment, Segments, Selector,
-    Slice,
+    Argument, Comparable, Comparison, FilterQuery, FunctionCall, Literal, Logical, Query, Segment, Segments,
+    Selector, Slice,
 };

@@ -3,10 +3,7 @@
 //! The tree nests at most as deep as [`QueryLimits::nesting`](crate::QueryLimits::nesting), so that walking and
 //! dropping it is bounded whatever the text was.
 
-use std::str::FromStr;
-
-use crate::error::ParseError;
-use crate::parse::{self, QueryLimits};
+use crate::function::{Function, Parameter};
 
 /// A valid, well-typed query (RFC 9535).
 ///
@@ -32,34 +29,6 @@ impl Query {
     /// `$`: the root node.
     pub const fn root() -> Self {
         Self { segments: Segments(Vec::new()) }
-    }
-
-    /// Parses a text within the given limits; `FromStr` uses the default ones.
-    ///
-    /// Time and memory are linear in the text; the stack is bounded by the nesting.
-    pub fn parse_with(text: &str, limits: &QueryLimits) -> Result<Self, ParseError> {
-        parse::query(text, limits).map(|segments| Self { segments })
-    }
-
-    /// Parses the expression of a filter alone, in any of the spellings `@.a > 1`, `?@.a > 1` and `[?(@.a > 1)]`,
-    /// with white space around it; default limits.
-    ///
-    /// ```
-    /// use trommel_query::Query;
-    ///
-    /// let filter = Query::parse_filter("@.price > 10")?;
-    /// assert_eq!(filter, Query::parse_filter("[?(@.price > 10)]")?);
-    /// let query = "$.books".parse::<Query>()?.with_filter(filter);
-    /// assert_eq!(query.to_string(), "$['books'][?@['price'] > 10]");
-    /// # Ok::<(), trommel_query::ParseError>(())
-    /// ```
-    pub fn parse_filter(text: &str) -> Result<Logical, ParseError> {
-        Self::parse_filter_with(text, &QueryLimits::default())
-    }
-
-    /// [`parse_filter`](Self::parse_filter) within the given limits.
-    pub fn parse_filter_with(text: &str, limits: &QueryLimits) -> Result<Logical, ParseError> {
-        parse::filter(text, limits)
     }
 
     /// The segments after `$`.
@@ -89,14 +58,6 @@ impl Query {
     #[must_use]
     pub fn with_filter(self, filter: Logical) -> Self {
         self.with_child(Selector::Filter(Box::new(filter)))
-    }
-}
-
-impl FromStr for Query {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        Self::parse_with(text, &QueryLimits::default())
     }
 }
 
@@ -172,8 +133,8 @@ pub enum Logical {
         /// Right side.
         right: Comparable,
     },
-    /// `match(…)` or `search(…)`.
-    Matches(Box<Matching>),
+    /// A function that yields a truth, such as `match(…)`.
+    Test(FunctionCall),
 }
 
 /// A comparison operator.
@@ -205,23 +166,31 @@ pub enum Comparable {
     Literal(Literal),
     /// A singular query: its value, or Nothing.
     Singular(FilterQuery),
-    /// `length(…)`
-    Length(Box<Comparable>),
-    /// `count(…)`
-    Count(FilterQuery),
-    /// `value(…)`: the value of the only node, or Nothing.
-    Value(FilterQuery),
+    /// A function that yields a value, such as `length(…)`.
+    Call(FunctionCall),
 }
 
-/// `match(subject, pattern)` or `search(subject, pattern)` (sections 2.4.6 and 2.4.7).
+/// A call of a function.
+///
+/// The parser only returns well-typed calls: one argument of the right type for each parameter, and
+/// a [`Comparable`] or a test as the result type demands. An ill-typed call that a program puts
+/// together has no value, and does not hold.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matching {
-    /// `match`: the whole subject must match, not just some part of it.
-    pub whole: bool,
-    /// The text to look in.
-    pub subject: Comparable,
-    /// An I-Regexp (RFC 9485).
-    pub pattern: Comparable,
+pub struct FunctionCall {
+    /// The function.
+    pub function: Function,
+    /// Its arguments in order.
+    pub arguments: Vec<Argument>,
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "RFC 9535 has these types of parameters")]
+pub enum Argument {
+    /// A value, for [`Parameter::Value`] and [`Parameter::Pattern`].
+    Value(Comparable),
+    /// Nodes, for [`Parameter::NodeCount`] and [`Parameter::OnlyNode`].
+    Nodes(FilterQuery),
 }
 
 /// A literal in a filter. Numbers are kept as they are written.
@@ -271,5 +240,14 @@ impl Segments {
             !segment.descendant
                 && matches!(segment.selectors.as_slice(), [Selector::Name(_) | Selector::Index(_)])
         })
+    }
+}
+
+impl FunctionCall {
+    /// The arguments, each with the type of its parameter. Arguments beyond the last parameter are
+    /// left out.
+    pub fn typed_arguments(&self) -> impl Iterator<Item = (&Argument, Parameter)> {
+        let parameters = self.function.signature().parameters.iter();
+        self.arguments.iter().zip(parameters.map(|(_, parameter)| *parameter))
     }
 }

@@ -7,7 +7,7 @@
 mod described;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
-use trommel_path::{Apart, Matcher, Scratch, Wants};
+use trommel_path::{ArrayCheckpoint, Matcher, Scratch, Wants};
 use trommel_reader::{Alike, Between, Config, Cursor, Span, View};
 
 use crate::analysis::{Analysis, OnBadRecord};
@@ -162,27 +162,29 @@ impl Run<'_> {
         divide: &Divide<'_>,
         matcher: &mut Matcher<'_, '_>,
     ) -> Result<(), Error> {
-        let (paused, apart) = (matcher.paused(), matcher.apart());
+        let (paused, checkpoint) = (matcher.paused(), matcher.checkpoint());
         let elements = paused.and_then(|paused| Alike::new(divide.view, paused));
-        let (Some(start), Some(apart), Some(elements)) = (paused, apart, elements) else {
-            matcher.go_on();
+        let (Some(start), Some(checkpoint), Some(elements)) = (paused, checkpoint, elements) else {
+            matcher.resume();
             return Ok(());
         };
-        let mut chain = Chain { elements: matcher.passed(), ..Chain::new(start, apart.between()) };
+        let mut chain = Chain { elements: matcher.passed(), ..Chain::new(start, checkpoint.between()) };
         let first = chain.elements;
         let asked = (self.analysis, self.setup);
         let mut bytes = FIRST_STRETCH;
         let mut stretches = divide.stretches(start, bytes, &elements);
         let mut answers = Vec::new();
-        divide.threads.scope(|scope| scope.spawn(|_| answers = divide.answer_all(asked, &apart, &stretches)));
+        divide
+            .threads
+            .scope(|scope| scope.spawn(|_| answers = divide.answer_all(asked, &checkpoint, &stretches)));
         while let Some(last) = stretches.last().filter(|_| !chain.ended) {
             // While these are handed out, the next ones are worked on.
             stretches = divide.stretches(last.end, bytes, &elements);
             let mut next = Vec::new();
             let joined = divide.threads.scope(|scope| {
-                scope.spawn(|_| next = divide.answer_all(asked, &apart, &stretches));
+                scope.spawn(|_| next = divide.answer_all(asked, &checkpoint, &stretches));
                 let mut answers = std::mem::take(&mut answers).into_iter();
-                answers.try_for_each(|stretch| self.join(divide, &apart, stretch, &mut chain))
+                answers.try_for_each(|stretch| self.join(divide, &checkpoint, stretch, &mut chain))
             });
             joined?;
             answers = next;
@@ -197,7 +199,7 @@ impl Run<'_> {
                 matcher.hold_back(query);
             }
         }
-        matcher.go_on_behind(chain.at, chain.elements - first, divide.track.monitor(chain.at));
+        matcher.resume_after(chain.at, chain.elements - first, divide.track.monitor(chain.at));
         Ok(())
     }
 
@@ -205,7 +207,7 @@ impl Run<'_> {
     fn join(
         &mut self,
         divide: &Divide<'_>,
-        apart: &Apart,
+        checkpoint: &ArrayCheckpoint,
         mut stretch: Stretch,
         chain: &mut Chain,
     ) -> Result<(), Error> {
@@ -214,7 +216,7 @@ impl Run<'_> {
             Meeting::Fits => {}
             Meeting::Passed => return Ok(()),
             Meeting::Missed => {
-                stretch = divide.answer((self.analysis, self.setup), apart, Span::new(chain.at, until));
+                stretch = divide.answer((self.analysis, self.setup), checkpoint, Span::new(chain.at, until));
             }
         }
         // With an error everything ends where it is met in turn.
@@ -224,7 +226,7 @@ impl Run<'_> {
         };
         let span = Span::new(chain.at, end);
         let view = divide.view.narrow(span).unwrap_or(View::at(&[], span.start));
-        stretch.kept.begin_at(apart.array(), chain.elements);
+        stretch.kept.begin_at(checkpoint.array(), chain.elements);
         stretch.kept.hand_out(view, &mut self.work.outgoing, self.sink, &divide.track)?;
         release(view);
         self.work.merge(stretch.work)?;
@@ -245,8 +247,13 @@ impl Run<'_> {
 }
 
 impl Divide<'_> {
-    fn answer_all(&self, asked: (&Analysis, &Setup), apart: &Apart, stretches: &[Span]) -> Vec<Stretch> {
-        stretches.par_iter().map(|span| self.answer(asked, apart, *span)).collect()
+    fn answer_all(
+        &self,
+        asked: (&Analysis, &Setup),
+        checkpoint: &ArrayCheckpoint,
+        stretches: &[Span],
+    ) -> Vec<Stretch> {
+        stretches.par_iter().map(|span| self.answer(asked, checkpoint, *span)).collect()
     }
 
     /// A cursor behind an element that ends at the beginning of a span.
@@ -258,13 +265,19 @@ impl Divide<'_> {
     }
 
     /// Matches the elements from behind one that ends at the beginning of a span up to the first that ends behind it.
-    fn answer(&self, (analysis, setup): (&Analysis, &Setup), apart: &Apart, span: Span) -> Stretch {
+    fn answer(
+        &self,
+        (analysis, setup): (&Analysis, &Setup),
+        checkpoint: &ArrayCheckpoint,
+        span: Span,
+    ) -> Stretch {
         let mut kept = Kept::new(self.wants.location);
         let mut work = Work::apart(&analysis.measures, &analysis.options);
         let config = analysis.options.config();
-        let mut cursor = self.cursor_between(apart.between(), span, &config);
+        let mut cursor = self.cursor_between(checkpoint.between(), span, &config);
         let mut scratch = Scratch::new();
-        let mut matcher = setup.plan.matcher_apart(&mut scratch, &mut cursor, &self.wants, (apart, span.end));
+        let mut matcher = setup.plan.matcher(&mut scratch, &mut cursor, &self.wants);
+        matcher.resume_at(checkpoint, span.end);
         let coverage = Coverage::new(analysis.options.validation, None);
         let mut run = Run {
             analysis,

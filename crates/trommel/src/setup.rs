@@ -127,8 +127,8 @@ impl Builder<'_> {
         let each = |what: fn(&Role) -> bool| self.roles.iter().map(what).collect();
         wants.events = each(|role| matches!(role, Role::Describe(_)));
         wants.bytes = each(|role| matches!(role, Role::Extract(_) | Role::Population(_)));
-        wants.no_enter = each(|role| matches!(role, Role::Extract(_)));
-        wants.no_leave = each(|role| matches!(role, Role::Count(_) | Role::Counted(_) | Role::Sampled(_)));
+        wants.enter = each(|role| !matches!(role, Role::Extract(_)));
+        wants.leave = each(|role| !matches!(role, Role::Count(_) | Role::Counted(_) | Role::Sampled(_)));
         // Where all that is asked is limited, each match may be the last.
         wants.only_count = self.roles.iter().map(|role| matches!(role, Role::Count(_)) && !can_end).collect();
         wants.ahead = self.roles.iter().map(|role| matches!(role, Role::Extract(_)) && !can_end).collect();

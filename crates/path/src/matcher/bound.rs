@@ -4,15 +4,15 @@
 //! that bound if the smallest key of anything it may still select is not below. It is dropped then: what it would have selected
 //! is skipped, and where all states are dropped the record is left.
 
-use super::Matcher;
-use super::scratch::{Active, Frame};
-use crate::plan::{Order, QueryId};
+use super::machine::Matcher;
+use super::memory::{Active, Frame};
+use crate::options::{Order, QueryId};
 
 impl Matcher<'_, '_> {
     /// Wants nodes of a query in this record only if their [`key`](Self::key) is below this one. Nodes that are not may
     /// come all the same. Where the order is that of the document, the key is the offset where a node begins.
     pub fn bound(&mut self, query: QueryId, key: &[u64]) {
-        if self.plan.can_bound(query) {
+        if self.program.can_bound.get(query.index()) == Some(&true) {
             self.scratch.bound(query, key);
         }
     }
@@ -20,15 +20,15 @@ impl Matcher<'_, '_> {
     /// True if no node that a state may still select is wanted, in the container that begins at `container`, or below. The next
     /// child begins at `next` or later.
     fn is_beyond(&self, active: &Active, container: u64, next: u64, low: &mut Vec<u64>) -> bool {
-        let query = self.plan.query_of(active.state);
+        let query = self.program.query_of(active.state);
         let Some(bound) = self.scratch.bound_of(query) else { return false };
-        if self.plan.order_of(query) == Order::Document {
+        if self.program.order_of(query) == Order::Document {
             return bound.first().is_some_and(|&first| next > first);
         }
-        let Some(segment) = self.plan.segment_of(active.state).filter(|segment| segment.keyed) else {
+        let Some(segment) = self.program.segment_of(active.state).filter(|segment| segment.keyed) else {
             return false;
         };
-        self.scratch.ways.lowest(active.ways, self.plan, low);
+        self.scratch.ways.lowest(active.ways, self.program, low);
         if segment.descendant {
             low.push(container);
         }
@@ -54,9 +54,9 @@ impl Matcher<'_, '_> {
             }
             self.scratch.active.remove(at);
             if active.blocking {
-                self.scratch.unblock(self.plan.query_of(active.state));
+                self.scratch.unblock(self.program.query_of(active.state));
             }
-            let descendant = self.plan.segment_of(active.state).is_some_and(|segment| segment.descendant);
+            let descendant = self.program.segment_of(active.state).is_some_and(|segment| segment.descendant);
             frame.live -= u32::from(descendant || !active.exhausted);
         }
     }

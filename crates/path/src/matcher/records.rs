@@ -3,10 +3,12 @@
 use trommel_query::Logical;
 use trommel_reader::Result;
 
-use super::Matcher;
-use super::scratch::Scratch;
-use crate::eval::{Absolute, Context, Test, answer_absolutes};
-use crate::plan::Duplicates;
+use super::machine::Matcher;
+use super::memory::Scratch;
+use crate::compile::Filters;
+use crate::eval::{Context, answer_absolutes};
+use crate::options::Duplicates;
+use crate::program::{Absolute, Test};
 
 /// Filters on whole records, compiled. A record passes if all of them hold, with `@` and `$` both the record.
 ///
@@ -47,10 +49,10 @@ impl RecordFilter {
     /// Compiles filters. Time and memory are linear in their text.
     pub fn new(filters: &[Logical], duplicates: Duplicates) -> Self {
         let mut absolutes = Vec::new();
-        let mut compile = |filter| Test::compile(filter, duplicates, &mut absolutes);
+        let mut compiler = Filters { duplicates, absolutes: &mut absolutes };
         let test = match filters {
-            [filter] => compile(filter),
-            filters => Test::And(filters.iter().map(compile).collect()),
+            [filter] => compiler.test(filter),
+            filters => Test::And(filters.iter().map(|filter| compiler.test(filter)).collect()),
         };
         Self { test, absolutes }
     }
@@ -63,12 +65,17 @@ impl Matcher<'_, '_> {
     /// record is held meanwhile.
     pub fn keeps_record(&mut self, filter: &RecordFilter) -> Result<bool> {
         let candidate = self.cursor.hold();
-        let Scratch { memory, record_answers, .. } = &mut *self.scratch;
-        memory.forget();
-        let answered = answer_absolutes(&filter.absolutes, self.cursor, memory, record_answers);
+        let Scratch { filters, record_answers, .. } = &mut *self.scratch;
+        filters.forget();
+        let answered = answer_absolutes(&filter.absolutes, self.cursor, filters, record_answers);
         let passes = answered.and_then(|()| {
             let cursor = &mut *self.cursor;
-            filter.test.holds(&mut Context { cursor, candidate, answers: record_answers, memory })
+            filter.test.holds(&mut Context {
+                cursor,
+                candidate,
+                answers: record_answers,
+                subqueries: filters,
+            })
         });
         let passes = self.noted(passes)?;
         self.cursor.rewind(&candidate);

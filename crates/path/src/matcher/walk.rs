@@ -2,10 +2,12 @@
 
 use trommel_reader::{Event, Kind, Result};
 
-use super::counted::count_elements;
-use super::scratch::{Active, Frame};
-use super::{Matcher, Phase};
-use crate::plan::{Duplicates, Select};
+use super::machine::Matcher;
+use super::memory::{Active, Frame};
+use super::phase::Phase;
+use crate::eval::count_elements;
+use crate::options::Duplicates;
+use crate::program::Select;
 
 /// What came of looking for the next child that matters.
 pub(super) enum Walked {
@@ -24,7 +26,8 @@ pub(super) enum Walked {
 impl Matcher<'_, '_> {
     /// A frame for the container that was just begun.
     pub(super) fn push_frame(&mut self, object: bool) -> Result<()> {
-        let needs_length = |active| self.plan.segment_of(active).is_some_and(|segment| segment.needs_length);
+        let needs_length =
+            |active| self.program.segment_of(active).is_some_and(|segment| segment.needs_length);
         let counted = !object && self.scratch.next.iter().any(|active| needs_length(active.state));
         let (length, index) = if counted { self.count_elements()? } else { (0, 0) };
         let mut frame = Frame {
@@ -39,8 +42,8 @@ impl Matcher<'_, '_> {
             check_at: u64::MAX,
             dirty: self.scratch.bounded,
         };
-        self.scratch.adopt(self.plan, &mut frame);
-        if object && self.plan.options.duplicates == Duplicates::Last {
+        self.scratch.adopt(self.program, &mut frame);
+        if object && self.program.options.duplicates == Duplicates::Last {
             self.find_last_members(&frame)?;
         }
         self.scratch.frames.push(frame);
@@ -50,12 +53,12 @@ impl Matcher<'_, '_> {
     /// Goes through the object that was just entered, and back, and notes which members are the last of the names that are
     /// selected in it.
     fn find_last_members(&mut self, frame: &Frame) -> Result<()> {
-        let Self { scratch, cursor, plan, .. } = self;
+        let Self { scratch, cursor, program, .. } = self;
         scratch.last.truncate(frame.found);
         scratch.last.resize(scratch.found.len(), u64::MAX);
         let mut names = Vec::new();
         for active in scratch.active.get(frame.active..).unwrap_or_default() {
-            let selectors = plan.segment_of(active.state).map_or(&[][..], |segment| &segment.selectors);
+            let selectors = program.segment_of(active.state).map_or(&[][..], |segment| &segment.selectors);
             for (number, select) in selectors.iter().enumerate() {
                 if let Select::Name(name) = select {
                     names.push((name, frame.found + active.found as usize + number));
@@ -84,7 +87,7 @@ impl Matcher<'_, '_> {
     /// the states that it is to have.
     fn count_elements(&mut self) -> Result<(u64, u64)> {
         let first_of = |active: &Active, length| {
-            let segment = self.plan.segment_of(active.state)?;
+            let segment = self.program.segment_of(active.state)?;
             let first = segment.selectors.iter().map(|select| select.start(length)).min();
             if segment.descendant { Some(0) } else { first }
         };
@@ -105,7 +108,7 @@ impl Matcher<'_, '_> {
         match self.walk_in(&mut frame)? {
             Walked::Child(event) => {
                 self.scratch.frames.push(frame);
-                self.phase = Phase::Value;
+                self.phase = Phase::BeforeValue;
                 Ok(event)
             }
             Walked::Settled => {
@@ -117,14 +120,14 @@ impl Matcher<'_, '_> {
                 self.phase = Phase::Paused;
                 Ok(None)
             }
-            Walked::Out if self.ends_apart() => {
+            Walked::Out if self.ends_array() => {
                 self.phase = Phase::Paused;
                 Ok(None)
             }
             Walked::Out => {
                 self.start = frame.start;
                 self.drop_frame(&frame);
-                self.phase = Phase::Close(self.cursor.offset());
+                self.phase = Phase::AfterValue(self.cursor.offset());
                 let end = Event::End(if frame.object { Kind::Object } else { Kind::Array });
                 Ok((self.listening > 0).then_some(end))
             }
@@ -151,7 +154,7 @@ impl Matcher<'_, '_> {
                 self.cursor.leave()?;
                 return Ok(Walked::Out);
             }
-            if self.pauses_in(frame) {
+            if self.pauses_before_child(frame) {
                 return Ok(Walked::Paused);
             }
             let more = if frame.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
@@ -186,7 +189,7 @@ impl Matcher<'_, '_> {
                 !states.iter().any(|active| {
                     let can_select = !active.exhausted && !active.is_used_up(frame);
                     let descends =
-                        || self.plan.segment_of(active.state).is_some_and(|segment| segment.descendant);
+                        || self.program.segment_of(active.state).is_some_and(|segment| segment.descendant);
                     (can_select || descends()) && !self.is_beyond_in(active, frame, &mut low)
                 })
             })
@@ -213,9 +216,9 @@ impl Matcher<'_, '_> {
             self.scratch.active[at].exhausted = true;
             if active.blocking {
                 self.scratch.active[at].blocking = false;
-                self.scratch.unblock(self.plan.query_of(active.state));
+                self.scratch.unblock(self.program.query_of(active.state));
             }
-            if self.plan.segment_of(active.state).is_some_and(|segment| !segment.descendant) {
+            if self.program.segment_of(active.state).is_some_and(|segment| !segment.descendant) {
                 frame.live -= 1;
             }
         }
@@ -225,7 +228,7 @@ impl Matcher<'_, '_> {
         for at in self.scratch.states_of(frame) {
             let active = self.scratch.active[at];
             if active.blocking {
-                self.scratch.unblock(self.plan.query_of(active.state));
+                self.scratch.unblock(self.program.query_of(active.state));
             }
         }
         self.scratch.active.truncate(frame.active);

@@ -56,19 +56,20 @@ fn match_once(queries: &[&str], order: Order, validation: Validation, pausing: b
     }
     walk(&mut matcher, &mut found);
     let Some(mut at) = matcher.paused() else { return (found, 0) };
-    let apart = matcher.apart().unwrap();
+    let checkpoint = matcher.checkpoint().unwrap();
     let first = ends.iter().position(|end| *end == at).unwrap();
     let (mut others, mut other) = (0, Scratch::new());
     for ends in ends[first + 1..].chunks(997) {
         let until = *ends.last().unwrap();
         let view = View::new(text.as_bytes()).narrow(Span::new(at, text.len() as u64)).unwrap();
-        let mut cursor = Cursor::from_between(view, apart.between(), &config);
-        let mut matcher = plan.matcher_apart(&mut other, &mut cursor, &wants, (&apart, until));
+        let mut cursor = Cursor::from_between(view, checkpoint.between(), &config);
+        let mut matcher = plan.matcher(&mut other, &mut cursor, &wants);
+        matcher.resume_at(&checkpoint, until);
         walk(&mut matcher, &mut found);
         assert_eq!(matcher.paused(), Some(until), "it pauses exactly there");
         (at, others) = (until, others + 1);
     }
-    matcher.go_on_behind(at, 0, Box::new(|_| Ok(())));
+    matcher.resume_after(at, 0, Box::new(|_| Ok(())));
     walk(&mut matcher, &mut found);
     assert_eq!(matcher.paused(), None, "there is no other long array");
     (found, others)

@@ -1,6 +1,6 @@
 //! Integers of selectors and number literals of filters.
 
-use super::{Parsed, Parser};
+use super::parser::{Parsed, Parser};
 use crate::error::ParseErrorKind;
 
 /// The largest integer that is exact in I-JSON, 2^53 - 1 (RFC 7493, section 2.2).

@@ -1,6 +1,6 @@
 //! Segments and selectors (RFC 9535, sections 2.3 and 2.5).
 
-use super::{Parsed, Parser, is_name_char, is_name_first};
+use super::parser::{Parsed, Parser, is_name_char, is_name_first};
 use crate::tree::{Segment, Selector, Slice};
 
 impl Parser<'_> {

@@ -3,8 +3,8 @@
 
 use super::repair::LONGEST;
 use super::strings::string_test;
-use super::{is_name_char, is_name_first};
 use crate::display::write_quoted;
+use crate::parse::parser::{is_name_char, is_name_first};
 
 /// The query that selects the values of a jq program, if the text uses jq's own words and a query can express them.
 ///

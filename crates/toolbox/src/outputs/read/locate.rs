@@ -209,7 +209,7 @@ fn find(
     let options = PlanOptions::new().order(Order::Any).duplicates(source.duplicates());
     let plan = Plan::new(&[query.clone(), query.clone().with_wildcard()], options);
     let mut wants = Wants::default();
-    wants.no_leave = vec![false, true];
+    wants.leave = vec![true, false];
     let config = Config::new().validation(Validation::Structural);
     let mut cursor: Cursor<'_> = source.cursor(&config, monitor)?;
     for _ in 0..record.unwrap_or(0) {

@@ -103,7 +103,7 @@ pub(super) fn draw(source: &Source<'_>, job: &Job, wanted: Wanted<'_>) -> Result
     let plan = wanted.plan(source.duplicates());
     let mut wants = Wants::default();
     wants.location = true;
-    wants.no_leave = vec![false, true];
+    wants.leave = vec![true, false];
     let mut scratch = Scratch::new();
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
     let mut drawing = Drawing {

@@ -7,35 +7,35 @@
 //! list stands for all its derivations, and takes memory for the steps alone: at most one for each selector of a query and
 //! container around the node. [`Ways::route`] is one derivation at a time, made when a match is entered or left.
 
-use crate::plan::{Plan, Select};
+use crate::program::{Program, Select};
 
 /// One step of derivations.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
+pub(crate) struct Way {
     /// The state whose selector it is, and the selector's number in its segment.
-    pub(super) state: u32,
-    pub(super) number: u32,
+    pub(crate) state: u32,
+    pub(crate) number: u32,
     /// The ways to that state at the container.
-    pub(super) before: List,
+    pub(crate) before: List,
     /// The other ways to the same state and node.
-    pub(super) others: List,
+    pub(crate) others: List,
     /// Where the container and the child begin.
-    pub(super) container: u64,
-    pub(super) child: u64,
+    pub(crate) container: u64,
+    pub(crate) child: u64,
 }
 
 /// Ways to one state at one node: the index of the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct List(u32);
+pub(crate) struct List(u32);
 
 impl List {
     /// No way has to be told from others: what leads here needs no key.
-    pub(super) const NONE: Self = Self(u32::MAX);
+    pub(crate) const NONE: Self = Self(u32::MAX);
 }
 
 /// All ways to the open nodes, and one derivation from them.
 #[derive(Debug, Default)]
-pub(super) struct Ways {
+pub(crate) struct Ways {
     /// Those of the outer frames first.
     all: Vec<Way>,
     /// The current derivation: a way to the last state, one to the state before it, and so on.
@@ -45,29 +45,29 @@ pub(super) struct Ways {
 }
 
 impl Ways {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
     /// Forgets all but the first `length`.
-    pub(super) fn truncate(&mut self, length: usize) {
+    pub(crate) fn truncate(&mut self, length: usize) {
         self.all.truncate(length);
     }
 
     /// Adds a way, and returns the list that it begins.
-    pub(super) fn push(&mut self, way: Way) -> List {
+    pub(crate) fn push(&mut self, way: Way) -> List {
         self.all.push(way);
         List(self.all.len() as u32 - 1)
     }
 
     /// Takes the first derivation in a list; the only one of an empty list has no steps.
-    pub(super) fn begin(&mut self, list: List) {
+    pub(crate) fn begin(&mut self, list: List) {
         self.route.clear();
         self.descend(list);
     }
 
     /// Goes on to the next derivation of the list; `false` when there is none.
-    pub(super) fn advance(&mut self) -> bool {
+    pub(crate) fn advance(&mut self) -> bool {
         while let Some(last) = self.route.pop() {
             if last.others != List::NONE {
                 self.descend(last.others);
@@ -85,10 +85,10 @@ impl Ways {
     }
 
     /// Makes the key of the current derivation: what each of its steps is sorted by, the first step first.
-    pub(super) fn make_key(&mut self, plan: &Plan) {
+    pub(crate) fn make_key(&mut self, program: &Program) {
         self.key.clear();
         for way in self.route.iter().rev() {
-            let Some(segment) = plan.segment_of(way.state) else { continue };
+            let Some(segment) = program.segment_of(way.state) else { continue };
             // Everything selected from a node comes before what is selected below it, one selector after the other.
             if segment.descendant {
                 self.key.push(way.container);
@@ -104,8 +104,8 @@ impl Ways {
     /// Makes the beginning of the smallest key among the derivations in a list.
     ///
     /// It is that of the oldest ways: a way from an outer container comes before one from an inner container, and of those from
-    /// one container the selectors' come in their order, except where [`Plan::can_bound`] says otherwise.
-    pub(super) fn lowest(&self, list: List, plan: &Plan, low: &mut Vec<u64>) {
+    /// one container the selectors' come in their order, except where [`Program::can_bound`] says otherwise.
+    pub(crate) fn lowest(&self, list: List, program: &Program, low: &mut Vec<u64>) {
         low.clear();
         let mut list = list;
         while let Some(mut way) = self.all.get(list.0 as usize) {
@@ -113,7 +113,7 @@ impl Ways {
                 way = other;
             }
             low.push(way.child);
-            if let Some(segment) = plan.segment_of(way.state) {
+            if let Some(segment) = program.segment_of(way.state) {
                 if segment.forked() {
                     low.push(u64::from(way.number));
                 }
@@ -126,7 +126,7 @@ impl Ways {
         low.reverse();
     }
 
-    pub(super) fn key(&self) -> &[u64] {
+    pub(crate) fn key(&self) -> &[u64] {
         &self.key
     }
 }
