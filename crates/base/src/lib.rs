@@ -12,6 +12,7 @@
 //! - [`Cancel`] and [`Progress`]: what accompanies long work.
 //! - [`text`]: text that is safe to show on a terminal, clipping, and character counts.
 //! - [`nearest`]: the known names that resemble an unknown one.
+//! - [`decimal`]: exact comparison and canonical spelling of decimal numbers.
 //! - [`error`]: error types whose kinds carry data.
 //!
 //! # Limits
@@ -19,6 +20,7 @@
 //! The file operations need a Unix system. Nothing here allocates by the size of an input.
 
 mod cancel;
+pub mod decimal;
 pub mod error;
 #[cfg(feature = "faults")]
 pub mod faults;

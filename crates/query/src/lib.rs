@@ -29,7 +29,6 @@
 //! and, if a near text is valid, what to write instead: the text parses after every [`Suggestion`]. Patterns are I-Regexps (RFC 9485), translated to a linear-time engine whose memory is
 //! bounded; numbers compare by their exact value, whatever their spelling and size.
 
-mod compare;
 mod display;
 mod error;
 mod function;
@@ -40,12 +39,12 @@ mod shorthand;
 mod spelling;
 mod tree;
 
-pub use compare::{compare_numbers, compare_strings};
 pub use error::{ParseError, ParseErrorKind, Suggestion};
 pub use function::{Function, FunctionResult, Parameter, Signature};
 pub use parse::QueryLimits;
 pub use regexp::{Pattern, PatternError, RegexCache};
 pub use tree::{
     Argument, Comparable, Comparison, FilterQuery, FunctionCall, Literal, Logical, Query, Segment, Segments,
-    Selector, Slice,
+    Selector, Slice, compare_strings,
 };
+pub use trommel_base::decimal::compare_numbers;

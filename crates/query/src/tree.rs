@@ -3,6 +3,8 @@
 //! The tree nests at most as deep as [`QueryLimits::nesting`](crate::QueryLimits::nesting), so that walking and
 //! dropping it is bounded whatever the text was.
 
+use std::cmp::Ordering;
+
 use crate::function::{Function, Parameter};
 
 /// A valid, well-typed query (RFC 9535).
@@ -153,6 +155,19 @@ pub enum Comparison {
     Greater,
     /// `>=`
     GreaterOrEqual,
+}
+
+/// Compares two strings by their Unicode scalar values, which is the order of their UTF-8 bytes
+/// (section 2.3.5.2.2).
+///
+/// ```
+/// use std::cmp::Ordering;
+///
+/// // Unlike UTF-16 code units, where the surrogates of U+1F600 come before U+FF5E.
+/// assert_eq!(trommel_query::compare_strings("\u{ff5e}", "\u{1f600}"), Ordering::Less);
+/// ```
+pub fn compare_strings(left: &str, right: &str) -> Ordering {
+    left.as_bytes().cmp(right.as_bytes())
 }
 
 /// A side of a comparison, or an argument of type `ValueType` (section 2.4.1).

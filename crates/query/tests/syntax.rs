@@ -1,9 +1,11 @@
 //! What the grammar takes and what tree it becomes (RFC 9535), beyond the compliance suite.
 
+use std::cmp::Ordering::{Equal, Greater, Less};
+
 use proptest::prelude::*;
 use trommel_query::{
     Argument, Comparable, Comparison, FilterQuery, Function, FunctionCall, Literal, Logical, ParseErrorKind,
-    Query, Segments, Selector, Slice,
+    Query, Segments, Selector, Slice, compare_strings,
 };
 use trommel_testkit::effort::cases;
 
@@ -44,6 +46,18 @@ fn nodes_call(function: Function, query: FilterQuery) -> Comparable {
 fn test(function: Function, text: Comparable, pattern: Comparable) -> Logical {
     let arguments = vec![Argument::Value(text), Argument::Value(pattern)];
     Logical::Test(FunctionCall { function, arguments })
+}
+
+#[test]
+fn strings_are_ordered_by_scalar_values() {
+    let ascending = ["", "\0", "A", "a", "a\0", "aa", "b", "é", "\u{ffff}", "\u{10000}", "\u{10ffff}"];
+    for (index, left) in ascending.iter().enumerate() {
+        assert_eq!(compare_strings(left, left), Equal);
+        for right in &ascending[index + 1..] {
+            assert_eq!(compare_strings(left, right), Less);
+            assert_eq!(compare_strings(right, left), Greater);
+        }
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What makes two scalars the same value.
 
-use super::decimal::canonical;
 use super::fingerprint::fingerprint;
 use std::borrow::Cow;
+use trommel_base::decimal::canonical;
 use trommel_reader::{Kind, Scalar};
 
 /// Strings spelt in more bytes than this are only counted.
@@ -22,7 +22,7 @@ impl<'a> Identity<'a> {
         let (kind, text) = match *scalar {
             Scalar::Null => (Kind::Null, Cow::Borrowed("null")),
             Scalar::Bool(value) => (Kind::Bool, Cow::Borrowed(if value { "true" } else { "false" })),
-            Scalar::Number(number) => (Kind::Number, canonical(number)),
+            Scalar::Number(number) => (Kind::Number, canonical(number.lexeme())),
             Scalar::String(text) if text.is_cut() || text.byte_len() > LONGEST_COMPARED => return None,
             Scalar::String(text) => (Kind::String, text.decode()),
         };

@@ -1,10 +1,10 @@
 //! Sum, mean, smallest and largest of numbers.
 
-use super::decimal::Decimal;
 use super::exact::Exact;
 use super::sum::ExactSum;
 use crate::Accumulator;
 use std::cmp::Ordering;
+use trommel_base::decimal::Decimal;
 use trommel_reader::Number;
 
 /// Doubles up to this hold every integer, and so do their spellings of up to 15 digits.
@@ -88,8 +88,7 @@ impl Extreme {
 
     /// How a number compares with the kept one. Rounding to doubles keeps the order, so that only equal ones need digits.
     fn compare(&self, number: Number<'_>, value: f64) -> Ordering {
-        let kept = || Number::parse(self.text.as_str()).map(Decimal::new);
-        let digits = || kept().map_or(Ordering::Equal, |kept| Decimal::new(number).compare(&kept));
+        let digits = || Decimal::new(number.lexeme()).compare(&Decimal::new(self.text.as_str()));
         value.partial_cmp(&self.value).filter(|order| order.is_ne()).unwrap_or_else(digits)
     }
 }

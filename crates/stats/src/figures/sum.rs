@@ -1,8 +1,8 @@
 //! Sums that are never rounded.
 
-use super::decimal::Decimal;
 use super::exact::Exact;
 use crate::Accumulator;
+use trommel_base::decimal::Decimal;
 use trommel_reader::Number;
 
 /// Decimal digits a limb.
@@ -37,7 +37,7 @@ impl ExactSum {
     pub fn observe(&mut self, number: Number<'_>) {
         match number.as_i64() {
             Some(value) => self.add(0, i128::from(value)),
-            None => self.add_decimal(&Decimal::new(number)),
+            None => self.add_decimal(&Decimal::new(number.lexeme())),
         }
     }
 
@@ -162,8 +162,10 @@ impl serde::Serialize for ExactSum {
 impl<'de> serde::Deserialize<'de> for ExactSum {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (text, cut) = <(String, bool)>::deserialize(deserializer)?;
-        let number = Number::parse(&text).map(Decimal::new).filter(|number| number.lead() < 400);
-        let number = number.ok_or_else(|| serde::de::Error::custom("a sum is a number below 1e400"))?;
+        let number = Number::parse(&text).map(|number| Decimal::new(number.lexeme()));
+        let number = number
+            .filter(|number| number.lead() < 400)
+            .ok_or_else(|| serde::de::Error::custom("a sum is a number below 1e400"))?;
         let mut sum = Self { cut, ..Self::default() };
         sum.add_decimal(&number);
         Ok(sum)
