@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// The power of ten of the first digit saturates here, so that a hostile exponent cannot overflow.
-/// [`Decimal::compare`] distinguishes numbers beyond it by their digits alone. The power is cut, not
-/// the exponent as written: so the spelling of a number that was cut spells the same number again,
-/// however many digits it has.
+/// [`Decimal::compare`] distinguishes numbers beyond it by their digits alone. The power is cut,
+/// not the exponent as written: so the spelling of a number that was cut spells the same number
+/// again, however many digits it has.
 const MAX_LEAD: i64 = 100_000_000_000_000_000;
 
 /// Written exponents saturate well past it, and far enough from overflow for any number of digits.
@@ -25,8 +25,8 @@ const PLAIN: std::ops::Range<i64> = -7..21;
 /// An integer of this many digits fits into 64 bits, however it is signed.
 const SMALL_DIGITS: usize = 18;
 
-/// A number taken apart: its significant digits, borrowed from the text, and the power of ten of the
-/// first.
+/// A number taken apart: its significant digits, borrowed from the text, and the power of ten of
+/// the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Decimal<'a> {
     negative: bool,
@@ -45,8 +45,8 @@ pub struct Decimal<'a> {
 
 /// Compares two numbers by their exact mathematical value.
 ///
-/// `1`, `1.0` and `10e-1` are equal, as are `0` and `-0.0e9`; `1e400` is less than `1e401`. Linear in
-/// the lengths; no allocation unless an exponent has more than 36 digits.
+/// `1`, `1.0` and `10e-1` are equal, as are `0` and `-0.0e9`; `1e400` is less than `1e401`. Linear
+/// in the lengths; no allocation unless an exponent has more than 36 digits.
 ///
 /// ```
 /// use std::cmp::Ordering;
@@ -68,8 +68,8 @@ pub fn compare_numbers(left: &str, right: &str) -> Ordering {
     })
 }
 
-/// The canonical spelling of a number, borrowed when it is already spelled so. Equal values have the
-/// same one: the shortest digits, and an exponent only for very large and very small numbers.
+/// The canonical spelling of a number, borrowed when it is already spelled so. Equal values have
+/// the same one: the shortest digits, and an exponent only for very large and very small numbers.
 ///
 /// Powers of ten of the first digit are cut to 10^17, in either direction.
 ///
@@ -116,7 +116,8 @@ impl<'a> Decimal<'a> {
         self.negative
     }
 
-    /// The power of ten of the first significant digit, cut to 10^17 in either direction; 0 for zero.
+    /// The power of ten of the first significant digit, cut to 10^17 in either direction; 0 for
+    /// zero.
     pub const fn lead(&self) -> i64 {
         self.lead
     }
@@ -126,8 +127,8 @@ impl<'a> Decimal<'a> {
         self.whole.iter().chain(self.fraction).map(|digit| digit.wrapping_sub(b'0'))
     }
 
-    /// Compares the values, as their canonical spellings have them: of numbers whose power of ten was
-    /// cut, by sign and digits alone.
+    /// Compares the values, as their canonical spellings have them: of numbers whose power of ten
+    /// was cut, by sign and digits alone.
     pub fn compare(&self, other: &Self) -> Ordering {
         self.compare_by(other, |left, right| left.lead.cmp(&right.lead))
     }
@@ -173,8 +174,8 @@ impl<'a> Decimal<'a> {
         if longer <= EXPONENT_DIGITS {
             return left.small_sum().cmp(&right.small_sum());
         }
-        // The places of the digits shift an exponent by less than 2^64, which neither changes the sign
-        // of a huge one nor makes up for more than one digit.
+        // The places of the digits shift an exponent by less than 2^64, which neither changes the
+        // sign of a huge one nor makes up for more than one digit.
         let order = match (left.negative, right.negative) {
             (true, false) => return Ordering::Less,
             (false, true) => return Ordering::Greater,

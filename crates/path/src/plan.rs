@@ -32,8 +32,9 @@ impl Plan {
         plan
     }
 
-    /// Narrows a query: of its nodes only those count for which the condition holds, the node itself
-    /// being `@`. Of several conditions all must hold. A query that is not in the plan is ignored.
+    /// Narrows a query: of its nodes only those count for which the condition holds, the node
+    /// itself being `@`. Of several conditions all must hold. A query that is not in the plan is
+    /// ignored.
     #[must_use]
     pub fn only_where(mut self, query: QueryId, condition: &Logical) -> Self {
         let program = &mut self.program;

@@ -1,12 +1,12 @@
 //! The canonical spelling of queries.
 //!
-//! Normalized paths (RFC 9535, section 2.7) fix the spelling of names and indices; the rest follows them: every
-//! segment in brackets, single quotes, one space after a comma and around an operator, a slice with its step,
-//! parentheses only where precedence needs them. What comes out of the parser prints to a text that parses to an
-//! equal query.
+//! Normalized paths (RFC 9535, section 2.7) fix the spelling of names and indices; the rest follows
+//! them: every segment in brackets, single quotes, one space after a comma and around an operator,
+//! a slice with its step, parentheses only where precedence needs them. What comes out of the
+//! parser prints to a text that parses to an equal query.
 //!
-//! The alternate form (`{:#}`) is the shorthand for people: names after a dot where the RFC allows it, strings in double
-//! quotes, so that a query fits between a shell's single quotes.
+//! The alternate form (`{:#}`) is the shorthand for people: names after a dot where the RFC allows
+//! it, strings in double quotes, so that a query fits between a shell's single quotes.
 
 use std::fmt::{self, Display, Formatter, Write};
 

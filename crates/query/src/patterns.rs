@@ -7,10 +7,11 @@ use crate::tree::{
 };
 
 impl Query {
-    /// The literal patterns of `match` and `search` that are no I-Regexp, with the reason, in order.
+    /// The literal patterns of `match` and `search` that are no I-Regexp, with the reason, in
+    /// order.
     ///
-    /// Such a query is valid and a test with such a pattern never holds (RFC 9535, section 2.4.6), which is hardly
-    /// what was meant: worth a warning.
+    /// Such a query is valid and a test with such a pattern never holds (RFC 9535, section 2.4.6),
+    /// which is hardly what was meant: worth a warning.
     ///
     /// ```
     /// use trommel_query::Query;

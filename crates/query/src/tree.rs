@@ -1,7 +1,7 @@
 //! The syntax tree of a query, in the words of RFC 9535.
 //!
-//! The tree nests at most as deep as [`QueryLimits::nesting`](crate::QueryLimits::nesting), so that walking and
-//! dropping it is bounded whatever the text was.
+//! The tree nests at most as deep as [`QueryLimits::nesting`](crate::QueryLimits::nesting), so that
+//! walking and dropping it is bounded whatever the text was.
 
 use std::cmp::Ordering;
 
@@ -9,10 +9,10 @@ use crate::function::{Function, Parameter};
 
 /// A valid, well-typed query (RFC 9535).
 ///
-/// Parse one with [`FromStr`] or [`parse_with`](Self::parse_with); [`Display`](std::fmt::Display) writes its canonical
-/// spelling, which parses to an equal query. Two spellings of one query are equal: quotes, escapes, white space,
-/// shorthand and needless parentheses are not kept. Numbers in filters are kept as written, since `1.0` and `1` are
-/// one value but two texts.
+/// Parse one with [`FromStr`] or [`parse_with`](Self::parse_with); [`Display`](std::fmt::Display)
+/// writes its canonical spelling, which parses to an equal query. Two spellings of one query are
+/// equal: quotes, escapes, white space, shorthand and needless parentheses are not kept. Numbers in
+/// filters are kept as written, since `1.0` and `1` are one value but two texts.
 ///
 /// ```
 /// use trommel_query::Query;
@@ -38,7 +38,8 @@ impl Query {
         &self.segments
     }
 
-    /// Whether at most one node can be selected: only child segments, each of one name or index (section 2.3.5.1).
+    /// Whether at most one node can be selected: only child segments, each of one name or index
+    /// (section 2.3.5.1).
     pub fn is_singular(&self) -> bool {
         self.segments.is_singular()
     }
@@ -63,7 +64,8 @@ impl Query {
     }
 }
 
-/// What follows `$` or `@`: segments, each applied to every node the one before it selected (section 2.1).
+/// What follows `$` or `@`: segments, each applied to every node the one before it selected
+/// (section 2.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segments(pub(crate) Vec<Segment>);
 
@@ -249,7 +251,8 @@ impl Segments {
         self.0.iter()
     }
 
-    /// Whether at most one node can be selected: only child segments, each of one name or index (section 2.3.5.1).
+    /// Whether at most one node can be selected: only child segments, each of one name or index
+    /// (section 2.3.5.1).
     pub fn is_singular(&self) -> bool {
         self.iter().all(|segment| {
             !segment.descendant

@@ -14,13 +14,13 @@ pub(super) fn path_tree(states: &[State], starts: &[u32]) -> Option<PathTree> {
     let mut tree = PathTree { nodes: vec![TreeNode::default()], sought: None };
     for (query, &start) in (0..).zip(starts) {
         let mut at = 0;
-        for state in states.get(start as usize..)? {
+        for state in &states[start as usize..] {
             let Some(segment) = &state.segment else {
-                tree.nodes.get_mut(at as usize)?.queries.push(QueryId(query));
+                tree.nodes[at as usize].queries.push(QueryId(query));
                 break;
             };
             let [select] = segment.selectors.as_slice() else { return None };
-            if tree.node(at)?.sought == Some(at) {
+            if tree.node(at).sought == Some(at) {
                 // A member found at any depth leads no further.
                 return None;
             }
@@ -45,7 +45,7 @@ impl PathTree {
             return None;
         }
         let new = self.nodes.len() as u32;
-        let child = *self.nodes.get_mut(at as usize)?.sought.get_or_insert(new);
+        let child = *self.nodes[at as usize].sought.get_or_insert(new);
         if child == new {
             // A member that was found may have more of them in it.
             self.nodes.push(TreeNode { sought: Some(new), ..TreeNode::default() });
@@ -56,7 +56,7 @@ impl PathTree {
     /// The node that a selector leads to from a node.
     fn child(&mut self, at: u32, select: &Select) -> Option<u32> {
         let new = self.nodes.len() as u32;
-        let node = self.nodes.get_mut(at as usize)?;
+        let node = &mut self.nodes[at as usize];
         let child = match select {
             Select::Name(name) => {
                 let known = node.names.iter().find(|(known, _)| known == name).map(|(_, child)| *child);
@@ -68,7 +68,7 @@ impl PathTree {
             Select::Index(index) => {
                 let index = u64::try_from(*index).ok()?;
                 match node.indices.binary_search_by_key(&index, |(known, _)| *known) {
-                    Ok(found) => node.indices.get(found)?.1,
+                    Ok(found) => node.indices[found].1,
                     Err(free) => {
                         node.indices.insert(free, (index, new));
                         new

@@ -119,8 +119,8 @@ impl SegmentPlan {
     }
 }
 
-/// True if each of several selectors can only select elements after all that the ones before it can:
-/// `[0,2,5:]`.
+/// True if each of several selectors can only select elements after all that the ones before it
+/// can: `[0,2,5:]`.
 fn are_ascending(selectors: &[Select]) -> bool {
     let mut free = 0;
     selectors.iter().all(|select| {

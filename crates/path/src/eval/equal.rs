@@ -47,7 +47,8 @@ enum Elements<'e> {
 }
 
 impl<'e> Inside<'e> {
-    /// Enters the container whose bytes these are. They were skipped once, so that no limit is needed.
+    /// Enters the container whose bytes these are. They were skipped once, so that no limit is
+    /// needed.
     fn enter(view: View<'e>) -> Result<Self> {
         let mut limits = Limits::default();
         limits.depth = Limits::MAX_DEPTH;

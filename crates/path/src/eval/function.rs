@@ -3,8 +3,7 @@
 use trommel_query::Function;
 use trommel_reader::Result;
 
-use super::context::{Context, Subqueries};
-use super::nodes::placed;
+use super::nodes::{Context, Subqueries, placed};
 use super::operand::Operand;
 use crate::program::{Argument, Call, Regexp, Value};
 

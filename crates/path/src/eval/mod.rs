@@ -8,14 +8,12 @@
 //! | --- | --- |
 //! | `test` | logical expressions and values |
 //! | `function` | the functions: one arm each |
-//! | `nodes` | queries inside filters |
+//! | `nodes` | what an expression is evaluated with, and queries inside filters |
 //! | `operand`, `item`, `equal` | the sides of a comparison, scalars, and containers |
-//! | `context` | what an expression is evaluated with |
 //!
 //! Running a query inside a filter takes a matcher, which evaluates filters in turn. The matcher is
 //! above this module, and provides the running by the trait [`Subqueries`].
 
-mod context;
 mod equal;
 mod function;
 mod item;
@@ -23,6 +21,5 @@ mod nodes;
 mod operand;
 mod test;
 
-pub(crate) use context::{Context, Subqueries};
-pub(crate) use nodes::{answer_absolutes, count_elements};
+pub(crate) use nodes::{Context, Subqueries, answer_absolutes, count_elements};
 pub(crate) use operand::Operand;

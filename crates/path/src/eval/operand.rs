@@ -53,7 +53,8 @@ impl<'e> Operand<'e> {
         }
     }
 
-    /// `length(…)` (section 2.4.4): characters, elements or members; Nothing for what has no length.
+    /// `length(…)` (section 2.4.4): characters, elements or members; Nothing for what has no
+    /// length.
     pub(super) fn length(&self, cursor: &Cursor<'_>) -> Result<Self> {
         Ok(match self.item(cursor) {
             Some(Item::String(text)) => Self::Count(text.chars().count() as u64),

@@ -2,9 +2,8 @@
 
 use trommel_reader::Result;
 
-use super::context::{Context, Subqueries};
 use super::function::Outcome;
-use super::nodes::placed;
+use super::nodes::{Context, Subqueries, placed};
 use super::operand::{Operand, Sides};
 use crate::program::{Test, Value, Wanted};
 

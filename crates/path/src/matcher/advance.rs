@@ -72,8 +72,8 @@ impl Matcher<'_, '_> {
         self.forward_until(0, u64::MAX, listener)
     }
 
-    /// As [`forward`](Self::forward), until no more than `depth` containers are open, or an offset is
-    /// reached.
+    /// As [`forward`](Self::forward), until no more than `depth` containers are open, or an offset
+    /// is reached.
     pub fn forward_until(&mut self, depth: u32, offset: u64, listener: &mut impl Listener) -> Result<()> {
         if let Phase::Forwarding(floor) = self.phase {
             let heard = self.cursor.listen(depth.max(floor), offset, listener);
@@ -97,29 +97,30 @@ impl Matcher<'_, '_> {
     // due does the cursor move, by the one event that the phase stands for:
     //
     // - `BeforeValue`: the cursor is before a value for which the container's states (or the plan's
-    //   start) have left states in `Scratch::next`. Those without a further segment are matches: they
-    //   become regions, and are due as `Enter`. The others stay in `next`.
-    // - `Entered`: the regions are reported. Now the value itself. If a state can select something in
-    //   it, a frame is pushed and its states are adopted from `next` (`Walking`). If not, but an open
-    //   region wants events, they are forwarded as they are (`Forwarding`). If neither, the value is
-    //   skipped by masks (`AfterValue`). Scalars are always over at once.
-    // - `Walking`: the innermost frame is popped, and moves from child to child, skipping those that
-    //   get no state, until one gets a state (push the frame again, `BeforeValue`), the container has
-    //   no more children or can select nothing more (`AfterValue`), or nothing in the rest of the
-    //   record can matter (`Done`). Each child gets its states in `next`: by the selectors of the
-    //   frame's states, and inherited from those of descendant segments.
+    //   start) have left states in `Scratch::next`. Those without a further segment are matches:
+    //   they become regions, and are due as `Enter`. The others stay in `next`.
+    // - `Entered`: the regions are reported. Now the value itself. If a state can select something
+    //   in it, a frame is pushed and its states are adopted from `next` (`Walking`). If not, but an
+    //   open region wants events, they are forwarded as they are (`Forwarding`). If neither, the
+    //   value is skipped by masks (`AfterValue`). Scalars are always over at once.
+    // - `Walking`: the innermost frame is popped, and moves from child to child, skipping those
+    //   that get no state, until one gets a state (push the frame again, `BeforeValue`), the
+    //   container has no more children or can select nothing more (`AfterValue`), or nothing in the
+    //   rest of the record can matter (`Done`). Each child gets its states in `next`: by the
+    //   selectors of the frame's states, and inherited from those of descendant segments.
     // - `Forwarding`: one event of a value in which no query can select anything. A consumer takes
     //   these faster by `Matcher::forward`.
     // - `AfterValue`: regions that end here are due as `Leave`, innermost first. Back to the frame
     //   around (`Walking`), or the record is over (`Done`).
-    // - `Paused`: an array is continued by other matchers, see `checkpoint`. `Matcher::resume` leads
-    //   back to `Walking`.
+    // - `Paused`: an array is continued by other matchers, see `checkpoint`. `Matcher::resume`
+    //   leads back to `Walking`.
     //
-    // Invariants between two turns: the frames are the open containers in which a state is alive, from
-    // the outside in, and so are the states (`Scratch::active`) and the slots of names that were found
-    // (`Scratch::found`), each frame knowing where its own begin. The regions are the open matches,
-    // ordered by their depth. `listening` counts those that want events. A query is blocked
-    // (`Scratch::blockers`) as long as an open frame may still put a node before those already left.
+    // Invariants between two turns: the frames are the open containers in which a state is alive,
+    // from the outside in, and so are the states (`Scratch::active`) and the slots of names that
+    // were found (`Scratch::found`), each frame knowing where its own begin. The regions are the
+    // open matches, ordered by their depth. `listening` counts those that want events. A query is
+    // blocked (`Scratch::blockers`) as long as an open frame may still put a node before those
+    // already left.
     //
     // Plans of plain paths leave all this aside and follow their tree (`plain`).
     fn step(&mut self) -> Result<Option<Step>> {

@@ -65,8 +65,8 @@ impl ArrayCheckpoint {
 const FIRST: u64 = 2;
 
 impl Program {
-    /// True if its queries find the same in an element whatever was found elsewhere in the document,
-    /// and in order.
+    /// True if its queries find the same in an element whatever was found elsewhere in the
+    /// document, and in order.
     fn tests_elements_alone(&self) -> bool {
         let mut segments = self.states.iter().filter_map(|state| state.segment.as_ref());
         self.absolutes.is_empty() && !segments.any(|segment| segment.keyed)
@@ -84,9 +84,9 @@ impl Program {
 }
 
 impl<'c> Matcher<'_, 'c> {
-    /// From now on [`advance`](Self::advance) returns `None` also where the elements of an array can
-    /// be matched by several matchers, after the first two of them: where all queries treat them
-    /// alike, and nothing around them is wanted as a whole.
+    /// From now on [`advance`](Self::advance) returns `None` also where the elements of an array
+    /// can be matched by several matchers, after the first two of them: where all queries treat
+    /// them alike, and nothing around them is wanted as a whole.
     pub fn pause_between_elements(&mut self) {
         let can_pause = match self.phase {
             Phase::Tree(_) => self.program.tree.is_some(),
@@ -129,9 +129,9 @@ impl<'c> Matcher<'_, 'c> {
         Some(ArrayCheckpoint { around, array, between })
     }
 
-    /// Begins a new matcher in the array of a checkpoint, after the element where its cursor begins.
-    /// It pauses at or after the offset `until`, and where the array ends. In locations the first of
-    /// its elements has index 0.
+    /// Begins a new matcher in the array of a checkpoint, after the element where its cursor
+    /// begins. It pauses at or after the offset `until`, and where the array ends. In locations the
+    /// first of its elements has index 0.
     pub fn resume_at(&mut self, checkpoint: &ArrayCheckpoint, until: u64) {
         let mut at = until;
         let levels = match &checkpoint.around {
@@ -183,8 +183,8 @@ impl<'c> Matcher<'_, 'c> {
         matches!(self.phase, Phase::Tree(_)) && tree.is_some_and(|tree| self.is_searching(tree))
     }
 
-    /// Notes that other matchers have found nodes of a query that are held back, to be reported when
-    /// they [settle](Step::Settled).
+    /// Notes that other matchers have found nodes of a query that are held back, to be reported
+    /// when they [settle](Step::Settled).
     pub fn hold_back(&mut self, query: QueryId) {
         if let Some(unsettled) = self.scratch.unsettled.get_mut(query.index()) {
             *unsettled = true;
@@ -207,8 +207,8 @@ impl<'c> Matcher<'_, 'c> {
         self.scratch.pause = Pause { at: 0, done: done.unwrap_or(u64::MAX), ..Pause::default() };
     }
 
-    /// Resumes after a later element, which ends at `offset`. Other matchers have matched `elements`
-    /// elements up to there. The monitor is for the bytes that follow.
+    /// Resumes after a later element, which ends at `offset`. Other matchers have matched
+    /// `elements` elements up to there. The monitor is for the bytes that follow.
     pub fn resume_after(&mut self, offset: u64, elements: u64, monitor: Monitor<'c>) {
         self.cursor.go_on_behind(offset, monitor);
         self.resume();
@@ -232,8 +232,8 @@ impl<'c> Matcher<'_, 'c> {
         }
     }
 
-    /// True if the matcher pauses before the next child of a frame, which was taken from those around
-    /// it.
+    /// True if the matcher pauses before the next child of a frame, which was taken from those
+    /// around it.
     #[inline]
     pub(super) fn pauses_before_child(&mut self, frame: &Frame) -> bool {
         self.scratch.pause.at != u64::MAX && {
@@ -242,8 +242,8 @@ impl<'c> Matcher<'_, 'c> {
         }
     }
 
-    /// Pauses if the frame that was taken from the others, and has ended, is the array whose elements
-    /// are matched by several matchers.
+    /// Pauses if the frame that was taken from the others, and has ended, is the array whose
+    /// elements are matched by several matchers.
     pub(super) fn ends_array(&mut self) -> bool {
         let pause = &mut self.scratch.pause;
         pause.paused = pause.levels == self.scratch.frames.len() + 1;
@@ -253,9 +253,7 @@ impl<'c> Matcher<'_, 'c> {
     /// True if the innermost level is the outermost array whose elements are alike.
     fn begins_at_level(&self, tree: &PathTree) -> bool {
         let Scratch { levels, pause, .. } = &*self.scratch;
-        let all = |level: &&Level| {
-            !level.object && tree.node(level.node).is_some_and(|node| node.elements.is_some())
-        };
+        let all = |level: &&Level| !level.object && tree.node(level.node).elements.is_some();
         let begun = |level: &Level| level.index >= FIRST && level.start != pause.done;
         levels.last().filter(all).is_some_and(begun)
             && !levels.iter().any(|level| level.held)

@@ -7,10 +7,10 @@
 
 use std::ops::ControlFlow::Continue;
 
-use trommel_reader::{Hit, Kind, Result, Seek, SeekStep, Taken};
+use trommel_reader::{Hit, Kind, Result, SeekStep, Taken};
 
 use super::machine::{Matcher, Step};
-use super::memory::{Level, Scratch};
+use super::memory::{Level, Scratch, Search};
 use super::phase::Stage;
 use super::plain::Flow;
 use crate::options::{Duplicates, Order, QueryId};
@@ -19,24 +19,19 @@ use crate::program::PathTree;
 impl Matcher<'_, '_> {
     /// A container was entered that is the value of a node. Begins a search, if the node has one.
     pub(super) fn enter_search(&mut self, tree: &PathTree, node: u32) {
-        if tree.node(node).is_none_or(|node| node.sought.is_none()) {
-            return;
-        }
+        let Some(sought) = tree.node(node).sought else { return };
         let (depth, is_outermost) = (self.cursor.depth(), !self.is_searching(tree));
         let Scratch { search, levels, pause, .. } = &mut *self.scratch;
-        if is_outermost {
-            search.begin(depth, levels.len());
-        }
-        let Some(seek) = &mut search.seek else { return };
         if !is_outermost {
-            return seek.entered(depth, self.start);
+            return search.seek_mut().entered(depth, self.start);
         }
-        seek.begin(depth, self.start);
-        let sought = tree.node(node).and_then(|node| node.sought);
-        let queries = sought.map_or(&[][..], |sought| tree.queries(sought));
+        let queries = tree.queries(sought);
         let unique = self.program.options.duplicates == Duplicates::First;
-        search.keeps = matches!(queries, &[query] if self.wants.allows_ahead(query));
         let counts = queries.iter().all(|&query| self.wants.only_counts(query));
+        search.begin(depth, levels.len());
+        search.keeps = matches!(queries, &[query] if self.wants.allows_ahead(query));
+        let seek = search.seek_mut();
+        seek.begin(depth, self.start);
         seek.take(if counts { Taken::Counted } else { Taken::Alone }, unique);
         if pause.seeks_array() {
             seek.watch(depth, self.start);
@@ -45,15 +40,15 @@ impl Matcher<'_, '_> {
 
     /// True if the innermost level is being searched.
     pub(super) fn is_searching(&self, tree: &PathTree) -> bool {
-        let node = self.scratch.levels.last().and_then(|level| tree.node(level.node));
-        node.is_some_and(|node| node.sought.is_some())
+        self.scratch.levels.last().is_some_and(|level| tree.node(level.node).sought.is_some())
     }
 
-    /// Moves to the next member of the name that is to be reported, or out of `level`, the innermost.
+    /// Moves to the next member of the name that is to be reported, or out of `level`, the
+    /// innermost.
     pub(super) fn search_on(&mut self, tree: &PathTree, sought: u32, level: Level) -> Result<Stage> {
         let next = self.search(tree, sought, level)?;
         let search = &mut self.scratch.search;
-        match search.seek.as_mut().map_or(0, Seek::take_counted) {
+        match search.seek_mut().take_counted() {
             0 => Ok(next),
             times => {
                 (search.counted, search.after_count) = (times, Some(next));
@@ -75,7 +70,7 @@ impl Matcher<'_, '_> {
     fn search(&mut self, tree: &PathTree, sought: u32, level: Level) -> Result<Stage> {
         loop {
             self.prepare();
-            let Some(seek) = &mut self.scratch.search.seek else { return Ok(self.close_level(&level)) };
+            let seek = self.scratch.search.seek_mut();
             match self.cursor.seek_name(seek, level.floor)? {
                 SeekStep::Member => {}
                 SeekStep::Kept => return Ok(Stage::ReportingHits { node: sought, number: 0 }),
@@ -96,7 +91,7 @@ impl Matcher<'_, '_> {
             let lowest = seek.lowest();
             self.look_for_blockers(lowest);
             let depth = self.cursor.depth();
-            let Some(seek) = &mut self.scratch.search.seek else { return Ok(self.close_level(&level)) };
+            let seek = self.scratch.search.seek_mut();
             seek.mark(depth);
             if !seek.note(depth) && self.program.options.duplicates == Duplicates::First {
                 continue;
@@ -110,18 +105,19 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// Before the search continues: within a node that was found each node is reported by itself, and
-    /// where matches wait for open containers, the search stops when these end.
+    /// Before the search continues: within a node that was found each node is reported by itself,
+    /// and where matches wait for open containers, the search stops when these end.
     fn prepare(&mut self) {
         let Scratch { search, levels, unsettled, .. } = &mut *self.scratch;
-        let Some(seek) = &mut search.seek else { return };
-        if !search.keeps {
+        let Search { keeps, around, sorts, clear, .. } = *search;
+        if !keeps {
             return;
         }
-        let taken = if levels.len() == search.around + 1 { Taken::Kept } else { Taken::Alone };
+        let seek = search.seek_mut();
+        let taken = if levels.len() == around + 1 { Taken::Kept } else { Taken::Alone };
         seek.take(taken, self.program.options.duplicates == Duplicates::First);
-        if search.sorts {
-            seek.stop_at_ebb(search.clear, unsettled.contains(&true));
+        if sorts {
+            seek.stop_at_ebb(clear, unsettled.contains(&true));
         }
     }
 
@@ -130,8 +126,7 @@ impl Matcher<'_, '_> {
     pub(super) fn reporting_hits(&mut self, tree: &PathTree, node: u32, number: usize) -> Flow {
         let Some(&query) = tree.queries(node).first() else { return Continue(Stage::Walking) };
         let search = &mut self.scratch.search;
-        let kept = search.seek.as_ref().and_then(|seek| seek.kept(number));
-        let Some(Hit { object, start, end }) = kept else {
+        let Some(Hit { object, start, end }) = search.seek().kept(number) else {
             return Continue(self.after_hits(tree, node));
         };
         search.key = Some([object, start]);
@@ -152,9 +147,7 @@ impl Matcher<'_, '_> {
         self.left = None;
         let depth = self.cursor.depth();
         self.look_for_blockers(depth);
-        if let Some(seek) = &mut self.scratch.search.seek {
-            seek.mark(depth);
-        }
+        self.scratch.search.seek_mut().mark(depth);
         if self.settles(tree, node) {
             Stage::SettlingQueries { node, query: 0, before: false }
         } else {
@@ -179,15 +172,15 @@ impl Matcher<'_, '_> {
         Some(Stage::Pausing)
     }
 
-    /// Notes if one of the outer `depth` containers can put something before what was found: an object
-    /// that may still have a member of the name.
+    /// Notes if one of the outer `depth` containers can put something before what was found: an
+    /// object that may still have a member of the name.
     fn look_for_blockers(&mut self, depth: u32) {
         if !self.scratch.search.sorts {
             return;
         }
         let unique = self.program.options.duplicates == Duplicates::First;
         let Scratch { search, levels, .. } = &mut *self.scratch;
-        let lowest = search.seek.as_ref().map_or(0, Seek::lowest);
+        let lowest = search.seek().lowest();
         search.clear = search.clear.min(lowest);
         while search.clear < depth {
             let next = search.clear + 1;
@@ -204,7 +197,7 @@ impl Matcher<'_, '_> {
 
     /// Notes the sort key of the node that is left, and if it is in its final place.
     pub(super) fn judge_order(&mut self, tree: &PathTree, node: u32, query: QueryId) {
-        let is_found = tree.node(node).is_some_and(|found| found.sought == Some(node));
+        let is_found = tree.node(node).sought == Some(node);
         self.scratch.search.key = None;
         self.scratch.search.settled = true;
         if !is_found {
@@ -244,7 +237,7 @@ impl Matcher<'_, '_> {
 
     /// The stage after the value of a node was left.
     pub(super) fn after_left(&mut self, tree: &PathTree, node: u32) -> Stage {
-        let Some(sought) = tree.node(node).and_then(|node| node.sought) else { return Stage::Walking };
+        let Some(sought) = tree.node(node).sought else { return Stage::Walking };
         if self.is_searching(tree) {
             self.look_for_blockers(self.cursor.depth());
         } else {

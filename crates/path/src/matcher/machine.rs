@@ -14,8 +14,8 @@ use crate::program::Program;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "consumers match on all of it")]
 pub enum Step {
-    /// A node of a query begins. It counts `times` in the query's node list (more than once only with [`Order::Any`] or
-    /// [`Order::Document`]; in RFC order each is entered by itself).
+    /// A node of a query begins. It counts `times` in the query's node list (more than once only
+    /// with [`Order::Any`] or [`Order::Document`]; in RFC order each is entered by itself).
     Enter {
         /// The query.
         query: QueryId,
@@ -33,8 +33,9 @@ pub enum Step {
         /// Where the node stands.
         span: Span,
     },
-    /// Whatever was left for this query so far comes before everything that is still to come: what was held back to be
-    /// sorted by [`Matcher::key`] can be let go. Comes only after matches that had to be held.
+    /// Whatever was left for this query so far comes before everything that is still to come: what
+    /// was held back to be sorted by [`Matcher::key`] can be let go. Comes only after matches that
+    /// had to be held.
     Settled(QueryId),
 }
 
@@ -45,8 +46,8 @@ pub struct Wants {
     /// For each query, true if the events inside its regions are wanted. Where no open region wants
     /// events, the inside is skipped. A query without an entry wants none.
     pub events: Vec<bool>,
-    /// For each query, true if the node's bytes must be readable when it is left. A query without an
-    /// entry does not need them.
+    /// For each query, true if the node's bytes must be readable when it is left. A query without
+    /// an entry does not need them.
     pub bytes: Vec<bool>,
     /// True if [`Matcher::location`] is used.
     pub location: bool,
@@ -87,8 +88,8 @@ impl Wants {
         self.only_count.get(query.index()).copied().unwrap_or(false)
     }
 
-    /// True if nodes of a query are only reported when they are left, and may be when the matcher is
-    /// already further.
+    /// True if nodes of a query are only reported when they are left, and may be when the matcher
+    /// is already further.
     pub(super) fn allows_ahead(&self, query: QueryId) -> bool {
         let allowed = self.ahead.get(query.index()).copied().unwrap_or(false);
         allowed && self.leave_of(query) && !self.enter_of(query)
@@ -108,8 +109,8 @@ impl Wants {
 /// It forwards the cursor's events inside of the regions that want them, and skips everything in
 /// which no query can select anything. Regions nest as the values do: of two open ones the later
 /// entered is left first, or together with the other when both are the same node. After an error
-/// every step returns it again, until [`next_record`](Self::next_record) continues where the framing
-/// allows it.
+/// every step returns it again, until [`next_record`](Self::next_record) continues where the
+/// framing allows it.
 ///
 /// A step takes time in proportion to the bytes passed and the states alive, and allocates nothing
 /// once the scratch has grown to the depth of the input. Filters read their candidates again.
@@ -190,13 +191,15 @@ impl<'m, 'c> Matcher<'m, 'c> {
         self.cursor
     }
 
-    /// Where the node stands that was just entered or left; empty unless [`Wants::location`] asks for it.
+    /// Where the node stands that was just entered or left; empty unless [`Wants::location`] asks
+    /// for it.
     pub fn location(&self) -> &Location {
         &self.scratch.location
     }
 
-    /// What the node that was just left is sorted by among the nodes of its query: keys compare word by word, and all of
-    /// a query are of one length. Empty when the query's nodes come in the order wanted. Changes with the next step.
+    /// What the node that was just left is sorted by among the nodes of its query: keys compare
+    /// word by word, and all of a query are of one length. Empty when the query's nodes come in the
+    /// order wanted. Changes with the next step.
     pub fn key(&self) -> &[u64] {
         let Some(left) = &self.left else { return &[] };
         match self.program.order_of(left.query) {
@@ -207,7 +210,8 @@ impl<'m, 'c> Matcher<'m, 'c> {
         }
     }
 
-    /// Type of the value that was just entered; `None` when it is none, which the next step reports.
+    /// Type of the value that was just entered; `None` when it is none, which the next step
+    /// reports.
     pub fn kind(&self) -> Option<Kind> {
         self.kind
     }
@@ -217,25 +221,25 @@ impl<'m, 'c> Matcher<'m, 'c> {
         self.start
     }
 
-    /// Whether the node that was just left lies in one whose bytes are wanted, or is to be left for another query that wants
-    /// them.
+    /// Whether the node that was just left lies in one whose bytes are wanted, or is to be left for
+    /// another query that wants them.
     pub fn is_within_wanted(&self) -> bool {
         let Scratch { levels, regions, .. } = &*self.scratch;
         if let Phase::Tree(stage) = self.phase {
             let others = match (stage, &self.program.tree) {
-                (Stage::LeavingQueries { node, query, .. }, Some(tree)) => tree.queries(node).get(query..),
-                _ => None,
+                (Stage::LeavingQueries { node, query, .. }, Some(tree)) => &tree.queries(node)[query..],
+                _ => &[],
             };
-            return others.unwrap_or_default().iter().any(|&query| self.wants.bytes_of(query))
+            return others.iter().any(|&query| self.wants.bytes_of(query))
                 || self.open > 0 && levels.iter().any(|level| level.held);
         }
         let Due { first, next, end, .. } = self.due;
-        let (around, others) = (regions.get(..first), regions.get(next..end));
-        around.unwrap_or_default().iter().any(|region| region.held)
-            || others.unwrap_or_default().iter().any(|region| self.wants.bytes_of(region.query))
+        regions[..first].iter().any(|region| region.held)
+            || regions[next..end].iter().any(|region| self.wants.bytes_of(region.query))
     }
 
-    /// Regions that were entered and not yet left. A node that a query selects in several ways is one region.
+    /// Regions that were entered and not yet left. A node that a query selects in several ways is
+    /// one region.
     pub fn open_regions(&self) -> usize {
         let Due { first, next, end, begun, leaving, .. } = self.due;
         if matches!(self.phase, Phase::Tree(_)) {
@@ -245,8 +249,8 @@ impl<'m, 'c> Matcher<'m, 'c> {
         self.scratch.regions.len() - not_open
     }
 
-    /// Whether nothing that is still to come can stand before the node that was just left. Where earlier ones of its
-    /// query are still held, it belongs among them all the same.
+    /// Whether nothing that is still to come can stand before the node that was just left. Where
+    /// earlier ones of its query are still held, it belongs among them all the same.
     pub fn is_settled(&self, query: QueryId) -> bool {
         if matches!(self.phase, Phase::Tree(_)) {
             return self.scratch.search.is_settled();

@@ -2,15 +2,15 @@
 //!
 //! A matcher walks down the containers in which some query can still select something and skips
 //! everything else. Each container on the way is a `Frame`; the states of the program at its value
-//! are its `Active`s. A state whose query has no segment left is a match, and becomes a `Region` for
-//! as long as its value lasts. There is no recursion: the frames are a stack in the [`Scratch`], and
-//! the `Phase` decides what comes next.
+//! are its `Active`s. A state whose query has no segment left is a match, and becomes a `Region`
+//! for as long as its value lasts. There is no recursion: the frames are a stack in the
+//! [`Scratch`], and the `Phase` decides what comes next.
 //!
 //! # States
 //!
 //! Queries in general. Boxes are phases, arrows are what happened; `+` and `-` are the steps
-//! [`Step::Enter`] and [`Step::Leave`] that come before the phase they lead to, and every event that
-//! passes while a region wants events is a [`Step::Event`].
+//! [`Step::Enter`] and [`Step::Leave`] that come before the phase they lead to, and every event
+//! that passes while a region wants events is a [`Step::Event`].
 //!
 //! ```text
 //!                 record begins
@@ -41,7 +41,8 @@
 //!                └────────────┘
 //! ```
 //!
-//! Plain paths, in `Phase::Tree`. Boxes are stages; a node of the tree takes the place of the states.
+//! Plain paths, in `Phase::Tree`. Boxes are stages; a node of the tree takes the place of the
+//! states.
 //!
 //! ```text
 //!     record begins                          ┌─────────────────┐  more queries

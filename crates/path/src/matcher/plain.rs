@@ -10,8 +10,8 @@ use super::phase::{Phase, Stage};
 use crate::options::{Duplicates, QueryId};
 use crate::program::{PathTree, TreeNode};
 
-/// A step to report, after which the matcher is in its phase, or the next stage. No step is reported
-/// where the matcher pauses, and where the record can add nothing more.
+/// A step to report, after which the matcher is in its phase, or the next stage. No step is
+/// reported where the matcher pauses, and where the record can add nothing more.
 pub(super) type Flow = ControlFlow<Option<Step>, Stage>;
 
 impl Matcher<'_, '_> {
@@ -142,15 +142,15 @@ impl Matcher<'_, '_> {
         reports_once && self.container(tree, node).is_none()
     }
 
-    /// True for an object, false for an array, if the value that comes next is one in which something
-    /// can be selected.
+    /// True for an object, false for an array, if the value that comes next is one in which
+    /// something can be selected.
     fn container(&self, tree: &PathTree, node: u32) -> Option<bool> {
         let object = match self.kind {
             Some(Kind::Object) => true,
             Some(Kind::Array) => false,
             _ => return None,
         };
-        tree.node(node).is_some_and(|node| node.leads_into(object)).then_some(object)
+        tree.node(node).leads_into(object).then_some(object)
     }
 
     /// Skips a value, and returns its only step.
@@ -168,7 +168,7 @@ impl Matcher<'_, '_> {
         self.end = self.cursor.skip_value()?.end;
         self.open += 1;
         self.judge_order(tree, node, query);
-        let is_over = !held && tree.node(node).is_some_and(|node| node.sought.is_none());
+        let is_over = !held && tree.node(node).sought.is_none();
         let next = if is_over { Stage::Walking } else { Stage::LeavingQueries { node, query: 1, held } };
         self.phase = Phase::Tree(next);
         Ok(self.leave_query(query, held))
@@ -194,13 +194,13 @@ impl Matcher<'_, '_> {
         Step::Leave { query, times: 1, span: Span::new(start, self.end) }
     }
 
-    /// Moves to the next child that leads further, or out of the level. Returns `None` if nothing in
-    /// the rest of the record can matter.
+    /// Moves to the next child that leads further, or out of the level. Returns `None` if nothing
+    /// in the rest of the record can matter.
     fn next_child(&mut self, tree: &PathTree) -> Result<Option<Stage>> {
         let duplicates = self.program.options.duplicates;
         let around = self.scratch.levels.len().saturating_sub(1);
         let Some(level) = self.scratch.levels.last_mut() else { return Ok(None) };
-        let Some(node) = tree.node(level.node) else { return Ok(None) };
+        let node = tree.node(level.node);
         if let Some(sought) = node.sought {
             let level = *level;
             return self.search_on(tree, sought, level).map(Some);
@@ -251,9 +251,8 @@ impl Matcher<'_, '_> {
     /// True if nothing in the rest of the levels around the innermost can be selected.
     fn levels_are_used_up(&self, tree: &PathTree) -> bool {
         self.scratch.levels.iter().all(|level| {
-            let node = tree.node(level.node);
             let duplicates = self.program.options.duplicates;
-            node.is_some_and(|node| node.is_used_up(level.object, level.found, level.index, duplicates))
+            tree.node(level.node).is_used_up(level.object, level.found, level.index, duplicates)
         })
     }
 }
@@ -282,7 +281,7 @@ fn member(cursor: &mut Cursor<'_>, node: &TreeNode, found: &mut u64, duplicates:
     let Some(number) = cursor.next_named(&node.named)? else { return Ok(Next::End) };
     let again = *found >> number & 1 == 1 && duplicates == Duplicates::First;
     *found |= 1 << number;
-    Ok(if again { Next::Other } else { Next::of(node.names.get(number).map(|(_, child)| *child)) })
+    Ok(if again { Next::Other } else { Next::Child(node.names[number].1) })
 }
 
 /// Moves to the next element.

@@ -1,4 +1,5 @@
-//! Filters on whole records: evaluated before a record is matched, so that a dropped one yields no step.
+//! Filters on whole records: evaluated before a record is matched, so that a dropped one yields no
+//! step.
 
 use trommel_query::Logical;
 use trommel_reader::Result;
@@ -10,7 +11,8 @@ use crate::eval::{Context, answer_absolutes};
 use crate::options::Duplicates;
 use crate::program::{Absolute, Test};
 
-/// Filters on whole records, compiled. A record passes if all of them hold, with `@` and `$` both the record.
+/// Filters on whole records, compiled. A record passes if all of them hold, with `@` and `$` both
+/// the record.
 ///
 /// Immutable and shared between threads, as a [`Plan`](crate::Plan) is.
 ///
@@ -19,7 +21,8 @@ use crate::program::{Absolute, Test};
 /// use trommel_reader::{Config, Cursor, Framing};
 ///
 /// let log = "{\"level\":\"info\",\"id\":1}\n{\"level\":\"error\",\"id\":2}\n";
-/// let filter = RecordFilter::new(&[Query::parse_filter("@.level == 'error'")?], Duplicates::First);
+/// let level = Query::parse_filter("@.level == 'error'")?;
+/// let filter = RecordFilter::new(&[level], Duplicates::First);
 /// let plan = Plan::new(&["$.id".parse()?], PlanOptions::new());
 /// let (mut scratch, wants) = (Scratch::new(), Wants::default());
 /// let mut cursor = Cursor::from_reader(log.as_bytes(), Framing::Lines, &Config::new());
@@ -59,10 +62,11 @@ impl RecordFilter {
 }
 
 impl Matcher<'_, '_> {
-    /// Returns true if the record passes the filter. Called before the record's first step; the cursor stays before its value.
+    /// Returns true if the record passes the filter. Called before the record's first step; the
+    /// cursor stays before its value.
     ///
-    /// Costs what the filter inspects: each of its queries walks to its nodes and stops there. On a stream that part of the
-    /// record is held meanwhile.
+    /// Costs what the filter inspects: each of its queries walks to its nodes and stops there. On a
+    /// stream that part of the record is held meanwhile.
     pub fn keeps_record(&mut self, filter: &RecordFilter) -> Result<bool> {
         let candidate = self.cursor.hold();
         let Scratch { filters, record_answers, .. } = &mut *self.scratch;

@@ -11,10 +11,10 @@ impl Matcher<'_, '_> {
     /// The next of the steps that are due. When there is none, what was left last is let go of.
     pub(super) fn next_due(&mut self) -> Option<Step> {
         while self.due.next < self.due.end {
-            let query = self.scratch.regions.get(self.due.next)?.query;
+            let query = self.scratch.regions[self.due.next].query;
             let told = if self.due.leaving { self.wants.leave_of(query) } else { self.wants.enter_of(query) };
             if told {
-                return self.next_derivation();
+                return Some(self.next_derivation());
             }
             // With all its derivations, however many there are.
             self.due.next += 1;
@@ -33,8 +33,8 @@ impl Matcher<'_, '_> {
         None
     }
 
-    fn next_derivation(&mut self) -> Option<Step> {
-        let region = *self.scratch.regions.get(self.due.next)?;
+    fn next_derivation(&mut self) -> Step {
+        let region = self.scratch.regions[self.due.next];
         let Region { query, times, start, .. } = region;
         if !self.due.begun {
             self.scratch.ways.begin(region.ways);
@@ -48,7 +48,7 @@ impl Matcher<'_, '_> {
         };
         self.due.begun = self.scratch.ways.advance();
         self.due.next += usize::from(!self.due.begun);
-        Some(step)
+        step
     }
 
     /// Enters the regions of the value that comes next, and keeps the states that are no matches.
@@ -137,9 +137,9 @@ impl Matcher<'_, '_> {
     }
 
     #[inline]
+    #[expect(clippy::expect_used, reason = "a container ends with an event, and its record not before it")]
     pub(super) fn forward_one(&mut self, floor: u32) -> Result<Event> {
-        // Inside of a container there always is a next event, or an error.
-        let event = self.cursor.advance()?.unwrap_or(Event::Scalar(Kind::Null));
+        let event = self.cursor.advance()?.expect("inside of a container there is a next event, or an error");
         if self.cursor.depth() == floor {
             self.phase = Phase::AfterValue(self.cursor.offset());
         }

@@ -87,7 +87,7 @@ impl Matcher<'_, '_> {
         if let Some((_, passes)) = self.scratch.tested.iter().find(|(tested, _)| *tested == filter) {
             return Ok(*passes);
         }
-        let Some(test) = self.program.filters.get(filter as usize) else { return Ok(false) };
+        let test = &self.program.filters[filter as usize];
         let remembers = self.answers.is_some() && self.program.tests_again;
         let remembers = remembers && self.cursor.peek()?.is_some_and(Kind::is_container);
         let place = self.cursor.offset();
@@ -111,7 +111,8 @@ impl Matcher<'_, '_> {
         Ok(passes)
     }
 
-    /// The states that the value that comes next has from its container: those that select in all descendants.
+    /// The states that the value that comes next has from its container: those that select in all
+    /// descendants.
     fn inherit(&mut self, frame: &Frame) {
         self.scratch.clear_next();
         for at in self.scratch.states_of(frame) {

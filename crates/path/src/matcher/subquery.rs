@@ -96,8 +96,8 @@ impl<'m, 'c> Matcher<'m, 'c> {
 
 impl Matcher<'_, '_> {
     /// The first node that a query selects when it starts at the value that was just entered; the
-    /// cursor stays. The node's bytes can be read until the next step. Queries from `$` inside of its
-    /// filters find nothing.
+    /// cursor stays. The node's bytes can be read until the next step. Queries from `$` inside of
+    /// its filters find nothing.
     pub fn look(&mut self, query: &Plan, scratch: &mut Scratch) -> Result<Option<Span>> {
         let mark = self.cursor.hold();
         scratch.filters.forget();

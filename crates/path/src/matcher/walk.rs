@@ -50,14 +50,14 @@ impl Matcher<'_, '_> {
         Ok(())
     }
 
-    /// Goes through the object that was just entered, and back, and notes which members are the last of the names that are
-    /// selected in it.
+    /// Goes through the object that was just entered, and back, and notes which members are the
+    /// last of the names that are selected in it.
     fn find_last_members(&mut self, frame: &Frame) -> Result<()> {
         let Self { scratch, cursor, program, .. } = self;
         scratch.last.truncate(frame.found);
         scratch.last.resize(scratch.found.len(), u64::MAX);
         let mut names = Vec::new();
-        for active in scratch.active.get(frame.active..).unwrap_or_default() {
+        for active in &scratch.active[frame.active..] {
             let selectors = program.segment_of(active.state).map_or(&[][..], |segment| &segment.selectors);
             for (number, select) in selectors.iter().enumerate() {
                 if let Select::Name(name) = select {
@@ -83,8 +83,8 @@ impl Matcher<'_, '_> {
         Ok(())
     }
 
-    /// The length of the array that was just entered, and the element before which the cursor is: none before it matters to
-    /// the states that it is to have.
+    /// The length of the array that was just entered, and the element before which the cursor is:
+    /// none before it matters to the states that it is to have.
     fn count_elements(&mut self) -> Result<(u64, u64)> {
         let first_of = |active: &Active, length| {
             let segment = self.program.segment_of(active.state)?;
@@ -93,8 +93,10 @@ impl Matcher<'_, '_> {
         };
         let (states, heard) = (&self.scratch.next, self.listening > 0);
         let first = |length| {
-            let first = states.iter().filter_map(|active| first_of(active, length)).min();
-            first.filter(|_| !heard).unwrap_or(0)
+            if heard {
+                return 0;
+            }
+            states.iter().filter_map(|active| first_of(active, length)).min().unwrap_or(0)
         };
         count_elements(self.cursor, first)
     }
@@ -178,14 +180,16 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// Whether nothing in the rest of the record can matter, when nothing in the rest of the innermost frame can.
+    /// Whether nothing in the rest of the record can matter, when nothing in the rest of the
+    /// innermost frame can.
     fn is_decided(&self, innermost: &Frame) -> bool {
         let (mut below, mut low) = (innermost.active, Vec::new());
         self.scratch.regions.is_empty()
             && self.scratch.frames.iter().rev().all(|frame| {
-                let states = self.scratch.active.get(frame.active..below).unwrap_or_default();
+                let states = &self.scratch.active[frame.active..below];
                 below = frame.active;
-                // Of the frames around, some are inside of what was their last child to matter: they were not refreshed.
+                // Of the frames around, some are inside of what was their last child to matter:
+                // they were not refreshed.
                 !states.iter().any(|active| {
                     let can_select = !active.exhausted && !active.is_used_up(frame);
                     let descends =
@@ -237,8 +241,8 @@ impl Matcher<'_, '_> {
         self.scratch.ways.truncate(frame.ways);
     }
 
-    /// Notes where the child stands that was gone to in a container that so many are around; of an array it is the one
-    /// before element `next`.
+    /// Notes where the child stands that was gone to in a container that so many are around; of an
+    /// array it is the one before element `next`.
     #[inline]
     pub(super) fn note_location(&mut self, object: bool, around: usize, next: u64) {
         if self.wants.location {

@@ -78,14 +78,14 @@ pub(crate) struct SegmentPlan {
 }
 
 impl Program {
+    /// The segment that a state of this program applies next; `None` if it is a match.
     pub(crate) fn segment_of(&self, state: u32) -> Option<&SegmentPlan> {
-        self.states.get(state as usize)?.segment.as_ref()
+        self.states[state as usize].segment.as_ref()
     }
 
     /// The query of a state of this program.
     pub(crate) fn query_of(&self, state: u32) -> QueryId {
-        debug_assert!((state as usize) < self.states.len(), "states come from their program");
-        self.states.get(state as usize).map_or(QueryId(0), |state| state.query)
+        self.states[state as usize].query
     }
 
     /// The order in which a query's nodes are wanted. Of a query of another plan, the order of the

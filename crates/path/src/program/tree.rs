@@ -40,13 +40,14 @@ pub(crate) struct TreeNode {
 }
 
 impl PathTree {
-    pub(crate) fn node(&self, at: u32) -> Option<&TreeNode> {
-        self.nodes.get(at as usize)
+    /// A node by its number.
+    pub(crate) fn node(&self, at: u32) -> &TreeNode {
+        &self.nodes[at as usize]
     }
 
     /// The queries that select the values of a node.
     pub(crate) fn queries(&self, at: u32) -> &[QueryId] {
-        self.node(at).map_or(&[], |node| &node.queries)
+        &self.node(at).queries
     }
 }
 

@@ -1,4 +1,5 @@
-//! Elements of an array matched by several matchers: each begins where the one before it has come to.
+//! Elements of an array matched by several matchers: each begins where the one before it has come
+//! to.
 
 use trommel_path::{Matcher, Order, PlanOptions, Scratch, Step, Wants};
 use trommel_reader::{Config, Cursor, Framing, Span, Validation, View};
@@ -33,8 +34,8 @@ fn walk(matcher: &mut Matcher<'_, '_>, into: &mut Vec<Span>) {
     }
 }
 
-/// One matcher up to the pause, others for a few elements each, and the first one again. What they find, and how many there
-/// were; the last of the others comes to the end of the array.
+/// One matcher up to the pause, others for a few elements each, and the first one again. What they
+/// find, and how many there were; the last of the others comes to the end of the array.
 fn in_turns(queries: &[&str], order: Order, validation: Validation) -> (Vec<Span>, usize) {
     match_once(queries, order, validation, true)
 }
@@ -103,7 +104,8 @@ fn elements_matched_apart_are_those_of_one_matcher() {
     }
 }
 
-/// Where elements are not alike to the queries, or what others find comes in another order, nobody pauses.
+/// Where elements are not alike to the queries, or what others find comes in another order, nobody
+/// pauses.
 #[test]
 fn elements_that_differ_are_matched_by_one() {
     for query in ["$.data[7].id", "$.data[:100].id", "$.data[?@.id == $.id]", "$.data[-1]", "$.data[*,0]"] {

@@ -5,7 +5,8 @@ use crate::error::ParseErrorKind;
 use crate::function::FunctionResult;
 use crate::tree::{Comparable, Comparison, FilterQuery, Literal, Logical, Segments};
 
-/// What may follow an operand that stands alone, and what may follow any other part of an expression.
+/// What may follow an operand that stands alone, and what may follow any other part of an
+/// expression.
 const AFTER_TEST: &str = "a comparison, `&&`, `||` or the end of the filter";
 const AFTER_EXPRESSION: &str = "`&&`, `||` or the end of the filter";
 const SINGULAR: &str =
@@ -204,7 +205,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether what follows can follow an operand, so that a wrong operator is reported before a wrong type.
+    /// Whether what follows can follow an operand, so that a wrong operator is reported before a
+    /// wrong type.
     fn operand_may_end(&self) -> bool {
         let rest = self.rest().trim_start_matches(is_blank);
         rest.is_empty()
@@ -213,14 +215,14 @@ impl Parser<'_> {
             || rest.starts_with("||")
     }
 
-    /// Whether what stands here can follow an expression. Asked before the filter is left, so that a wrong operator
-    /// is known to stand in one.
+    /// Whether what stands here can follow an expression. Asked before the filter is left, so that
+    /// a wrong operator is known to stand in one.
     fn expression_may_end(&self) -> bool {
         matches!(self.peek(), None | Some(b')' | b']' | b','))
     }
 
-    /// Takes the last operand as a side of a comparison: a literal, a singular query spelt without white space in
-    /// its brackets, or a function that yields a value.
+    /// Takes the last operand as a side of a comparison: a literal, a singular query spelt without
+    /// white space in its brackets, or a function that yields a value.
     #[inline(never)]
     fn comparable(&mut self) -> Parsed<()> {
         let Some(Operand { value, span }) = self.operands.pop() else { return Ok(()) };
@@ -256,7 +258,8 @@ impl Parser<'_> {
         self.expressions.extend(negated.map(|of| Logical::Not(Box::new(of))));
     }
 
-    /// Joins the expressions from `first` by `&&`, unless it is one; those that are conjunctions are taken apart.
+    /// Joins the expressions from `first` by `&&`, unless it is one; those that are conjunctions
+    /// are taken apart.
     #[inline(never)]
     fn conjunction(&mut self, first: usize) {
         if self.expressions.len() - first > 1 {
@@ -271,7 +274,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Joins the expressions from `first` by `||`, unless it is one; those that are disjunctions are taken apart.
+    /// Joins the expressions from `first` by `||`, unless it is one; those that are disjunctions
+    /// are taken apart.
     #[inline(never)]
     fn disjunction(&mut self, first: usize) {
         if self.expressions.len() - first > 1 {

@@ -1,7 +1,7 @@
 //! Function calls and their types (RFC 9535, section 2.4), as the table in [`Function`] has them.
 //!
-//! No function takes a truth, so that a logical expression as an argument, which the grammar allows,
-//! is always of the wrong type.
+//! No function takes a truth, so that a logical expression as an argument, which the grammar
+//! allows, is always of the wrong type.
 
 use std::ops::Range;
 

@@ -27,7 +27,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `number`: a literal as JSON writes it, returned as it is written; a digit or minus stands here.
+    /// `number`: a literal as JSON writes it, returned as it is written; a digit or minus stands
+    /// here.
     pub(super) fn number(&mut self) -> Parsed<&'t str> {
         let start = self.at;
         self.eat(b'-');

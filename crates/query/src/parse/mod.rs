@@ -1,5 +1,5 @@
-//! From text to tree: recursive descent over the grammar of RFC 9535 (appendix A), with the rules of
-//! well-typedness (section 2.4.3) checked on the way.
+//! From text to tree: recursive descent over the grammar of RFC 9535 (appendix A), with the rules
+//! of well-typedness (section 2.4.3) checked on the way.
 //!
 //! One function per production, in the grammar's order and words. White space is skipped exactly
 //! where the grammar has `S`. The parser never looks back; recursion happens only through

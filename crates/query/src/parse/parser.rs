@@ -26,8 +26,8 @@ const MAX_NESTING: u32 = 128;
 pub struct QueryLimits {
     /// Bytes of the text. Default: 1,048,576 (1 MiB).
     pub text: usize,
-    /// Depth of filters, parentheses, negations and function calls within each other. Default: 128, which is also
-    /// the most: a larger figure is taken as 128.
+    /// Depth of filters, parentheses, negations and function calls within each other. Default: 128,
+    /// which is also the most: a larger figure is taken as 128.
     pub nesting: u32,
     /// Segments and selectors together, those in filters included. Default: 4,096.
     pub selectors: u32,
@@ -124,7 +124,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn rest(&self) -> &'t str {
-        self.text.get(self.at..).unwrap_or_default()
+        &self.text[self.at..]
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -204,8 +204,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// A parser that looks ahead from another place, for a suggestion. What looks ahead does not do so again, which
-    /// would not end.
+    /// A parser that looks ahead from another place, for a suggestion. What looks ahead does not do
+    /// so again, which would not end.
     pub(super) fn look(&self, at: usize) -> Option<Self> {
         (!self.looking).then(|| Self { looking: true, ..self.moved(at) })
     }

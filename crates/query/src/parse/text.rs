@@ -18,8 +18,8 @@ pub(super) fn query_once(text: &str, limits: &QueryLimits) -> Parsed<Segments> {
 
 /// As [`filter`], with a suggestion that is not checked.
 ///
-/// A whole query with a filter in it, such as `$.items[?@.a > 1]`, is valid by the grammar, but it tests the root and so
-/// holds for every candidate or for none: it is refused.
+/// A whole query with a filter in it, such as `$.items[?@.a > 1]`, is valid by the grammar, but it
+/// tests the root and so holds for every candidate or for none: it is refused.
 pub(super) fn filter_once(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
     let mut parser = Parser::new(text, limits)?;
     parser.blanks();
@@ -41,7 +41,8 @@ pub(super) fn filter_once(text: &str, limits: &QueryLimits) -> Parsed<Logical> {
     }
 }
 
-/// True if an expression only tests whether a query from the root that has a filter selects anything.
+/// True if an expression only tests whether a query from the root that has a filter selects
+/// anything.
 fn is_filtered_path(expression: &Logical) -> bool {
     let Logical::Exists(FilterQuery { absolute: true, segments }) = expression else { return false };
     let mut selectors = segments.iter().flat_map(|segment| &segment.selectors);

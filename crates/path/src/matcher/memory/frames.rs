@@ -1,9 +1,9 @@
-//! Open containers and open matches, where queries are states.
+//! Open containers and open matches.
 
 use super::ways::List;
 use crate::options::QueryId;
 
-/// A container on the way down, some of whose children may matter.
+/// An open container some of whose children may matter, where queries are states.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) start: u64,
@@ -20,7 +20,8 @@ pub(crate) struct Frame {
     pub(crate) live: u32,
     /// In an array, the index at which a state is exhausted next.
     pub(crate) check_at: u64,
-    /// True if a name was found since the states were inspected, or if they are inspected before each child.
+    /// True if a name was found since the states were inspected, or if they are inspected before
+    /// each child.
     pub(crate) dirty: bool,
 }
 
@@ -77,4 +78,19 @@ impl Active {
     pub(crate) const fn is_used_up(&self, frame: &Frame) -> bool {
         if frame.object { self.left == 0 } else { frame.index >= self.left }
     }
+}
+
+/// An open container, where plain paths follow their tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    pub(crate) node: u32,
+    pub(crate) start: u64,
+    pub(crate) object: bool,
+    /// The number of containers open around it.
+    pub(crate) floor: u32,
+    /// Index of the next element.
+    pub(crate) index: u64,
+    /// A bit for each of the node's names that was found.
+    pub(crate) found: u64,
+    pub(crate) held: bool,
 }

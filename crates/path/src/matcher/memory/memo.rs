@@ -1,8 +1,9 @@
 //! What filters inside of filters have said.
 //!
-//! `$..[?@..[?@..[?@.x]]]` asks the inner filters of one node again for each node around it that the outer ones are asked
-//! of: without a memory the time would grow with the depth to the power of the nesting. An answer depends on the filter, the
-//! candidate and the record alone, so that it can be kept.
+//! `$..[?@..[?@..[?@.x]]]` asks the inner filters of one node again for each node around it that
+//! the outer ones are asked of: without a memory the time would grow with the depth to the power of
+//! the nesting. An answer depends on the filter, the candidate and the record alone, so that it can
+//! be kept.
 
 /// Answers kept: as many as containers can be open by default, and then some. A power of two.
 const KEPT: usize = 1 << 14;

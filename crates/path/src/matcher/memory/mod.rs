@@ -3,15 +3,13 @@
 //! | module | contents |
 //! | --- | --- |
 //! | this one | the [`Scratch`], with the states at the value that comes next |
-//! | `frames` | open containers and matches, where queries are states |
+//! | `frames` | open containers and matches |
 //! | `ways` | the derivations of a node, where the order of the RFC distinguishes them |
-//! | `levels` | open containers, where plain paths follow their tree |
 //! | `search` | the state of a search for `..name` |
 //! | `pause` | when to pause between the elements of an array |
 //! | `memo` | outcomes of filters inside of filters |
 
 mod frames;
-mod levels;
 mod memo;
 mod pause;
 mod search;
@@ -23,8 +21,7 @@ use crate::eval::Operand;
 use crate::location::Location;
 use crate::options::{Duplicates, QueryId};
 use crate::program::Program;
-pub(super) use frames::{Active, Due, Frame, Region};
-pub(super) use levels::Level;
+pub(super) use frames::{Active, Due, Frame, Level, Region};
 use memo::Memo;
 pub(super) use pause::Pause;
 pub(super) use search::Search;
@@ -32,7 +29,8 @@ pub(super) use ways::{List, Way, Ways};
 
 /// The mutable memory of a matcher. One a thread; any plan can use it, one after the other.
 ///
-/// Its size follows the depth of the document and the number of queries, never the length of the document.
+/// Its size follows the depth of the document and the number of queries, never the length of the
+/// document.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// The open containers, where plain paths follow their tree.
@@ -49,7 +47,8 @@ pub struct Scratch {
     round: u64,
     /// Which name selectors have found their member, for each active state of each frame.
     pub(crate) found: Vec<bool>,
-    /// For the same, the number of the last member of that name, where that is the one to be selected.
+    /// For the same, the number of the last member of that name, where that is the one to be
+    /// selected.
     pub(crate) last: Vec<u64>,
     pub(crate) ways: Ways,
     pub(crate) regions: Vec<Region>,
@@ -170,11 +169,12 @@ impl Scratch {
         self.next.push(Active::new(active.state, active.times, active.ways));
     }
 
-    /// Adds a state at the value that comes next, or one more derivation of it: a state at the container selects it.
+    /// Adds a state at the value that comes next, or one more derivation of it: a state at the
+    /// container selects it.
     pub(crate) fn reach(&mut self, from: Active, way: Option<Way>) {
         let state = from.state + 1;
-        let place = self.places.get(state as usize).filter(|place| place.0 == self.round);
-        let same = place.and_then(|place| self.next.get_mut(place.1 as usize));
+        let (round, place) = self.places[state as usize];
+        let same = if round == self.round { self.next.get_mut(place as usize) } else { None };
         let others = same.as_ref().map_or(List::NONE, |same| same.ways);
         let ways = way.map_or(List::NONE, |way| self.ways.push(Way { others, ..way }));
         if let Some(same) = same {
@@ -188,25 +188,20 @@ impl Scratch {
     }
 
     fn note_place(&mut self, state: u32) {
-        if let Some(place) = self.places.get_mut(state as usize) {
-            *place = (self.round, self.next.len() as u32);
-        }
+        self.places[state as usize] = (self.round, self.next.len() as u32);
     }
 
     pub(crate) fn unblock(&mut self, query: QueryId) {
-        if let Some(blockers) = self.blockers.get_mut(query.index()) {
-            *blockers -= 1;
-            if *blockers == 0 && self.unsettled.get(query.index()).copied().unwrap_or(false) {
-                self.unsettled[query.index()] = false;
-                self.settled.push(query);
-            }
+        let blockers = &mut self.blockers[query.index()];
+        *blockers -= 1;
+        if *blockers == 0 && self.unsettled[query.index()] {
+            self.unsettled[query.index()] = false;
+            self.settled.push(query);
         }
     }
 
     pub(crate) fn block(&mut self, query: QueryId) {
-        if let Some(blockers) = self.blockers.get_mut(query.index()) {
-            *blockers += 1;
-        }
+        self.blockers[query.index()] += 1;
     }
 
     /// States of the new innermost frame, from those of the value it belongs to.

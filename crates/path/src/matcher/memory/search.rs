@@ -9,7 +9,8 @@ use crate::program::Program;
 /// A search in progress, and the node that it has found last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
-    pub(crate) seek: Option<Seek>,
+    /// Where the tree has a name to search for.
+    seek: Option<Seek>,
     /// The number of containers open around the outermost one that is searched.
     floor: u32,
     /// The number of levels around it.
@@ -44,6 +45,16 @@ impl Search {
         self.settled = true;
     }
 
+    #[expect(clippy::expect_used, reason = "only trees with a name to search for get here")]
+    pub(crate) fn seek(&self) -> &Seek {
+        self.seek.as_ref().expect("the tree has a name to search for")
+    }
+
+    #[expect(clippy::expect_used, reason = "only trees with a name to search for get here")]
+    pub(crate) fn seek_mut(&mut self) -> &mut Seek {
+        self.seek.as_mut().expect("the tree has a name to search for")
+    }
+
     /// Begins with the container at `depth`, which has `around` levels around it.
     pub(crate) fn begin(&mut self, depth: u32, around: usize) {
         (self.floor, self.around) = (depth - 1, around);
@@ -52,28 +63,24 @@ impl Search {
 
     /// Resumes between two elements of the array at `depth`, and does not stop there again.
     pub(crate) fn resume(&mut self, depth: u32, offset: u64) {
-        if let Some(seek) = &mut self.seek {
-            seek.go_on(depth, offset);
-        }
+        self.seek_mut().go_on(depth, offset);
     }
 
     /// Stops between two elements of the array at `depth`, at this offset or after it. Returns the
     /// floor below which the search is over: with that array.
     pub(crate) fn stop_after(&mut self, depth: u32, offset: u64) -> u32 {
-        if let Some(seek) = &mut self.seek {
-            seek.stop_between(depth, offset);
-        }
+        self.seek_mut().stop_between(depth, offset);
         depth - 1
     }
 
     /// The start of the container at `depth`.
     pub(crate) fn start_of(&self, depth: u32) -> u64 {
-        self.seek.as_ref().map_or(0, |seek| seek.start_of(depth))
+        self.seek().start_of(depth)
     }
 
     /// True if the container at `depth` had a member of the name.
     pub(crate) fn has_found(&self, depth: u32) -> bool {
-        self.seek.as_ref().is_some_and(|seek| seek.has_found(depth))
+        self.seek().has_found(depth)
     }
 
     pub(crate) fn key(&self) -> &[u64] {

@@ -1,11 +1,13 @@
 //! The ways in which nodes are selected, where the order of the RFC tells them apart.
 //!
-//! The node list of `$..*..*` has a node once for each pair of nodes above it that lead there, each at a place of its own.
-//! Such derivations multiply with the depth, so they are not kept one by one. A [`Way`] is one step: that a selector of a
-//! state at some container selected a child of it, which has the next state by that. The ways to one state at one node are
-//! a list, and each of them goes on from all the ways to the state before at the container, which are a list in turn. So a
-//! list stands for all its derivations, and takes memory for the steps alone: at most one for each selector of a query and
-//! container around the node. [`Ways::route`] is one derivation at a time, made when a match is entered or left.
+//! The node list of `$..*..*` has a node once for each pair of nodes above it that lead there, each
+//! at a place of its own. Such derivations multiply with the depth, so they are not kept one by
+//! one. A [`Way`] is one step: that a selector of a state at some container selected a child of it,
+//! which has the next state by that. The ways to one state at one node are a list, and each of them
+//! goes on from all the ways to the state before at the container, which are a list in turn. So a
+//! list stands for all its derivations, and takes memory for the steps alone: at most one for each
+//! selector of a query and container around the node. [`Ways::route`] is one derivation at a time,
+//! made when a match is entered or left.
 
 use crate::program::{Program, Select};
 
@@ -84,12 +86,14 @@ impl Ways {
         }
     }
 
-    /// Makes the key of the current derivation: what each of its steps is sorted by, the first step first.
+    /// Makes the key of the current derivation: what each of its steps is sorted by, the first step
+    /// first.
     pub(crate) fn make_key(&mut self, program: &Program) {
         self.key.clear();
         for way in self.route.iter().rev() {
             let Some(segment) = program.segment_of(way.state) else { continue };
-            // Everything selected from a node comes before what is selected below it, one selector after the other.
+            // Everything selected from a node comes before what is selected below it, one selector
+            // after the other.
             if segment.descendant {
                 self.key.push(way.container);
             }
@@ -103,8 +107,9 @@ impl Ways {
 
     /// Makes the beginning of the smallest key among the derivations in a list.
     ///
-    /// It is that of the oldest ways: a way from an outer container comes before one from an inner container, and of those from
-    /// one container the selectors' come in their order, except where [`Program::can_bound`] says otherwise.
+    /// It is that of the oldest ways: a way from an outer container comes before one from an inner
+    /// container, and of those from one container the selectors' come in their order, except where
+    /// [`Program::can_bound`] says otherwise.
     pub(crate) fn lowest(&self, list: List, program: &Program, low: &mut Vec<u64>) {
         low.clear();
         let mut list = list;

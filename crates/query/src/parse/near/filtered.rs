@@ -6,7 +6,8 @@ use crate::parse::text::filter_once;
 use crate::tree::{FilterQuery, Logical, Segment, Selector};
 
 impl Parser<'_> {
-    /// The filter is a query from the root that has a filter of its own, which is probably the one that is meant.
+    /// The filter is a query from the root that has a filter of its own, which is probably the one
+    /// that is meant.
     #[cold]
     pub(in crate::parse) fn filtered_path(&self, expression: &Logical) -> ParseError {
         let start = self.text.len() - self.text.trim_start().len();

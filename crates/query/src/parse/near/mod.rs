@@ -1,8 +1,9 @@
-//! What to say about a text that fails: the kind of error, what was expected and the nearest valid spelling.
+//! What to say about a text that fails: the kind of error, what was expected and the nearest valid
+//! spelling.
 //!
-//! Nothing here decides whether a text is valid. Every function is called once a text has been refused. A suggestion is kept
-//! only if the text parses with it. A short text may take several rounds; a long one is parsed once more, so that a refusal
-//! costs time linear in the text.
+//! Nothing here decides whether a text is valid. Every function is called once a text has been
+//! refused. A suggestion is kept only if the text parses with it. A short text may take several
+//! rounds; a long one is parsed once more, so that a refusal costs time linear in the text.
 
 mod dialect;
 mod filtered;

@@ -66,7 +66,7 @@ impl Parser<'_> {
 
     /// Bytes of white space at `start`.
     pub(super) fn blanks_at(&self, start: usize) -> usize {
-        let rest = self.text.get(start..).unwrap_or_default();
+        let rest = &self.text[start..];
         rest.len() - rest.trim_start_matches(is_blank).len()
     }
 

@@ -106,15 +106,16 @@ impl Parser<'_> {
         self.at..self.at + length
     }
 
-    /// The end of what may have been meant as a name that begins at `start`: up to white space or what has a
-    /// meaning in a query.
+    /// The end of what may have been meant as a name that begins at `start`: up to white space or
+    /// what has a meaning in a query.
     pub(super) fn loose_name_end(&self, start: usize) -> usize {
-        let name = self.text.get(start..).unwrap_or_default().chars().take(LONGEST_NAME);
+        let name = self.text[start..].chars().take(LONGEST_NAME);
         let name = name.take_while(|c| *c > ' ' && !".,[]()'\"=<>!&|?*{}".contains(*c));
         start + name.map(char::len_utf8).sum::<usize>()
     }
 
-    /// A suggestion to write the name at `span` quoted, between `before` and `]`, in place of `from` up to its end.
+    /// A suggestion to write the name at `span` quoted, between `before` and `]`, in place of
+    /// `from` up to its end.
     pub(super) fn quote_name(&self, from: usize, span: Range<usize>, before: &str) -> Option<Suggestion> {
         let name = self.text.get(span.clone()).filter(|name| !name.is_empty())?;
         let mut quoted = before.to_owned();
