@@ -110,8 +110,8 @@ impl Matcher<'_, '_> {
     //   selectors of the frame's states, and inherited from those of descendant segments.
     // - `Forwarding`: one event of a value in which no query can select anything. A consumer takes
     //   these faster by `Matcher::forward`.
-    // - `AfterValue`: regions that end here are due as `Leave`, innermost first. Back to the frame
-    //   around (`Walking`), or the record is over (`Done`).
+    // - `AfterValue`: the regions of the value are due as `Leave`, in the order in which they were
+    //   entered. Back to the frame around (`Walking`), or the record is over (`Done`).
     // - `Paused`: an array is continued by other matchers, see `checkpoint`. `Matcher::resume`
     //   leads back to `Walking`.
     //

@@ -13,32 +13,27 @@
 //! that passes while a region wants events is a [`Step::Event`].
 //!
 //! ```text
-//!                 record begins
-//!                       │
-//!                       ▼       regions entered          ┌─────────┐
-//!               ┌─────────────┐        +                 │ Entered │
-//!      ┌───────▶│ BeforeValue │─────────────────────────▶│         │
-//!      │        └─────────────┘                          └─────────┘
-//!      │                       container with states       │  │  │
-//!      │        ┌─────────────┐◀───────────────────────────┘  │  │
-//!      │ child  │   Walking   │                               │  │
-//!      └────────│             │      no state, but heard      │  │
-//!               └─────────────┘   ┌────────────┐◀─────────────┘  │
-//!                │  │  │   ▲  ▲   │ Forwarding │                 │ scalar, or
-//!                │  │  │   │  │   └────────────┘                 │ nothing in it
-//!   decided:     │  │  │   │  │         │ its end                │ can matter
-//!   nothing more │  │  │   │  │         ▼                        │
-//!   can matter   │  │  │   │  │   ┌────────────┐                 │
-//!       ┌────────┘  │  └───┼──┼──▶│ AfterValue │◀────────────────┘
-//!       ▼           │ end  │  │   └────────────┘
-//!  ┌────────┐       │      │  │    │    │ regions left
-//!  │  Done  │◀──────┼──────┼──┼────┘    │      -
-//!  └────────┘ no    │      │  └─────────┘ in a frame
-//!             frame │      │
-//!       between two ▼      │ resume
-//!       elements ┌────────────┐
-//!                │   Paused   │
-//!                └────────────┘
+//!                    ┌─────────────┐   regions entered (+)   ┌─────────┐
+//! record begins ────▶│ BeforeValue │────────────────────────▶│ Entered │
+//!                    └─────────────┘                         └─────────┘
+//!                           ▲                                 │   │   │
+//!          child with       │           something in it can   │   │   │ nothing in it can
+//!          states           │           be selected           │   │   │ matter, or a scalar
+//!                           │         ┌───────────────────────┘   │   │
+//!                           │         ▼        only events wanted │   │
+//!                    ┌─────────────┐              ┌───────────────┘   │
+//!           ┌───────▶│   Walking   │              ▼                   │
+//!           │        └─────────────┘       ┌────────────┐             │
+//! regions   │         │     │     │        │ Forwarding │             │
+//! left (-), │         │     │     │ end    └────────────┘             │
+//! in a      │         │     │     ▼               │ end               │
+//! frame     │         │     │   ┌────────────┐◀───┘                   │
+//!           └─────────┼─────┼───│ AfterValue │◀───────────────────────┘
+//!                     │     │   └────────────┘
+//! nothing more        │     │         │ regions left (-),
+//! can matter          ▼     │         ▼ no frame
+//!                   Done    ▼       Done
+//!                        Paused (between two elements; `resume` leads back to Walking)
 //! ```
 //!
 //! Plain paths, in `Phase::Tree`. Boxes are stages; a node of the tree takes the place of the
@@ -67,6 +62,9 @@
 //!                                ▼  ▼ elements         stage that it led to
 //!                             Done  Pausing
 //! ```
+//!
+//! A search for `..name` that finds a member may also come to `SettlingQueries`, with the member's
+//! value after it (`before its value`).
 //!
 //! # Modules
 //!

@@ -10,9 +10,8 @@ use super::phase::{Phase, Stage};
 use crate::options::{Duplicates, QueryId};
 use crate::program::{PathTree, TreeNode};
 
-/// A step to report, after which the matcher is in its phase, or the next stage. No step is
-/// reported where the matcher pauses, and where the record can add nothing more.
-pub(super) type Flow = ControlFlow<Option<Step>, Stage>;
+/// A step to report, or the next stage. With a step, the matcher's phase has the stage after it.
+pub(super) type Flow = ControlFlow<Step, Stage>;
 
 impl Matcher<'_, '_> {
     /// True if the matcher follows the plan's tree: it has one, and no events are wanted. A search
@@ -26,11 +25,42 @@ impl Matcher<'_, '_> {
 
     /// Goes from stage to stage until there is a step to report. Never inlined, so that it takes no
     /// stack where filters nest.
+    //
+    // The stages between the values of a document, `BeforeValue` and `Walking`, are the hot ones. They
+    // return from here: a flow that is joined with those of the other stages first takes a twentieth
+    // more instructions.
     #[inline(never)]
     pub(super) fn follow(&mut self, tree: &PathTree, mut stage: Stage) -> Result<Option<Step>> {
         loop {
             let flow = match stage {
-                Stage::BeforeValue { node } => self.before_value(tree, node)?,
+                Stage::BeforeValue { node } => {
+                    self.kind = self.cursor.peek()?;
+                    self.start = self.cursor.offset();
+                    stage = match tree.queries(node) {
+                        [] => self.enter_or_skip(tree, node, false)?,
+                        &[query] if self.is_plain_leaf(tree, node, query) => {
+                            return self.report_leaf(tree, node, query).map(Some);
+                        }
+                        queries => self.begin_entering(node, queries),
+                    };
+                    continue;
+                }
+                Stage::Walking => {
+                    if self.pauses(tree) {
+                        self.phase = Phase::Tree(Stage::Walking);
+                        return Ok(None);
+                    }
+                    let Some(next) = self.next_child(tree)? else {
+                        self.phase = Phase::Done;
+                        return Ok(None);
+                    };
+                    stage = next;
+                    continue;
+                }
+                Stage::Pausing => {
+                    self.phase = Phase::Tree(Stage::Walking);
+                    return Ok(None);
+                }
                 Stage::EnteringQueries { node, query, held } => {
                     self.entering_queries(tree, node, query, held)?
                 }
@@ -40,12 +70,10 @@ impl Matcher<'_, '_> {
                 }
                 Stage::ReportingCounts { node, query } => self.reporting_counts(tree, node, query),
                 Stage::ReportingHits { node, number } => self.reporting_hits(tree, node, number),
-                Stage::Pausing => self.pause(),
-                Stage::Walking => self.walking(tree)?,
             };
             match flow {
                 Continue(next) => stage = next,
-                Break(step) => return Ok(step),
+                Break(step) => return Ok(Some(step)),
             }
         }
     }
@@ -54,32 +82,15 @@ impl Matcher<'_, '_> {
     #[inline]
     pub(super) fn report(&mut self, step: Step, next: Stage) -> Flow {
         self.phase = Phase::Tree(next);
-        Break(Some(step))
+        Break(step)
     }
 
-    #[inline]
-    fn pause(&mut self) -> Flow {
-        self.phase = Phase::Tree(Stage::Walking);
-        Break(None)
-    }
-
-    #[inline]
-    fn before_value(&mut self, tree: &PathTree, node: u32) -> Result<Flow> {
-        self.kind = self.cursor.peek()?;
-        self.start = self.cursor.offset();
-        match tree.queries(node) {
-            [] => self.enter_or_skip(tree, node, false).map(Continue),
-            &[query] if self.is_plain_leaf(tree, node, query) => {
-                self.report_leaf(tree, node, query).map(|step| Break(Some(step)))
-            }
-            queries => {
-                let held = queries.iter().any(|&query| self.wants.bytes_of(query));
-                if held {
-                    self.cursor.hold();
-                }
-                Ok(Continue(Stage::EnteringQueries { node, query: 0, held }))
-            }
+    fn begin_entering(&mut self, node: u32, queries: &[QueryId]) -> Stage {
+        let held = queries.iter().any(|&query| self.wants.bytes_of(query));
+        if held {
+            self.cursor.hold();
         }
+        Stage::EnteringQueries { node, query: 0, held }
     }
 
     #[inline]
@@ -122,18 +133,6 @@ impl Matcher<'_, '_> {
         }
         self.scratch.unsettled[id.index()] = false;
         self.report(Step::Settled(id), next)
-    }
-
-    #[inline]
-    fn walking(&mut self, tree: &PathTree) -> Result<Flow> {
-        if self.pauses(tree) {
-            return Ok(self.pause());
-        }
-        if let Some(next) = self.next_child(tree)? {
-            return Ok(Continue(next));
-        }
-        self.phase = Phase::Done;
-        Ok(Break(None))
     }
 
     /// True if there is one step to report of the value that comes next, and nothing in it.
@@ -274,6 +273,7 @@ impl Next {
 }
 
 /// Moves to the next member that leads further, or at least to the next one.
+#[inline]
 fn member(cursor: &mut Cursor<'_>, node: &TreeNode, found: &mut u64, duplicates: Duplicates) -> Result<Next> {
     if node.members.is_some() {
         return Ok(if cursor.next_member()? { Next::of(node.members) } else { Next::End });
@@ -285,6 +285,7 @@ fn member(cursor: &mut Cursor<'_>, node: &TreeNode, found: &mut u64, duplicates:
 }
 
 /// Moves to the next element.
+#[inline]
 fn element(cursor: &mut Cursor<'_>, node: &TreeNode, next: &mut u64) -> Result<Next> {
     if !cursor.next_element()? {
         return Ok(Next::End);
