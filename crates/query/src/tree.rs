@@ -9,10 +9,11 @@ use crate::function::{Function, Parameter};
 
 /// A valid, well-typed query (RFC 9535).
 ///
-/// Parse one with [`FromStr`] or [`parse_with`](Self::parse_with); [`Display`](std::fmt::Display)
-/// writes its canonical spelling, which parses to an equal query. Two spellings of one query are
-/// equal: quotes, escapes, white space, shorthand and needless parentheses are not kept. Numbers in
-/// filters are kept as written, since `1.0` and `1` are one value but two texts.
+/// Parse one with [`FromStr`](std::str::FromStr) or [`parse_with`](Self::parse_with);
+/// [`Display`](std::fmt::Display) writes its canonical spelling, which parses to an equal query.
+/// Two spellings of one query are equal: quotes, escapes, white space, shorthand and needless
+/// parentheses are not kept. Numbers in filters are kept as written, since `1.0` and `1` are one
+/// value but two texts.
 ///
 /// ```
 /// use trommel_query::Query;
