@@ -9,8 +9,8 @@
 //! | `query` | engines that take a query: rsonpath, `serde_json_path`, jaq |
 //! | `pull` | struson |
 //!
-//! Each has columns only for what it can do, or what somebody who uses it would write in a few lines. All start from bytes
-//! and end with an answer; queries are compiled beforehand.
+//! Each has columns only for what it can do, or what somebody who uses it would write in a few
+//! lines. All start from bytes and end with an answer; queries are compiled beforehand.
 
 mod dom;
 mod pull;

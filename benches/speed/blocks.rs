@@ -1,5 +1,5 @@
-//! A session sent into a storage and fetched from it, beside a copy of its log with a hash of it: the least that can be done, as every
-//! block carries a SHA-256 of what is in it.
+//! A session sent into a storage and fetched from it, beside a copy of its log with a hash of it:
+//! the least that can be done, as every block carries a SHA-256 of what is in it.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};

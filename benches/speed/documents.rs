@@ -1,5 +1,5 @@
-//! The same questions about documents that others made: those of the conformance suites, where these are at hand, each repeated
-//! as the elements of one array.
+//! The same questions about documents that others made: those of the conformance suites, where
+//! these are at hand, each repeated as the elements of one array.
 //!
 //! Nothing about them is written down here. An answer is right if it is what `serde_json` finds.
 
@@ -12,8 +12,8 @@ use super::{compare, peers};
 /// Smaller ones are mostly beginnings and ends.
 const LEAST: usize = 500_000;
 
-/// What can be asked about any document: names of tasks that others answer too, the query if there is one, and whether its
-/// matches are only counted.
+/// What can be asked about any document: names of tasks that others answer too, the query if there
+/// is one, and whether its matches are only counted.
 const QUESTIONS: [(&str, Option<&str>, bool); 6] = [
     ("reader/values", None, false),
     ("stats/types", None, false),

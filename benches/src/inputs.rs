@@ -117,7 +117,8 @@ impl<W: Write> Write for Layout<W> {
     }
 }
 
-/// Writes elements between a beginning and an end until there are so many bytes, one at least; each pushes its text.
+/// Writes elements between a beginning and an end until there are so many bytes, one at least; each
+/// pushes its text.
 fn elements(
     mut out: impl Write,
     bytes: u64,

@@ -1,5 +1,5 @@
-//! Any JSON as arguments of a call: what fits its schema is not touched, what is healed follows from what was given, and the
-//! rest is refused in words.
+//! Any JSON as arguments of a call: what fits its schema is not touched, what is healed follows
+//! from what was given, and the rest is refused in words.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

@@ -1,8 +1,8 @@
 //! `cargo xtask deep`: what is too long for every change, step by step.
 //!
-//! A step that fails does not stop the others. The end is a table of all steps with their times; a step that
-//! could not be run here, for want of a tool or of a processor's feature, is named with the reason and is not
-//! counted as passed.
+//! A step that fails does not stop the others. The end is a table of all steps with their times; a
+//! step that could not be run here, for want of a tool or of a processor's feature, is named with
+//! the reason and is not counted as passed.
 
 mod cloud;
 
@@ -26,7 +26,8 @@ const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 const READING: &str =
     "-p trommel-scan -p trommel-reader -p trommel-path -p trommel-stats -p trommel -p trommel-cli";
 
-/// The fuzz targets that compare two ways to the same answer: they get the full time, the others a fifth.
+/// The fuzz targets that compare two ways to the same answer: they get the full time, the others a
+/// fifth.
 const COMPARING: &[&str] = &["match_vs_oracle", "reader_backends", "reader_chunks"];
 
 #[derive(clap::Args)]
@@ -303,7 +304,8 @@ fn corpora(workspace: &Workspace, target: &str) -> std::io::Result<String> {
 
 fn package(workspace: &Workspace) -> Ran {
     forget_unpacked()?;
-    // What was compiled of packages from a registry goes by versions, too: a folder of its own, begun anew.
+    // What was compiled of packages from a registry goes by versions, too: a folder of its own,
+    // begun anew.
     let target = workspace.target.join("packaging");
     if target.is_dir() {
         fs::remove_dir_all(&target)?;
@@ -316,8 +318,9 @@ fn package(workspace: &Workspace) -> Ran {
     Ok(Outcome::Passed)
 }
 
-/// Takes away what cargo has unpacked of packages from registries on this machine, as that of `cargo package` is: it goes
-/// by versions, and would take the crates of the last time for those of today.
+/// Takes away what cargo has unpacked of packages from registries on this machine, as that of
+/// `cargo package` is: it goes by versions, and would take the crates of the last time for those of
+/// today.
 fn forget_unpacked() -> std::io::Result<()> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
     let Some(unpacked) = home.map(|home| home.join("registry/src")).filter(|folder| folder.is_dir()) else {

@@ -1,4 +1,5 @@
-//! A Rust file as the rules see it: its tokens with their lines, its functions, its test-only parts.
+//! A Rust file as the rules see it: its tokens with their lines, its functions, its test-only
+//! parts.
 
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
@@ -7,8 +8,8 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// One token; the inside of a group stands between its `Open` and `Close`. Doc comments are left out, as other
-/// comments are: they are for people.
+/// One token; the inside of a group stands between its `Open` and `Close`. Doc comments are left
+/// out, as other comments are: they are for people.
 pub(crate) struct Token {
     pub(crate) kind: Kind,
     /// The first and the last line, counted from 1.
@@ -150,7 +151,8 @@ fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
         let span = tree.span();
         match tree {
             TokenTree::Punct(mark) if mark.as_char() == '#' => {
-                // A doc comment is lexed into an attribute all of whose tokens have the comment's own place.
+                // A doc comment is lexed into an attribute all of whose tokens have the comment's
+                // own place.
                 let here = |next: &TokenTree| next.span().start() == span.start();
                 if trees.peek().is_none_or(|next| !here(next)) {
                     tokens.push(Token::new(Kind::Mark('#'), span));

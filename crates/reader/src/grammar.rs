@@ -4,7 +4,8 @@ use trommel_scan::hex4;
 
 use crate::error::Syntax;
 
-/// Whether `byte` can stand in a number at all: one that does, right behind a number, was meant to belong to it.
+/// Whether `byte` can stand in a number at all: one that does, right behind a number, was meant to
+/// belong to it.
 pub(crate) const fn is_numeric(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
 }
@@ -26,7 +27,8 @@ pub(crate) enum Numeral {
 }
 
 impl Numeral {
-    /// Passes the bytes that continue the number and returns how many they are. Linear in that count.
+    /// Passes the bytes that continue the number and returns how many they are. Linear in that
+    /// count.
     #[inline]
     pub(crate) fn pass(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;
@@ -102,7 +104,8 @@ fn unicode_escape(bytes: &[u8]) -> Escape {
     }
 }
 
-/// An escape `\u` at an index that lacks its four digits: cut off as long as what is there are digits.
+/// An escape `\u` at an index that lacks its four digits: cut off as long as what is there are
+/// digits.
 fn unfinished(bytes: &[u8], at: usize) -> Escape {
     let digits = bytes.get(at + 2..).unwrap_or_default();
     if digits.len() < 4 && digits.iter().all(u8::is_ascii_hexdigit) {
@@ -112,7 +115,8 @@ fn unfinished(bytes: &[u8], at: usize) -> Escape {
     }
 }
 
-/// Length of the longest prefix of `bytes`, the inside of a string, that cuts neither an escape nor a character.
+/// Length of the longest prefix of `bytes`, the inside of a string, that cuts neither an escape nor
+/// a character.
 pub(crate) fn whole_characters(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -150,8 +154,9 @@ const fn sequence_length(lead: u8) -> usize {
     }
 }
 
-/// Whether the first bytes of an input are those of UTF-16 or UTF-32: a byte order mark, or ASCII characters with zero
-/// bytes where only those encodings have them (RFC 4627, section 3). Looks at four bytes at most.
+/// Whether the first bytes of an input are those of UTF-16 or UTF-32: a byte order mark, or ASCII
+/// characters with zero bytes where only those encodings have them (RFC 4627, section 3). Looks at
+/// four bytes at most.
 pub(crate) fn is_wide(first: &[u8]) -> bool {
     let ascii = |bytes: &[u8]| bytes.iter().all(|byte| (b'\t'..=b'~').contains(byte));
     match *first {

@@ -1,5 +1,5 @@
-//! Counting lines and characters as bytes pass. Bytes that are not UTF-8 are counted as if they were: what continues no
-//! character is one.
+//! Counting lines and characters as bytes pass. Bytes that are not UTF-8 are counted as if they
+//! were: what continues no character is one.
 
 use trommel_scan::count_chars;
 
@@ -19,7 +19,8 @@ impl Meter {
         Self { offset, line: 1, column: 1 }
     }
 
-    /// Passes the bytes of `window`, which begins at `base`, up to `offset`. Linear in the bytes passed.
+    /// Passes the bytes of `window`, which begins at `base`, up to `offset`. Linear in the bytes
+    /// passed.
     pub(crate) fn pass(&mut self, window: &[u8], base: u64, offset: u64) {
         let from = self.offset.saturating_sub(base) as usize;
         let to = offset.saturating_sub(base) as usize;
@@ -57,7 +58,8 @@ impl CharMeter {
         Self { offset, chars: 0, count }
     }
 
-    /// Passes the bytes of `window`, which begins at `base`, up to `offset`, unless they were passed before.
+    /// Passes the bytes of `window`, which begins at `base`, up to `offset`, unless they were
+    /// passed before.
     pub(crate) fn pass(&mut self, window: &[u8], base: u64, offset: u64) {
         let from = self.offset.saturating_sub(base) as usize;
         let to = offset.saturating_sub(base) as usize;
@@ -67,7 +69,8 @@ impl CharMeter {
         }
     }
 
-    /// Passes the bytes up to one offset, and takes it that there are so many characters from there to another.
+    /// Passes the bytes up to one offset, and takes it that there are so many characters from there
+    /// to another.
     pub(crate) fn jump(&mut self, window: &[u8], base: u64, (from, to): (u64, u64), chars: u64) {
         self.pass(window, base, from);
         if self.offset == from {
@@ -76,7 +79,8 @@ impl CharMeter {
         }
     }
 
-    /// Characters between the meter's start and `offset`. Linear in the bytes between the offset passed last and this.
+    /// Characters between the meter's start and `offset`. Linear in the bytes between the offset
+    /// passed last and this.
     pub(crate) fn chars_before(&mut self, window: &[u8], base: u64, offset: u64) -> u64 {
         self.pass(window, base, offset);
         let from = offset.saturating_sub(base) as usize;

@@ -1,7 +1,8 @@
 //! The bytes a cursor sees: a window that grows forward, over a slice or over a stream.
 //!
-//! Whatever is behind it, a source shows one contiguous piece of the input, and nothing beyond the end of the current
-//! record where the framing has a delimiter. A cursor that reaches the end of the piece asks for more.
+//! Whatever is behind it, a source shows one contiguous piece of the input, and nothing beyond the
+//! end of the current record where the framing has a delimiter. A cursor that reaches the end of
+//! the piece asks for more.
 
 use std::io::Read;
 
@@ -13,8 +14,8 @@ use crate::span::Span;
 use crate::stream::Stream;
 
 /// Called as bytes pass: at least once a MiB of them (bytes that are gone over again after a
-/// [rewind](crate::Cursor::rewind) count again), once a read on a stream, and at the end of the input. It is told the
-/// highest offset that was reached so far, which never decreases.
+/// [rewind](crate::Cursor::rewind) count again), once a read on a stream, and at the end of the
+/// input. It is told the highest offset that was reached so far, which never decreases.
 ///
 /// An error it returns ends the reading: every further move of the cursor returns it.
 pub type Monitor<'a> = Box<dyn FnMut(u64) -> Result<()> + Send + 'a>;
@@ -22,7 +23,8 @@ pub type Monitor<'a> = Box<dyn FnMut(u64) -> Result<()> + Send + 'a>;
 /// Bytes shown at a time, and so half of what passes at most without a call of the monitor.
 const STEP: usize = 512 << 10;
 
-/// Bytes behind the cursor whose pages are kept, and pages are given back by so many bytes at least.
+/// Bytes behind the cursor whose pages are kept, and pages are given back by so many bytes at
+/// least.
 const BEHIND: u64 = 1 << 20;
 
 pub(crate) struct Source<'a> {
@@ -158,7 +160,8 @@ impl<'a> Source<'a> {
         self.closed && self.delimiter.is_some() && self.loaded().get(self.shown).copied() == self.delimiter
     }
 
-    /// Goes back from index `from` to index `to`. What lies between is work done twice, of which the monitor hears.
+    /// Goes back from index `from` to index `to`. What lies between is work done twice, of which
+    /// the monitor hears.
     pub(crate) fn rewind(&mut self, from: usize, to: usize) {
         self.passed += from.saturating_sub(to);
         self.given_back = self.given_back.min(self.base + to as u64);
@@ -181,8 +184,8 @@ impl<'a> Source<'a> {
         self.passed = 0;
     }
 
-    /// Shows more of the record. Returns by how much what was shown before moved towards the window's start, and whether
-    /// more is shown now; `false` at the record's end.
+    /// Shows more of the record. Returns by how much what was shown before moved towards the
+    /// window's start, and whether more is shown now; `false` at the record's end.
     pub(crate) fn grow(&mut self, needs: Needs) -> (usize, Result<bool>) {
         let base = self.base;
         let more = self.show_more(needs);

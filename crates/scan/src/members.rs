@@ -1,7 +1,7 @@
 //! To the next member of an object whose name is one of a few, by masks.
 //!
-//! What lies in the object's members is passed over by its brackets. Of the object itself only colons are looked at: a name that is
-//! looked for ends right before one.
+//! What lies in the object's members is passed over by its brackets. Of the object itself only
+//! colons are looked at: a name that is looked for ends right before one.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -46,7 +46,8 @@ impl Names {
         self.last.get(usize::from(byte / 64)).is_some_and(|word| word >> (byte % 64) & 1 == 1)
     }
 
-    /// The number of the name that a string says, of which these bytes stand between its quotes, some of them escapes or none.
+    /// The number of the name that a string says, of which these bytes stand between its quotes,
+    /// some of them escapes or none.
     #[inline(always)]
     pub fn number_of(&self, raw: &[u8], escaped: bool) -> Option<usize> {
         // The last byte of the empty name is its opening quote.
@@ -66,20 +67,23 @@ pub struct Naming<'n> {
     pub skip: Skip,
     /// Absolute offset of the first byte of the window.
     pub base: u64,
-    /// Absolute offsets of the last opening quote, of the last closing quote, and of the last backslash.
+    /// Absolute offsets of the last opening quote, of the last closing quote, and of the last
+    /// backslash.
     opened: Option<u64>,
     closed: Option<u64>,
     backslash: Option<u64>,
 }
 
 impl<'n> Naming<'n> {
-    /// In the object, outside of its values, or before one of them. In it so many containers may be open.
+    /// In the object, outside of its values, or before one of them. In it so many containers may be
+    /// open.
     pub const fn new(names: &'n Names, limit: u64) -> Self {
         let skip = Skip::new(0, 0, limit);
         Self { names, skip, base: 0, opened: None, closed: None, backslash: None }
     }
 
-    /// The index from which on bytes are needed in the next window: a name may have begun there whose colon is not visible.
+    /// The index from which on bytes are needed in the next window: a name may have begun there
+    /// whose colon is not visible.
     pub fn needed(&self, window: &[u8]) -> usize {
         let all = window.len();
         let index = |offset: Option<u64>| offset?.checked_sub(self.base).map(|index| index as usize);
@@ -230,7 +234,8 @@ fn last(bits: u64, at: u64) -> Option<u64> {
     bits.checked_ilog2().map(|bit| at + u64::from(bit))
 }
 
-/// The string that ended last before a colon, if it says a name: its number, its quotes, and whether there are escapes in it.
+/// The string that ended last before a colon, if it says a name: its number, its quotes, and
+/// whether there are escapes in it.
 #[inline(always)]
 fn named(
     bytes: &[u8],

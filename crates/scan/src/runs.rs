@@ -1,4 +1,5 @@
-//! To the end of what is all alike: white space, and the plain part of a string; and counting characters.
+//! To the end of what is all alike: white space, and the plain part of a string; and counting
+//! characters.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -10,7 +11,8 @@ use crate::blocks::padded;
 /// Where the plain part of a string ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plain {
-    /// Index of the first quote, backslash or control character, or the number of bytes when there is none.
+    /// Index of the first quote, backslash or control character, or the number of bytes when there
+    /// is none.
     pub end: usize,
     /// Whether a byte before it is not ASCII.
     pub high: bool,

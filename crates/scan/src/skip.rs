@@ -7,7 +7,8 @@
 use crate::backend::{BLOCK, Lanes};
 use crate::blocks::{padded, strings};
 
-/// What lies between blocks while brackets are counted: whether a string is open, and how deep we are.
+/// What lies between blocks while brackets are counted: whether a string is open, and how deep we
+/// are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Skip {
     /// All ones while inside a string.

@@ -42,15 +42,16 @@ impl Stack {
         }
     }
 
-    /// How many of the outermost containers are objects, down to a depth or to [`SHALLOW`](Self::SHALLOW).
+    /// How many of the outermost containers are objects, down to a depth or to
+    /// [`SHALLOW`](Self::SHALLOW).
     #[inline]
     pub(crate) fn shallow_objects(&self, depth: u32) -> u32 {
         let bits = self.words.first().copied().unwrap_or_default();
         if depth < Self::SHALLOW { (bits & ((1 << depth) - 1)).count_ones() } else { bits.count_ones() }
     }
 
-    /// How many of the containers from one depth down to another are objects; none if the other is no deeper. Linear in the levels
-    /// between.
+    /// How many of the containers from one depth down to another are objects; none if the other is
+    /// no deeper. Linear in the levels between.
     #[inline]
     pub(crate) fn objects(&self, above: u32, depth: u32) -> u32 {
         let below = |level: u32| (level as usize / 64, (1_u64 << (level % 64)) - 1);
@@ -70,13 +71,15 @@ impl Stack {
         objects
     }
 
-    /// Goes back to an earlier depth. Levels that were left stay as they were until something is pushed over them.
+    /// Goes back to an earlier depth. Levels that were left stay as they were until something is
+    /// pushed over them.
     pub fn set_depth(&mut self, depth: u32) {
         self.depth = depth;
     }
 
-    /// Opens and closes what it takes to be like another stack from some level on. What it says of lower levels means nothing
-    /// afterwards, unless it was like the other there before. Linear in the levels from there on.
+    /// Opens and closes what it takes to be like another stack from some level on. What it says of
+    /// lower levels means nothing afterwards, unless it was like the other there before. Linear in
+    /// the levels from there on.
     pub fn copy_above(&mut self, other: &Self, level: u32) {
         let (from, to) = (level as usize / 64, (other.depth as usize).div_ceil(64));
         if self.words.len() < to {

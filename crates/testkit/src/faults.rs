@@ -1,6 +1,7 @@
 //! Failing operations on files: the n-th operation of a thread fails, once or from then on.
 //!
-//! Code under test passes through [`pass`] before each operation, and does it only when that went well.
+//! Code under test passes through [`pass`] before each operation, and does it only when that went
+//! well.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -37,8 +38,8 @@ pub enum Fails {
     FromThenOn,
 }
 
-/// Runs `work`, whose operation `at` fails with `errno`; what came of it, and the operations that were asked for, all of which
-/// are told as an `O`.
+/// Runs `work`, whose operation `at` fails with `errno`; what came of it, and the operations that
+/// were asked for, all of which are told as an `O`.
 ///
 /// ```
 /// use trommel_testkit::faults::{Fails, failing, pass};
@@ -58,8 +59,9 @@ pub fn failing<O: Any, T>(
     run(Plan { at: Some(at), dead: fails == Fails::FromThenOn, errno, ..Plan::default() }, work)
 }
 
-/// Runs `work`, in which the `at`-th of the operations that `which` names fails with `errno`, and all of these after it; the others
-/// succeed. With the operations that need space named, that is a disk that fills up and stays full.
+/// Runs `work`, in which the `at`-th of the operations that `which` names fails with `errno`, and
+/// all of these after it; the others succeed. With the operations that need space named, that is a
+/// disk that fills up and stays full.
 ///
 /// ```
 /// use trommel_testkit::faults::{failing_all, pass};
@@ -78,12 +80,14 @@ pub fn failing_all<O: Any, T>(
     run(Plan { at: Some(at), dead: true, errno, which: Some(which), ..Plan::default() }, work)
 }
 
-/// Runs `work`, in which each of these operations fails with `errno`, as on a disk that does not know them.
+/// Runs `work`, in which each of these operations fails with `errno`, as on a disk that does not
+/// know them.
 ///
 /// ```
 /// use trommel_testkit::faults::{pass, refusing};
 ///
-/// let work = || (pass("link", "a").is_err(), pass("write", "a").is_ok(), pass("link", "b").is_err());
+/// let fails = |op: &'static str, path| pass(op, path).is_err();
+/// let work = || (fails("link", "a"), !fails("write", "a"), fails("link", "b"));
 /// assert_eq!(refusing(&["link"], 95, work), (true, true, true));
 /// ```
 pub fn refusing<O: Any + Clone + PartialEq, T>(operations: &[O], errno: i32, work: impl FnOnce() -> T) -> T {

@@ -1,8 +1,10 @@
-//! What the tests of trommel are measured against: oracles that are plain enough to be believed, generators of documents,
-//! queries and damage, readers that misbehave, and an allocator that counts.
+//! What the tests of trommel are measured against: oracles that are plain enough to be believed,
+//! generators of documents, queries and damage, readers that misbehave, and an allocator that
+//! counts.
 //!
-//! This crate is never published and nothing but tests and benches depends on it. Everything in it is written to be obviously
-//! right rather than fast: one byte after another, one value after another, every intermediate result kept.
+//! This crate is never published and nothing but tests and benches depends on it. Everything in it
+//! is written to be obviously right rather than fast: one byte after another, one value after
+//! another, every intermediate result kept.
 //!
 //! # Contents
 //!
@@ -22,13 +24,15 @@
 //!
 //! # Terms
 //!
-//! A *span* is a half-open range of absolute byte offsets. A *shape* bounds a random document, *wishes* a random query. The
-//! same seed gives the same bytes on every machine and release of this crate's dependencies, since their source, the eight-round ChaCha, is frozen; a
-//! change to a generator changes what its seeds stand for.
+//! A *span* is a half-open range of absolute byte offsets. A *shape* bounds a random document,
+//! *wishes* a random query. The same seed gives the same bytes on every machine and release of this
+//! crate's dependencies, since their source, the eight-round ChaCha, is frozen; a change to a
+//! generator changes what its seeds stand for.
 //!
 //! # Example
 //!
-//! A random query over a random document, answered by the evaluator, each node read back from where it stands:
+//! A random query over a random document, answered by the evaluator, each node read back from where
+//! it stands:
 //!
 //! ```
 //! use trommel_query::Query;
@@ -50,9 +54,10 @@
 //!
 //! # Limits, errors and cost
 //!
-//! The tree takes some hundred bytes a value; the evaluator's time is the product of what the segments of a query visit, and
-//! of filters within filters. The reader answers bad input with an [`Error`](naive::Error); everything else panics when it is
-//! misused or a suite is not as expected, which in a test is the right thing to do.
+//! The tree takes some hundred bytes a value; the evaluator's time is the product of what the
+//! segments of a query visit, and of filters within filters. The reader answers bad input with an
+//! [`Error`](naive::Error); everything else panics when it is misused or a suite is not as
+//! expected, which in a test is the right thing to do.
 
 #![expect(
     clippy::exhaustive_enums,

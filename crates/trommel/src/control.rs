@@ -10,14 +10,15 @@ use trommel_reader::{Error, ErrorKind, Monitor};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes passed, after decompression. Never decreases, from call to call; where the input has to be gone over twice (a
-    /// systematic sample without a stride), its bytes count twice.
+    /// Bytes passed, after decompression. Never decreases, from call to call; where the input has
+    /// to be gone over twice (a systematic sample without a stride), its bytes count twice.
     pub bytes: u64,
     /// What `bytes` will be in the end, where that is known, unless the run stops early.
     pub total: Option<u64>,
 }
 
-/// A flag that ends a run from another thread: it stops within a MiB of input, or some thousand matches.
+/// A flag that ends a run from another thread: it stops within a MiB of input, or some thousand
+/// matches.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 

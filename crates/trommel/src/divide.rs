@@ -1,8 +1,10 @@
 //! One document on several threads: the elements of a long array, in stretches.
 //!
-//! Where stretches begin is guessed: at a place that looks like the beginning of an element as the first ones do. A stretch
-//! counts only if the one before it came to an end exactly there; otherwise the elements from there on are matched once more,
-//! one after the other. So a wrong guess costs time and never changes an answer. After two wrong guesses in a row there are no more.
+//! Where stretches begin is guessed: at a place that looks like the beginning of an element as the
+//! first ones do. A stretch counts only if the one before it came to an end exactly there;
+//! otherwise the elements from there on are matched once more, one after the other. So a wrong
+//! guess costs time and never changes an answer. After two wrong guesses in a row there are no
+//! more.
 
 mod described;
 
@@ -25,7 +27,8 @@ use crate::threads::Threads;
 /// Bytes of a stretch, at most.
 const STRETCH: u64 = 512 << 10;
 
-/// Bytes of the first ones. They grow while few things are found in them, so that what is found fits in memory.
+/// Bytes of the first ones. They grow while few things are found in them, so that what is found
+/// fits in memory.
 const FIRST_STRETCH: u64 = 64 << 10;
 
 /// Values and candidates found in a stretch, beyond which stretches shrink.
@@ -56,8 +59,9 @@ pub(crate) struct Divide<'a> {
 }
 
 impl<'a> Divide<'a> {
-    /// Where a document can be divided: it is in memory or mapped and long enough, there are threads, and all that is asked
-    /// for is values, counts and samples, without a limit that may end the run early, or its statistics.
+    /// Where a document can be divided: it is in memory or mapped and long enough, there are
+    /// threads, and all that is asked for is values, counts and samples, without a limit that may
+    /// end the run early, or its statistics.
     pub(crate) fn new(
         (analysis, setup): (&Analysis, &Setup),
         document: &'a Document,
@@ -85,7 +89,8 @@ impl<'a> Divide<'a> {
         Ok(Some(Self { view, wants, track: track.clone(), ahead: ahead * threads.count, threads }))
     }
 
-    /// The next stretches of so many bytes, the first one behind an element that ends at `from`, or is thought to.
+    /// The next stretches of so many bytes, the first one behind an element that ends at `from`, or
+    /// is thought to.
     fn stretches(&self, mut from: u64, bytes: u64, elements: &Alike<'_>) -> Vec<Span> {
         let next = || {
             let end = elements.guess(from + bytes, SEARCHED)?;
@@ -156,7 +161,8 @@ impl Chain {
 }
 
 impl Run<'_> {
-    /// Goes on with the elements behind those at which the matcher has paused, on several threads as far as that goes.
+    /// Goes on with the elements behind those at which the matcher has paused, on several threads
+    /// as far as that goes.
     pub(crate) fn divided(
         &mut self,
         divide: &Divide<'_>,
@@ -257,7 +263,8 @@ impl Divide<'_> {
         Cursor::from_between(view, between, config).monitored(monitor)
     }
 
-    /// Matches the elements from behind one that ends at the beginning of a span up to the first that ends behind it.
+    /// Matches the elements from behind one that ends at the beginning of a span up to the first
+    /// that ends behind it.
     fn answer(&self, (analysis, setup): (&Analysis, &Setup), apart: &Apart, span: Span) -> Stretch {
         let mut kept = Kept::new(self.wants.location);
         let mut work = Work::apart(&analysis.measures, &analysis.options);

@@ -13,14 +13,15 @@ use crate::report::{Found, Sink};
 /// Bytes of held matches kept in memory.
 const HELD: usize = 16 << 20;
 
-/// Values on their way out, in an order of their own. In the order of the RFC each query has one; in the order of the
-/// document all share one.
+/// Values on their way out, in an order of their own. In the order of the RFC each query has one;
+/// in the order of the document all share one.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     held: Held,
     notes: Notes,
     text: Vec<u8>,
-    /// Bits of a held match's tag that are the number of its query; the others are the place of its note.
+    /// Bits of a held match's tag that are the number of its query; the others are the place of its
+    /// note.
     bits: u32,
     /// Whether it serves all queries, in the order of the document.
     shared: bool,
@@ -126,7 +127,8 @@ impl Outbox {
         self.held.bound()
     }
 
-    /// Takes in what was held for the same query in a later part of the input. No locations were noted there.
+    /// Takes in what was held for the same query in a later part of the input. No locations were
+    /// noted there.
     #[cfg(feature = "parallel")]
     pub(crate) fn append(&mut self, later: &mut Self) -> Result<(), Error> {
         Ok(self.held.append(&mut later.held)?)

@@ -40,7 +40,8 @@ pub(crate) fn codec(start: &[u8]) -> Option<Codec> {
     }
 }
 
-/// Reads the first bytes, as few as it takes to tell the format: whoever waits for a line wants it at once.
+/// Reads the first bytes, as few as it takes to tell the format: whoever waits for a line wants it
+/// at once.
 pub(crate) fn read_start(reader: &mut dyn Read, start: &mut [u8; 4]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < needed(start.get(..filled).unwrap_or_default()) {
@@ -65,12 +66,13 @@ fn needed(start: &[u8]) -> usize {
     }
 }
 
-/// What a reader gives, unpacked if it is gzip or zstd, as a [`Document`](crate::Document) unpacks it. For whoever wants the bytes
-/// themselves: a document does this by itself.
+/// What a reader gives, unpacked if it is gzip or zstd, as a [`Document`](crate::Document) unpacks
+/// it. For whoever wants the bytes themselves: a document does this by itself.
 ///
-/// Whether it is packed is told by the first four bytes at most, which are read at once. Reading fails when it gives more than
-/// `ratio` times the bytes that it takes, after the first 64 MiB; as a [reader's error](crate::reader::Error::io) that becomes an
-/// [`Error`](crate::Error), it is a limit like any other.
+/// Whether it is packed is told by the first four bytes at most, which are read at once. Reading
+/// fails when it gives more than `ratio` times the bytes that it takes, after the first 64 MiB; as
+/// a [reader's error](crate::reader::Error::io) that becomes an [`Error`](crate::Error), it is a
+/// limit like any other.
 ///
 /// ```
 /// use std::io::Read;

@@ -1,8 +1,9 @@
 //! Record streams on several threads: parts of whole lines, cut by size, joined in order.
 //!
-//! What is answered never depends on the number of threads: the parts are the same for any number, each part is answered
-//! by itself, and the parts are joined in the order of the input. A part in which the run comes to its end early is
-//! questioned once more by whoever joins, from where all parts before it have come, so that it ends where one thread would.
+//! What is answered never depends on the number of threads: the parts are the same for any number,
+//! each part is answered by itself, and the parts are joined in the order of the input. A part in
+//! which the run comes to its end early is questioned once more by whoever joins, from where all
+//! parts before it have come, so that it ends where one thread would.
 
 use std::fmt::Write as _;
 use std::io;
@@ -22,13 +23,15 @@ use crate::run::{Run, Seen, changed_instead};
 use crate::setup::{Setup, Work};
 use crate::threads::Threads;
 
-/// Bytes of a part that is counted or described: large enough that starting and merging one costs nothing.
+/// Bytes of a part that is counted or described: large enough that starting and merging one costs
+/// nothing.
 const PART: usize = 4 << 20;
 
 /// Bytes of a part whose values are described: those figures cost most while there are few of them.
 const PART_OF_FIGURES: usize = 16 << 20;
 
-/// Bytes of a part whose values are handed out or drawn from, few enough that what it found fits in memory.
+/// Bytes of a part whose values are handed out or drawn from, few enough that what it found fits in
+/// memory.
 const PART_OF_VALUES: usize = 512 << 10;
 
 /// Parts a thread that are worked on before their answers are handed out.
@@ -47,7 +50,8 @@ pub(crate) struct Kept {
     /// Bad records, each with the number of values found before it.
     damages: Vec<(usize, Damage)>,
     located: bool,
-    /// Where in a location the index of an element begins that counts from the beginning of the part, and what that index is.
+    /// Where in a location the index of an element begins that counts from the beginning of the
+    /// part, and what that index is.
     first: Option<(usize, u64)>,
 }
 
@@ -68,12 +72,14 @@ impl Kept {
         self.found.len()
     }
 
-    /// Its locations count the elements of an array from the beginning of the part, which is the one of this index.
+    /// Its locations count the elements of an array from the beginning of the part, which is the
+    /// one of this index.
     pub(crate) fn begin_at(&mut self, array: &Location, index: u64) {
         self.first = self.located.then(|| (array.to_string().len() + 1, index));
     }
 
-    /// Hands on what was found in a part. Measures and queries that hand out stand in the same order.
+    /// Hands on what was found in a part. Measures and queries that hand out stand in the same
+    /// order.
     pub(crate) fn hand_out(
         &self,
         part: View<'_>,
@@ -179,7 +185,8 @@ impl Analysis {
         let part = if figures { PART_OF_FIGURES } else { PART };
         let part = if finds { PART_OF_VALUES } else { part };
         let lines = document.current_framing() == Framing::Lines;
-        // Descriptions are merged by one thread, too: what is folded for want of memory may depend on the parts.
+        // Descriptions are merged by one thread, too: what is folded for want of memory may depend
+        // on the parts.
         let cut = Threads::count(&self.options) > 1 || asks(|asked| matches!(asked, Measure::Stats(_)));
         let can = lines && cut && !self.is_mixed();
         let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
@@ -216,8 +223,8 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// Questions a part, going on from what was found before. The coverage of a part that ends with an error says how many
-    /// records came before it.
+    /// Questions a part, going on from what was found before. The coverage of a part that ends with
+    /// an error says how many records came before it.
     fn run(
         &self,
         part: View<'a>,
@@ -246,8 +253,8 @@ fn span_of(part: View<'_>) -> Span {
     Span::new(part.base(), part.base() + part.bytes().len() as u64)
 }
 
-/// Gives back the memory of a part that is done with, and of what lies before it: where the next part is read, the system maps
-/// pages around it as well.
+/// Gives back the memory of a part that is done with, and of what lies before it: where the next
+/// part is read, the system maps pages around it as well.
 pub(crate) fn release(part: View<'_>) {
     let Span { start, end, .. } = span_of(part);
     part.release(Span::new(start.saturating_sub(AROUND), end));
@@ -272,7 +279,8 @@ impl<'w, 'a> Joined<'w, 'a> {
         let done = work.is_done(&whole.setup);
         let coverage = Coverage { complete: !done, ..Coverage::new(options.validation, length) };
         let mut places = Cursor::from_view(whole.view, Framing::Lines, &options.config());
-        // Past a byte order mark, which is no column. What else it finds, the first part finds as well.
+        // Past a byte order mark, which is no column. What else it finds, the first part finds as
+        // well.
         let _ = places.next_record();
         Self { whole, work, coverage, characters: 0, sink, places, done }
     }
@@ -354,8 +362,8 @@ impl<'w, 'a> Joined<'w, 'a> {
     }
 }
 
-/// A sink in the middle of a stream: what it is told counts from the beginning of a part, what it passes on from that of
-/// the whole.
+/// A sink in the middle of a stream: what it is told counts from the beginning of a part, what it
+/// passes on from that of the whole.
 struct Later<'s, 'a> {
     sink: &'s mut dyn Sink,
     /// Records before the part.

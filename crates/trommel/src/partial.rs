@@ -23,12 +23,14 @@ pub(crate) const NO_SYSTEMATIC: &str = "a systematic sample cannot be drawn from
 
 /// The answers to one part of an input, or to several that were merged.
 ///
-/// Parts can be answered by other threads, processes or machines, stored as bytes, and merged in the order of the input;
-/// what comes out is what one run over the whole would have answered. Only a random or stratified sample is another one than
-/// that of a single run, equally uniform, and follows how the parts were merged; and a limit holds for each part.
+/// Parts can be answered by other threads, processes or machines, stored as bytes, and merged in
+/// the order of the input; what comes out is what one run over the whole would have answered. Only
+/// a random or stratified sample is another one than that of a single run, equally uniform, and
+/// follows how the parts were merged; and a limit holds for each part.
 ///
-/// Merging is associative. It is up to the caller that the parts are numbered and merged in their order: of those numbered
-/// above a million, the rows of a description stand in no particular order.
+/// Merging is associative. It is up to the caller that the parts are numbered and merged in their
+/// order: of those numbered above a million, the rows of a description stand in no particular
+/// order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Partial {
     #[serde(rename = "trommel_partial")]
@@ -81,8 +83,9 @@ pub(crate) enum PartialSample {
 }
 
 impl Analysis {
-    /// Answers the questions about one part of an input: number `part` of those that will be merged, which its random
-    /// choices depend on. Values to be extracted are handed out as they are found.
+    /// Answers the questions about one part of an input: number `part` of those that will be
+    /// merged, which its random choices depend on. Values to be extracted are handed out as they
+    /// are found.
     ///
     /// # Errors
     /// As [`run`](Self::run), and for a systematic sample, which only a whole input has.
@@ -164,7 +167,8 @@ impl Analysis {
         Ok(Report { answers, coverage })
     }
 
-    /// The questions as a text: equal texts ask the same. It is stored, so that it must not change between releases.
+    /// The questions as a text: equal texts ask the same. It is stored, so that it must not change
+    /// between releases.
     fn questions(&self) -> String {
         let mut text = String::new();
         for measure in &self.measures {

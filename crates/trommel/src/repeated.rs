@@ -1,7 +1,7 @@
 //! Listing repeated names with their places.
 //!
-//! The statistics count repeated names by fingerprints, and know neither paths nor places. This is a pass of its own, for the
-//! first few of them.
+//! The statistics count repeated names by fingerprints, and know neither paths nor places. This is
+//! a pass of its own, for the first few of them.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -13,7 +13,8 @@ use crate::analysis::{Analysis, OnBadRecord};
 use crate::document::Document;
 use crate::error::Error;
 
-/// Names of open objects that are remembered, 16 bytes each. Repetitions of further ones are not listed.
+/// Names of open objects that are remembered, 16 bytes each. Repetitions of further ones are not
+/// listed.
 const OPEN_NAMES: usize = 4 << 20;
 
 /// A member whose name occurs before it in the same object.
@@ -31,14 +32,16 @@ pub struct RepeatedName {
 }
 
 impl Analysis {
-    /// Lists the first `most` members whose name occurs before them in the same object, in the order of the document, with the
-    /// limits, the validation and the flag of this analysis. Records that are skipped as malformed are left out.
+    /// Lists the first `most` members whose name occurs before them in the same object, in the
+    /// order of the document, with the limits, the validation and the flag of this analysis.
+    /// Records that are skipped as malformed are left out.
     ///
-    /// Memory follows the depth and the number of names of the open objects, of which 4 million are remembered.
+    /// Memory follows the depth and the number of names of the open objects, of which 4 million are
+    /// remembered.
     ///
     /// # Errors
-    /// If the input cannot be read, is malformed and bad records are not skipped, or was read before and
-    /// [cannot be read again](Document::is_repeatable).
+    /// If the input cannot be read, is malformed and bad records are not skipped, or was read
+    /// before and [cannot be read again](Document::is_repeatable).
     pub fn repeated_names(&self, document: &Document, most: usize) -> Result<Vec<RepeatedName>, Error> {
         let cancel = self.options.control.cancel.clone();
         let monitor = Box::new(move |offset| cancel.check(offset));

@@ -88,7 +88,8 @@ impl Analysis {
         self.report(work, coverage, seen, document)
     }
 
-    /// One thread; what looked like one array and is the first of several records is read again as such.
+    /// One thread; what looked like one array and is the first of several records is read again as
+    /// such.
     pub(crate) fn run_as_stream_if_needed(
         &self,
         document: &mut Document,
@@ -204,8 +205,9 @@ impl Analysis {
     }
 }
 
-/// Whether the population of `$` is the records: they are in a stream of records, and so they are when the first value is
-/// no array, unless it turns out to be the only one. Then it is of this type.
+/// Whether the population of `$` is the records: they are in a stream of records, and so they are
+/// when the first value is no array, unless it turns out to be the only one. Then it is of this
+/// type.
 fn population_of_root(cursor: &mut Cursor<'_>) -> Result<(bool, Option<Kind>), Error> {
     Ok(match cursor.framing() {
         Framing::Single => (false, None),
@@ -515,7 +517,8 @@ impl Run<'_> {
         self.settle_before_release(matcher)
     }
 
-    /// In document order, returns the values held inside a value whose bytes are released next, including one of a sample.
+    /// In document order, returns the values held inside a value whose bytes are released next,
+    /// including one of a sample.
     fn settle_before_release(&mut self, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         let shared = self.work.outboxes.first_mut().filter(|outbox| outbox.is_holding());
         match shared.filter(|_| self.analysis.options.order == Order::Document) {
@@ -554,7 +557,8 @@ impl Run<'_> {
             return Ok(());
         }
         let wanted = if counting.count_as == CountAs::ArrayLength { "array_length" } else { "object_keys" };
-        // What a query selects several of is counted, not what is in them; so are the records of a stream.
+        // What a query selects several of is counted, not what is in them; so are the records of a
+        // stream.
         let framing = matcher.cursor().framing();
         let is_stream = !matches!(framing, Framing::Single | Framing::Auto) || matcher.cursor().record() > 0;
         let is_one = count.query.is_singular() && !is_stream;
@@ -574,8 +578,8 @@ impl Run<'_> {
     }
 }
 
-/// True if all of the record that was left is or will be validated. Under structural validation the rest of a decided line is
-/// not.
+/// True if all of the record that was left is or will be validated. Under structural validation the
+/// rest of a decided line is not.
 fn is_seen(cursor: &Cursor<'_>, checked_first: bool) -> bool {
     let rest_is_skipped = matches!(cursor.framing(), Framing::Auto | Framing::Concatenated);
     let is_strict = cursor.validation() == Validation::Strict;

@@ -26,7 +26,8 @@ use strata::{Grouping, Stratified, offer_to};
 /// A sample being drawn.
 pub(crate) struct Drawing {
     drawer: Drawer,
-    /// The candidates that were entered and not yet left, outermost first; those that lost are not there.
+    /// The candidates that were entered and not yet left, outermost first; those that lost are not
+    /// there.
     open: Vec<Option<Slot>>,
     store: Store,
     cancel: Cancel,
@@ -140,7 +141,8 @@ impl Drawing {
     /// The sample with its values, to be stored and merged.
     #[cfg(feature = "serde")]
     pub(crate) fn into_partial(self, view: Option<View<'_>>) -> Result<PartialSample, Error> {
-        // What was passed over by masks may hold bytes that are no UTF-8: then it is no JSON either.
+        // What was passed over by masks may hold bytes that are no UTF-8: then it is no JSON
+        // either.
         let no_text =
             |error| Error::Partial(format!("a sampled value cannot be stored: it is not UTF-8: {error}"));
         let read = |slot: Slot| String::from_utf8(bytes_of(&slot, view)?).map_err(no_text);

@@ -242,7 +242,8 @@ impl Work {
         self.noted.iter().map(Noted::len).sum()
     }
 
-    /// Takes in what a later part of the input has added. Values that need not be held were handed out by then.
+    /// Takes in what a later part of the input has added. Values that need not be held were handed
+    /// out by then.
     #[cfg(feature = "parallel")]
     pub(crate) fn merge(&mut self, later: Self) -> Result<(), Error> {
         for (counting, later) in self.counting.iter_mut().zip(later.counting) {

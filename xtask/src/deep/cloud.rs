@@ -11,7 +11,8 @@ use crate::workspace::Workspace;
 const PACKAGES: [&str; 4] =
     ["@vercel/cosmosdb-server@1.0.1", "azurite@3.35.0", "@azure/storage-blob@12.32.0", "s3rver@3.7.1"];
 
-/// Clippy and tests with everything that is off by default; a session of a gigabyte goes to an emulator and back.
+/// Clippy and tests with everything that is off by default; a session of a gigabyte goes to an
+/// emulator and back.
 pub(super) fn run(workspace: &Workspace) -> Ran {
     let lint = "clippy --quiet -p trommel-blocks -p trommel-toolbox -p trommel-cli --all-features --all-targets -- -D warnings";
     must_run(&mut cargo(&workspace.root, lint))?;

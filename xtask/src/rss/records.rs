@@ -1,4 +1,5 @@
-//! Made input: records like those of a public event feed, about 3 KB each, the same on every machine.
+//! Made input: records like those of a public event feed, about 3 KB each, the same on every
+//! machine.
 
 use std::fmt::Write as _;
 use std::fs::File;

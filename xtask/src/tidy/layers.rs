@@ -3,7 +3,8 @@
 use super::{Fault, Rule, Tree};
 use crate::workspace::{Dependency, Package};
 
-/// Each crate with the crates of this workspace that its users get along with it. Dev-dependencies are free.
+/// Each crate with the crates of this workspace that its users get along with it. Dev-dependencies
+/// are free.
 const LAYERS: &[(&str, &[&str])] = &[
     (FOUNDATION, &[]),
     ("trommel-scan", &[]),

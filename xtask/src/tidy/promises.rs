@@ -1,8 +1,9 @@
-//! `docs/PROMISES.md`: every promise that a test claims to keep has a row, and every row's test exists.
+//! `docs/PROMISES.md`: every promise that a test claims to keep has a row, and every row's test
+//! exists.
 //!
-//! The document holds tables with a column `test`; a row begins with the promise's id, `R` and a number. Its
-//! test cell names, each in backquotes, `FILE::FUNCTION` for a test, a file of its own such as a fuzz target, or
-//! a `cargo` command; or, when there is none yet, says why in words.
+//! The document holds tables with a column `test`; a row begins with the promise's id, `R` and a
+//! number. Its test cell names, each in backquotes, `FILE::FUNCTION` for a test, a file of its own
+//! such as a fuzz target, or a `cargo` command; or, when there is none yet, says why in words.
 
 use std::collections::BTreeMap;
 

@@ -79,7 +79,8 @@ pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
     faults
 }
 
-/// The module right below a crate's root that a file of the engine belongs to: `crates/scan/src/backend`.
+/// The module right below a crate's root that a file of the engine belongs to:
+/// `crates/scan/src/backend`.
 fn engine_module(path: &str) -> Option<&str> {
     let (_, inside) = path.strip_prefix(engine_crate(path)?)?.split_once('/')?;
     let name = inside.split(['/', '.']).next()?;
@@ -91,7 +92,8 @@ struct Use {
     line: usize,
     /// The first line of the statement it stands in.
     statement: usize,
-    /// A block or an impl, where something is claimed; not a declaration, where something is demanded.
+    /// A block or an impl, where something is claimed; not a declaration, where something is
+    /// demanded.
     needs_reason: bool,
 }
 

@@ -1,8 +1,10 @@
-//! Many tokens at once, by masks: to pass over them strictly, and to have them at hand before they are asked for.
+//! Many tokens at once, by masks: to pass over them strictly, and to have them at hand before they
+//! are asked for.
 //!
-//! Masks judge a stretch of bytes by every rule that tokens are read by. Where it is right up to some place, all up to there is
-//! passed, or its tokens are written down for [`Cursor::advance`]. What lies behind that place, be it wrong, cut off by the end of
-//! the window, or too long, is read token by token, which alone knows errors.
+//! Masks judge a stretch of bytes by every rule that tokens are read by. Where it is right up to
+//! some place, all up to there is passed, or its tokens are written down for [`Cursor::advance`].
+//! What lies behind that place, be it wrong, cut off by the end of the window, or too long, is read
+//! token by token, which alone knows errors.
 
 use trommel_scan::{Stack, Tape, Vetted, Vetting};
 
@@ -12,12 +14,14 @@ use crate::event::{Event, Kind, Listener, Scalar};
 use crate::number::Number;
 use crate::text::Text;
 
-/// Bytes that are passed over at a time, so that they are still near when their encoding is checked.
+/// Bytes that are passed over at a time, so that they are still near when their encoding is
+/// checked.
 const STRETCH: usize = 1 << 16;
 /// Bytes whose tokens are written down at a time, at least and at most.
 const SHORTEST: usize = 1 << 10;
 const LONGEST: usize = Tape::MOST / 2;
-/// Containers that are left at most in what is written down, so that its cost does not grow with the depth.
+/// Containers that are left at most in what is written down, so that its cost does not grow with
+/// the depth.
 const LEVELS: u32 = 1 << 10;
 /// Tokens that are read one by one where masks did not help, before they are tried again.
 const PATIENCE: u32 = 16;
@@ -30,7 +34,8 @@ pub(super) struct Ahead {
     next: usize,
     /// Absolute offset from which the places on the tape are counted.
     base: u64,
-    /// Absolute offset of the cursor when the next token is due; anywhere else the tape is worth nothing.
+    /// Absolute offset of the cursor when the next token is due; anywhere else the tape is worth
+    /// nothing.
     due: u64,
     /// Tokens that were read one by one since the tape was of use.
     waited: u32,
@@ -68,7 +73,8 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Passes over what masks find right, at most until so many containers are open; whether there was any.
+    /// Passes over what masks find right, at most until so many containers are open; whether there
+    /// was any.
     fn vet_to(&mut self, depth: u32) -> bool {
         if !matches!(self.expect, Expect::First | Expect::Next) {
             return false;
@@ -104,7 +110,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Bytes that are visible and that no token in them can be too long for, but no more than `most`.
+    /// Bytes that are visible and that no token in them can be too long for, but no more than
+    /// `most`.
     fn stretch(&self, most: usize) -> usize {
         let most = most.min(usize::try_from(self.limits.token_bytes).unwrap_or(most));
         most.min(self.source.window().len().saturating_sub(self.at))
@@ -154,8 +161,8 @@ impl Cursor<'_> {
         Some(event)
     }
 
-    /// Goes on event by event until no more than `depth` containers are open, or the offset `until` is reached, and tells of
-    /// each. Where no more are open, nothing happens.
+    /// Goes on event by event until no more than `depth` containers are open, or the offset `until`
+    /// is reached, and tells of each. Where no more are open, nothing happens.
     ///
     /// The events are those of [`advance`](Self::advance), those aside that the listener does [not
     /// want](Listener::wants_scalars). Where all are wanted, this is the faster way to have them.
@@ -178,7 +185,8 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Tells of all that was written down, or until no more than `depth` containers are open; whether there was anything.
+    /// Tells of all that was written down, or until no more than `depth` containers are open;
+    /// whether there was anything.
     fn tell_ahead(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
         let ahead = &mut self.ahead;
         if ahead.due != self.source.base() + self.at as u64 || ahead.next >= ahead.tape.len() {
@@ -235,8 +243,8 @@ impl Cursor<'_> {
         true
     }
 
-    /// Tells of the names and brackets that come next, until no more than `depth` containers are open, where many tokens were
-    /// read one after the other; whether there was anything.
+    /// Tells of the names and brackets that come next, until no more than `depth` containers are
+    /// open, where many tokens were read one after the other; whether there was anything.
     fn tell_names(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
         if self.ahead.waited < PATIENCE || !matches!(self.expect, Expect::First | Expect::Next) {
             return false;
@@ -267,7 +275,8 @@ impl Cursor<'_> {
         true
     }
 
-    /// Takes in that all was told up to a token, and where that is, counted from the base of what was written down.
+    /// Takes in that all was told up to a token, and where that is, counted from the base of what
+    /// was written down.
     fn passed(&mut self, (start, end): (usize, usize), behind_opening: bool) {
         let first = (self.ahead.base - self.source.base()) as usize;
         (self.start, self.end, self.at) = (first + start, first + end, first + end);
@@ -287,7 +296,8 @@ impl Cursor<'_> {
         Event::Scalar(kind)
     }
 
-    /// Writes down the tokens that come next, where many were asked for one after the other; whether there are any.
+    /// Writes down the tokens that come next, where many were asked for one after the other;
+    /// whether there are any.
     #[inline]
     pub(super) fn look_ahead(&mut self) -> bool {
         self.ahead.waited += 1;
@@ -308,7 +318,8 @@ impl Cursor<'_> {
         self.stack.depth().saturating_sub(LEVELS)
     }
 
-    /// Writes down what a kernel finds, until no more than `floor` containers are open. Nothing where nothing is visible.
+    /// Writes down what a kernel finds, until no more than `floor` containers are open. Nothing
+    /// where nothing is visible.
     fn write_down(&mut self, floor: u32, kernel: Index) -> Option<Vetted> {
         let wanted = self.ahead.stretch.clamp(SHORTEST, LONGEST);
         let room = self.ahead.room.map_or(wanted as u64, |until| until.saturating_sub(self.offset()));

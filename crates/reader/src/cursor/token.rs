@@ -1,8 +1,9 @@
 //! Tokens: strings, numbers and words, each checked in full.
 //!
-//! A string is passed from one special byte to the next by the backend's masks; what lies between is looked at for UTF-8
-//! piece by piece, at the latest where the window ends. Whatever is wrong first, from left to right, is the error: an
-//! error at a byte is reported only after everything before it was found to be right.
+//! A string is passed from one special byte to the next by the backend's masks; what lies between
+//! is looked at for UTF-8 piece by piece, at the latest where the window ends. Whatever is wrong
+//! first, from left to right, is the error: an error at a byte is reported only after everything
+//! before it was found to be right.
 
 use trommel_scan::{count_chars, is_space};
 
@@ -52,9 +53,11 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// A string, whose opening quote is the next byte, to behind its closing quote. Returns whether it has escapes.
+    /// A string, whose opening quote is the next byte, to behind its closing quote. Returns whether
+    /// it has escapes.
     ///
-    /// When it is too long to be held, the current token is [`Token::LongString`] afterwards, else none.
+    /// When it is too long to be held, the current token is [`Token::LongString`] afterwards, else
+    /// none.
     #[inline]
     pub(super) fn string(&mut self, is_name: bool) -> Result<bool> {
         self.token = Token::None;
@@ -134,7 +137,8 @@ impl Cursor<'_> {
         incomplete_tail(self.source.window().get(self.unchecked..self.at).unwrap_or_default())
     }
 
-    /// Before the window moves, inside a string: what was passed is checked, and let go if it is too long to be held.
+    /// Before the window moves, inside a string: what was passed is checked, and let go if it is
+    /// too long to be held.
     #[cold]
     fn pass_edge(&mut self, open: &mut Open) -> Result<()> {
         self.check_length(*open)?;
@@ -181,7 +185,8 @@ impl Cursor<'_> {
         let checked = loaded.get(self.start + 1..self.unchecked).unwrap_or_default();
         let beginning = text.get(..BEGINNING.min(self.limits.token_bytes as usize)).unwrap_or(text);
         let beginning = beginning.get(..whole_characters(beginning)).unwrap_or_default();
-        // The pieces count an escape by its spelling: what that is too much is taken off here, for those so far.
+        // The pieces count an escape by its spelling: what that is too much is taken off here, for
+        // those so far.
         let surplus = if escaped { count_chars(text) - Text::new(text, true).char_len() } else { 0 };
         let chars = count_chars(checked).wrapping_sub(surplus);
         self.long.whole = Measure { bytes: checked.len() as u64, chars };

@@ -1,4 +1,5 @@
-//! Tokens that masks have judged are those that are read one by one, and what is wrong is found at the same place.
+//! Tokens that masks have judged are those that are read one by one, and what is wrong is found at
+//! the same place.
 
 use trommel_reader::{
     Backend, Config, Cursor, ErrorKind, Event, Framing, Kind, Listener, Scalar, Text, Validation, View,
@@ -11,7 +12,8 @@ use trommel_testkit::naive;
 use super::corpus::{own, real};
 use super::trace::{Seen, Walk, assert_same, trace};
 
-/// What is left of a walk by tokens when values are skipped: records, their spans, and what is wrong.
+/// What is left of a walk by tokens when values are skipped: records, their spans, and what is
+/// wrong.
 fn skipped(tokens: &[Seen]) -> Vec<Seen> {
     let mut left = Vec::new();
     let mut value: Option<trommel_reader::Span> = None;
@@ -30,7 +32,8 @@ fn skipped(tokens: &[Seen]) -> Vec<Seen> {
     left
 }
 
-/// By tokens, by events, by events with moves between them, and by skips: as a slice and in pieces, on every backend.
+/// By tokens, by events, by events with moves between them, and by skips: as a slice and in pieces,
+/// on every backend.
 fn compare(bytes: &[u8], framing: Framing, sizes: &[usize], note: &str) {
     let config = Config::new().validation(Validation::Strict);
     let tokens = trace(Cursor::from_view(View::new(bytes), framing, &config), Walk::Tokens);
@@ -109,7 +112,8 @@ fn in_documents() {
 /// More tokens than are read one by one before masks are tried.
 const ZEROS: &str = "[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]";
 
-/// Every token next to every other, at every place of a block: what may stand there passes, what may not is found.
+/// Every token next to every other, at every place of a block: what may stand there passes, what
+/// may not is found.
 #[test]
 fn at_every_place_of_a_block() {
     let pieces = [

@@ -102,7 +102,8 @@ impl Walker<'_, '_> {
             self.before_value = true;
         } else {
             self.open.pop();
-            // What was marked inside of it must not be returned to once another container is entered.
+            // What was marked inside of it must not be returned to once another container is
+            // entered.
             let depth = self.open.len();
             while self.marks.last().is_some_and(|(_, open, _)| open.len() > depth) {
                 self.cursor.release();
@@ -138,8 +139,8 @@ fn config(change: impl FnOnce(&mut Limits)) -> Config {
     Config::new().limits(limits)
 }
 
-/// R1: random walks that look back see on a stream what they see on a slice, whether what is held fits or goes to the
-/// temporary file.
+/// R1: random walks that look back see on a stream what they see on a slice, whether what is held
+/// fits or goes to the temporary file.
 #[test]
 fn random_walks_look_back() {
     let framings = [
@@ -170,8 +171,8 @@ fn random_walks_look_back() {
     assert!(back > 1_500, "{back}");
 }
 
-/// Everything of a large record is held, read a second and third time, and its bytes are there, far beyond what stays in
-/// memory.
+/// Everything of a large record is held, read a second and third time, and its bytes are there, far
+/// beyond what stays in memory.
 #[test]
 fn a_large_record_is_held_in_a_file() {
     let count = 40_000;
@@ -268,7 +269,8 @@ fn tokens_need_no_file() {
     assert_eq!(cursor.skip_value().unwrap_err().kind(), ErrorKind::Limit(Limit::SpoolBytes(0)));
 }
 
-/// Going back to bytes that are gone is an error, never a wrong answer; going back does not undo an error.
+/// Going back to bytes that are gone is an error, never a wrong answer; going back does not undo an
+/// error.
 #[test]
 fn misuse_is_an_error() {
     let mut cursor = Cursor::from_reader(Repeat::records("[1,2,3]", 50_000), Framing::Single, &Config::new());

@@ -1,12 +1,15 @@
-//! Strict reading by masks: whether bytes are right by every rule of RFC 8259 but the encoding, and where their tokens are.
+//! Strict reading by masks: whether bytes are right by every rule of RFC 8259 but the encoding, and
+//! where their tokens are.
 //!
-//! There is no loop over tokens. "What follows X" is one addition: X shifted by one, plus the mask of white space, carries each
-//! bit over the space behind it to the next byte that is none. So the bytes that must be a name, a value, a colon, or a comma or
-//! an end are masks, and what else stands there is an error. The same addition through the mask of strings takes a name's opening
-//! quote to its closing one. Only brackets are gone through one by one: they alone know whether a comma stands in an object.
+//! There is no loop over tokens. "What follows X" is one addition: X shifted by one, plus the mask
+//! of white space, carries each bit over the space behind it to the next byte that is none. So the
+//! bytes that must be a name, a value, a colon, or a comma or an end are masks, and what else
+//! stands there is an error. The same addition through the mask of strings takes a name's opening
+//! quote to its closing one. Only brackets are gone through one by one: they alone know whether a
+//! comma stands in an object.
 //!
-//! What is wrong is not told. All up to some bracket or comma is right, and whoever reads on from there token by token finds out
-//! what is not, or that it is right but for being cut off.
+//! What is wrong is not told. All up to some bracket or comma is right, and whoever reads on from
+//! there token by token finds out what is not, or that it is right but for being cut off.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"

@@ -10,7 +10,8 @@ use crate::backend::{BLOCK, Lanes};
 use crate::blocks::add;
 use crate::blocks::is_space;
 
-/// What is known of a number or a literal that goes on in the next block: one bit each, for the first byte there.
+/// What is known of a number or a literal that goes on in the next block: one bit each, for the
+/// first byte there.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Scalars {
     /// 1 when the byte before is part of one.

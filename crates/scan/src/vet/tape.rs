@@ -5,7 +5,8 @@ use crate::backend::BLOCK;
 /// Set in the end of a token that is a string with escapes.
 const ESCAPED: u16 = 1 << 15;
 
-/// Where tokens begin and end: brackets, names, strings, numbers and literals, in their order. Commas and colons are none.
+/// Where tokens begin and end: brackets, names, strings, numbers and literals, in their order.
+/// Commas and colons are none.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     starts: Vec<u16>,
@@ -85,7 +86,8 @@ pub(crate) enum Wanted {
 pub(crate) trait Tokens {
     const WANTED: Wanted;
 
-    /// The bytes of a block at which tokens begin; those right behind tokens; and those right behind strings with escapes.
+    /// The bytes of a block at which tokens begin; those right behind tokens; and those right
+    /// behind strings with escapes.
     fn add(&mut self, at: usize, starts: u64, behind: u64, behind_escaped: u64);
 
     /// All that began are whole, but for so many of the last.

@@ -1,11 +1,12 @@
 //! Upper bounds of how often each value occurred.
 
-/// Rows of counters. With four, a bound of `e / width` of all occurrences fails for one value in `e^4`, that is 55.
+/// Rows of counters. With four, a bound of `e / width` of all occurrences fails for one value in
+/// `e^4`, that is 55.
 const ROWS: usize = 4;
 pub(super) const MIN_WIDTH: usize = 16;
 
-/// A Count-Min sketch (Cormode and Muthukrishnan 2005): counters that only ever count too much. Merging adds counters, so
-/// the order never matters.
+/// A Count-Min sketch (Cormode and Muthukrishnan 2005): counters that only ever count too much.
+/// Merging adds counters, so the order never matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<Box<[u64]>>", into = "Vec<Box<[u64]>>"))]

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use trommel_reader::Number;
 
-/// The power of ten of the first digit saturates here, so that a hostile exponent cannot overflow. Numbers beyond are told
-/// apart by their digits only. That it is this power that is cut, not the exponent as spelt, makes the spelling of a cut
-/// number spell the same number again, however long its digits were.
+/// The power of ten of the first digit saturates here, so that a hostile exponent cannot overflow.
+/// Numbers beyond are told apart by their digits only. That it is this power that is cut, not the
+/// exponent as spelt, makes the spelling of a cut number spell the same number again, however long
+/// its digits were.
 const MAX_LEAD: i64 = 100_000_000_000_000_000;
 
 /// Exponents as spelt saturate well past it, and far enough from overflow for any length of digits.
@@ -15,7 +16,8 @@ const MAX_EXPONENT: i64 = 500_000_000_000_000_000;
 /// Numbers whose first digit has a power of ten in this range are spelt without an exponent.
 const PLAIN: std::ops::Range<i64> = -7..21;
 
-/// A decimal number taken apart: its significant digits, borrowed from the lexeme, and the power of ten of the first.
+/// A decimal number taken apart: its significant digits, borrowed from the lexeme, and the power of
+/// ten of the first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decimal<'a> {
     negative: bool,

@@ -6,8 +6,8 @@ use trommel_reader::Number;
 
 /// A decimal number of any size, exact. Equal values have equal spellings.
 ///
-/// With the feature `serde` it is written as a number when a double or a 64-bit integer holds it exactly as spelt, else as
-/// a string: no digit is ever lost.
+/// With the feature `serde` it is written as a number when a double or a 64-bit integer holds it
+/// exactly as spelt, else as a string: no digit is ever lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Exact {
     text: Box<str>,

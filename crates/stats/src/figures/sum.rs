@@ -11,14 +11,16 @@ const BASE: i128 = 1_000_000_000_000_000_000;
 /// Digits below ten to this power are left out.
 const LOWEST_POWER: i64 = -1170;
 
-/// An exact sum of JSON numbers, in decimal: `0.1` and `0.2` make `0.3`, and the order does not matter.
+/// An exact sum of JSON numbers, in decimal: `0.1` and `0.2` make `0.3`, and the order does not
+/// matter.
 ///
-/// Numbers beyond a double's range (from about 1.8e308) must not be added; digits smaller than 10^-1170 are left out, which
-/// [`is_exact`](Self::is_exact) tells. Grows with the spread of the magnitudes, at most to about 1.5 KB; adding takes time in
-/// proportion to a number's digits.
+/// Numbers beyond a double's range (from about 1.8e308) must not be added; digits smaller than
+/// 10^-1170 are left out, which [`is_exact`](Self::is_exact) tells. Grows with the spread of the
+/// magnitudes, at most to about 1.5 KB; adding takes time in proportion to a number's digits.
 #[derive(Clone, Debug, Default)]
 pub struct ExactSum {
-    /// Limbs in base 10^18, smallest first, carries not yet taken: about 10^19 numbers may be added before one overflows.
+    /// Limbs in base 10^18, smallest first, carries not yet taken: about 10^19 numbers may be added
+    /// before one overflows.
     limbs: Vec<i128>,
     /// The power of 10^18 of the first limb.
     low: i64,
@@ -83,7 +85,8 @@ impl ExactSum {
         }
     }
 
-    /// The limbs with all carries taken, each from 0 up to the base, and what is carried out of the last.
+    /// The limbs with all carries taken, each from 0 up to the base, and what is carried out of the
+    /// last.
     fn carried(&self, sign: i128) -> (Vec<u64>, i128) {
         let mut carry = 0;
         let mut carried = Vec::with_capacity(self.limbs.len() + 2);
@@ -116,7 +119,8 @@ impl ExactSum {
         let mut rest: u128 = 0;
         let mut more = digits.into_iter();
         let mut significant = 0;
-        // A double and the middle of two have at most 768 digits: past them, only whether anything follows matters.
+        // A double and the middle of two have at most 768 digits: past them, only whether anything
+        // follows matters.
         while more.len() > 0 || (rest > 0 && significant < 780) {
             let digit = more.next().unwrap_or_else(|| {
                 power -= 1;

@@ -17,7 +17,8 @@ const FORMATS: [(&str, Check); 7] = [
     ("uri", is_uri),
 ];
 
-/// Strings spelt in more bytes than this have no format: they are not decoded, and it does not matter whether they are held.
+/// Strings spelt in more bytes than this have no format: they are not decoded, and it does not
+/// matter whether they are held.
 const LONGEST: u64 = 64 << 10;
 
 /// Which of the candidates a string has, a bit each.
@@ -40,7 +41,8 @@ fn is_parsed<T: FromStr>(bytes: &[u8]) -> bool {
     str::from_utf8(bytes).is_ok_and(|text| text.parse::<T>().is_ok())
 }
 
-/// Whether `bytes` has the form of `pattern`, where `0` stands for a digit and `x` for a hexadecimal one.
+/// Whether `bytes` has the form of `pattern`, where `0` stands for a digit and `x` for a
+/// hexadecimal one.
 fn has_form(bytes: &[u8], pattern: &[u8]) -> bool {
     bytes.len() == pattern.len()
         && bytes.iter().zip(pattern).all(|(byte, form)| match form {
@@ -130,7 +132,8 @@ fn is_domain(domain: &[u8]) -> bool {
     domain.len() <= 253 && domain.contains(&b'.') && domain.split(|&byte| byte == b'.').all(is_label)
 }
 
-/// RFC 3986 `URI`. Without an authority only `urn:` and `mailto:`, because any word before a colon could be a scheme.
+/// RFC 3986 `URI`. Without an authority only `urn:` and `mailto:`, because any word before a colon
+/// could be a scheme.
 fn is_uri(bytes: &[u8]) -> bool {
     let (scheme, rest) = bytes.split_at(run(bytes, SCHEME));
     let Some(rest) = rest.strip_prefix(b":") else { return false };
@@ -188,7 +191,8 @@ fn is_authority(authority: &[u8]) -> bool {
     port_is_right && run(user, USER) == user.len()
 }
 
-/// Bytes that may stand in a part, a bit a part (RFC 3986, sections 2 and 3; RFC 5322, section 3.2.3).
+/// Bytes that may stand in a part, a bit a part (RFC 3986, sections 2 and 3; RFC 5322, section
+/// 3.2.3).
 const SCHEME: u8 = 1;
 const HOST: u8 = 2;
 const USER: u8 = 4;
@@ -234,7 +238,8 @@ const fn is_in(byte: u8, bytes: &[u8]) -> bool {
     false
 }
 
-/// How many of the first bytes may stand in a part, percent-encoded ones among them where the part has them.
+/// How many of the first bytes may stand in a part, percent-encoded ones among them where the part
+/// has them.
 fn run(bytes: &[u8], part: u8) -> usize {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -390,7 +395,8 @@ mod tests {
         host_is_valid && is_made_of(user, b":") && port.bytes().all(|byte| byte.is_ascii_digit())
     }
 
-    /// Whether text consists of unreserved characters, sub-delimiters, percent-encoded bytes and some others (RFC 3986, 2).
+    /// Whether text consists of unreserved characters, sub-delimiters, percent-encoded bytes and
+    /// some others (RFC 3986, 2).
     fn is_made_of(text: &str, others: &[u8]) -> bool {
         let bytes = text.as_bytes();
         bytes.iter().enumerate().all(|(at, byte)| match byte {

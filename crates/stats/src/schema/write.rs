@@ -60,7 +60,8 @@ pub(super) fn write(trie: &Trie, limit: usize, depth: u32) -> String {
 }
 
 impl Writer<'_> {
-    /// Writes the keywords of a node after the opening brace, and plans those with subschemas and the closing brace.
+    /// Writes the keywords of a node after the opening brace, and plans those with subschemas and
+    /// the closing brace.
     fn schema(&mut self, id: u32, has_keywords: bool) {
         let node = &self.trie.nodes[id as usize];
         if let Some(types) = types(node) {

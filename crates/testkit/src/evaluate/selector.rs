@@ -36,7 +36,8 @@ impl Evaluation<'_> {
         members.into_iter().map(|member| member.value).collect()
     }
 
-    /// The elements at the places that `choose` gives for their number; none if the value is no array.
+    /// The elements at the places that `choose` gives for their number; none if the value is no
+    /// array.
     fn elements(self, node: ValueId, choose: impl FnOnce(usize) -> Vec<usize>) -> Vec<ValueId> {
         match &self.document[node].data {
             Data::Array(items) => choose(items.len()).into_iter().map(|index| items[index]).collect(),

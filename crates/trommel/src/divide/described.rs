@@ -53,7 +53,8 @@ impl Run<'_> {
 }
 
 impl<'a> Divide<'a> {
-    /// Watches for some bytes which array is never left, and goes behind the present element of it, if elements begin alike.
+    /// Watches for some bytes which array is never left, and goes behind the present element of it,
+    /// if elements begin alike.
     fn long_array(
         &self,
         bytes: u64,
@@ -71,7 +72,8 @@ impl<'a> Divide<'a> {
         Ok(matcher.cursor().between().and_then(|_| Alike::new(self.view, matcher.cursor().offset())))
     }
 
-    /// Describes the elements behind the one where the matcher is; whether any were described apart.
+    /// Describes the elements behind the one where the matcher is; whether any were described
+    /// apart.
     fn elements(
         &self,
         elements: &Alike<'a>,
@@ -111,7 +113,8 @@ impl<'a> Divide<'a> {
         Ok(chain.at > start)
     }
 
-    /// Joins what was seen in the next stretch, or in its place from where the last element ended. Gives its characters.
+    /// Joins what was seen in the next stretch, or in its place from where the last element ended.
+    /// Gives its characters.
     fn join_described(
         &self,
         apart: &Apart,
@@ -140,8 +143,8 @@ impl<'a> Divide<'a> {
         stretches.par_iter().map(|span| self.describe(apart, *span)).collect()
     }
 
-    /// Describes the elements from behind one that ends at the beginning of a span up to the first that ends at its end or
-    /// behind.
+    /// Describes the elements from behind one that ends at the beginning of a span up to the first
+    /// that ends at its end or behind.
     fn describe(&self, apart: &Apart, span: Span) -> Described {
         let mut describing = apart.describing.clone();
         let mut cursor = self.cursor_between(&apart.between, span, &apart.config);

@@ -1,4 +1,5 @@
-//! Candidates of a part of the input: noted by one thread, and drawn from by another, which knows how many came before them.
+//! Candidates of a part of the input: noted by one thread, and drawn from by another, which knows
+//! how many came before them.
 
 use std::sync::{Arc, Mutex};
 

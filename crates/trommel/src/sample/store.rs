@@ -1,4 +1,5 @@
-//! Where the values of candidates are until the sample is drawn: in the input, in memory, or in temporary files without a name.
+//! Where the values of candidates are until the sample is drawn: in the input, in memory, or in
+//! temporary files without a name.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +12,8 @@ use crate::notes::Notes;
 /// Bytes of candidates of one sample kept in memory, where they cannot be read again.
 const MEMORY: usize = 16 << 20;
 
-/// Bytes of a temporary file after which another one is begun, so that files whose candidates have all lost can go.
+/// Bytes of a temporary file after which another one is begun, so that files whose candidates have
+/// all lost can go.
 const FILE: u64 = 64 << 20;
 
 /// A candidate's value, filled in when its end is seen.
@@ -40,7 +42,8 @@ impl Drop for Counted {
     }
 }
 
-/// Where the values of candidates are kept that cannot be read again: in memory, then in temporary files without a name.
+/// Where the values of candidates are kept that cannot be read again: in memory, then in temporary
+/// files without a name.
 pub(super) struct Store {
     budget: Arc<AtomicUsize>,
     /// Bytes in files whose candidates have not all lost.

@@ -20,7 +20,8 @@ pub(super) struct Stratified {
 pub(super) struct Grouping {
     plan: Plan,
     scratch: Scratch,
-    /// The bytes by which the last candidate is grouped, without white space; none where nothing is selected.
+    /// The bytes by which the last candidate is grouped, without white space; none where nothing is
+    /// selected.
     key: Vec<u8>,
 }
 
@@ -47,7 +48,8 @@ impl Grouping {
     }
 }
 
-/// Offers a candidate, which stands at an offset and in the population `times`, to the group of its key.
+/// Offers a candidate, which stands at an offset and in the population `times`, to the group of its
+/// key.
 pub(super) fn offer_to(
     strata: &mut Strata<Option<String>, Slot>,
     (key, times): (&[u8], u64),

@@ -52,7 +52,8 @@ fn check_structure(found: &Summary, population: &Population<'_>, note: &str) {
     }
 }
 
-/// A row of arrays or objects: path, sum, types of elements, and count, least and most where there are several.
+/// A row of arrays or objects: path, sum, types of elements, and count, least and most where there
+/// are several.
 type Row = (String, u64, String, Option<[u64; 3]>);
 
 fn rows(found: &Summary) -> [Vec<Row>; 2] {
@@ -132,7 +133,8 @@ fn whole_inputs_are_described_as_by_the_oracle() {
     }
 }
 
-/// The values of queries, those that lie in each other too; each value once, however often a query selects it.
+/// The values of queries, those that lie in each other too; each value once, however often a query
+/// selects it.
 #[test]
 fn selected_values_are_described_as_by_the_oracle() {
     for seed in 0..cases(400, 5000) {
@@ -265,7 +267,8 @@ fn real_documents_have_the_figures_of_the_suite() {
             assert_eq!((found.bytes, found.records), (figures.bytes, figures.records), "{name}");
             assert_eq!(structure.total_values, figures.values, "{name}");
             assert_eq!(structure.total_keys, figures.members, "{name}");
-            // The suite counts open containers, we the values: one more where the deepest container is not empty.
+            // The suite counts open containers, we the values: one more where the deepest container
+            // is not empty.
             let deepest = figures.open_containers..=figures.open_containers + 1;
             assert!(deepest.contains(&structure.max_depth), "{name}: {}", structure.max_depth);
             let types = &found.summary.types;
