@@ -20,6 +20,17 @@ pub(crate) fn padded(rest: &[u8]) -> [u8; BLOCK] {
     block
 }
 
+/// A block, and where it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'b> {
+    /// All bytes that are searched.
+    pub(crate) bytes: &'b [u8],
+    /// The index of the block's first byte.
+    pub(crate) at: usize,
+    /// The number of its bytes that are real, not filling.
+    pub(crate) length: usize,
+}
+
 /// Every second bit.
 const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 

@@ -13,12 +13,13 @@ pub fn eq_escaped(raw: &[u8], other: &[u8]) -> bool {
             .and_then(|o| o.strip_prefix(decoded.encode_utf8(&mut buffer).as_bytes()));
         let Some(after) = expected else { return false };
         other = after;
-        rest = escape.get(length..).unwrap_or_default();
+        rest = &escape[length..];
     }
     rest == other
 }
 
-/// The character of the escape that `bytes` begins with, and the escape's length in bytes.
+/// The character of the escape that `bytes` begins with, and the escape's length in bytes, at most
+/// that of `bytes`, which begin with a backslash.
 pub fn decode_escape(bytes: &[u8]) -> (char, usize) {
     let decoded = match bytes.get(1) {
         Some(b'b') => '\u{8}',

@@ -146,7 +146,7 @@ impl Trace<'_> {
             }
         }
         let level = (depth as usize).checked_sub(1)?;
-        Some((*self.opened.get(level)?, self.stack.object_at(depth)?))
+        Some((self.opened[level], self.stack.object_at(depth)?))
     }
 }
 
@@ -173,7 +173,7 @@ fn plain_scalar(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
 #[inline]
 fn plain_number(value: &[u8]) -> Option<usize> {
     let digits = |from: usize| {
-        let digits = value.get(from..).unwrap_or_default().iter().take(SHORT);
+        let digits = value[from..].iter().take(SHORT);
         digits.take_while(|byte| byte.is_ascii_digit()).count()
     };
     let first = usize::from(value.first() == Some(&b'-'));
@@ -200,9 +200,9 @@ fn plain_text(text: &[u8]) -> Option<usize> {
         let special = special(word);
         if special != 0 {
             let length = 8 * number + special.trailing_zeros() as usize / 8;
-            let text = text.get(..length).filter(|_| text.get(length) == Some(&b'"'))?;
-            // What follows the quote was looked at, too, if it stands in the same word.
-            return (seen & HIGH == 0 || std::str::from_utf8(text).is_ok()).then_some(length);
+            // What follows the quote was looked at, too, if it is in the same word.
+            let is_text = || seen & HIGH == 0 || std::str::from_utf8(&text[..length]).is_ok();
+            return (text[length] == b'"' && is_text()).then_some(length);
         }
     }
     None

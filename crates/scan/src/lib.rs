@@ -46,7 +46,6 @@ mod vet;
 
 pub use backend::{Backend, Kernels};
 pub use blocks::is_space;
-pub use compact::compact;
 pub use escapes::{count_chars, decode_escape, eq_escaped, hex4};
 pub use hits::{Hit, Hits, Taken};
 pub use members::{Named, Names, Naming};
@@ -57,6 +56,13 @@ pub use stack::Stack;
 pub use tally::{Counts, Tallying};
 pub use trace::{Passed, Trace};
 pub use vet::{Tape, Vetted, Vetting};
+
+/// Appends `value`, one JSON value, without its insignificant white space.
+///
+/// The bytes are taken as valid; what is not is copied verbatim. Linear in the length.
+pub fn compact(value: &[u8], out: &mut Vec<u8>) {
+    (Backend::detect().kernels().compact)(value, out);
+}
 
 #[cfg(test)]
 mod tests;

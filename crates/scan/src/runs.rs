@@ -20,7 +20,7 @@ pub struct Plain {
 
 #[inline(always)]
 pub(crate) fn plain<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> Plain {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut at = from;
     let mut high = 0;
     for block in blocks {
@@ -53,7 +53,7 @@ fn plain_block<L: Lanes>(lanes: L, high: &mut u64) -> Option<usize> {
 
 #[inline(always)]
 pub(crate) fn ascii<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> usize {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut at = from;
     for block in blocks {
         let special = L::load(proof, block).special();
@@ -80,7 +80,7 @@ pub(crate) fn chars<L: Lanes>(proof: L::Proof, bytes: &[u8]) -> u64 {
 
 #[inline(always)]
 pub(crate) fn space<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> usize {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut at = from;
     for block in blocks {
         let other = !L::load(proof, block).spaces();

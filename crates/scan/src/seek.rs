@@ -10,7 +10,7 @@
 )]
 
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{add, is_space, padded, strings};
+use crate::blocks::{Place, add, is_space, padded, strings};
 use crate::escapes::eq_escaped;
 use crate::hits::{Hits, Spot, Taken};
 use crate::trace::{Brackets, Count, Trace};
@@ -190,13 +190,13 @@ pub enum Sought {
 
 #[inline(always)]
 pub(crate) fn seek<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Seeking<'_>) -> Sought {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
-    let (mut carry, mut count) = (state.carry, state.trace.begin());
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
+    let mut running = Running { carry: state.carry, count: state.trace.begin() };
     let mut at = from;
     let mut sought = None;
     for block in blocks {
         let place = Place { bytes, at, length: BLOCK };
-        sought = seek_block(L::load(proof, block), place, (&mut carry, &mut count), state);
+        sought = seek_block(L::load(proof, block), place, &mut running, state);
         if sought.is_some() {
             break;
         }
@@ -204,31 +204,29 @@ pub(crate) fn seek<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: 
     }
     if !rest.is_empty() && sought.is_none() {
         let place = Place { bytes, at, length: rest.len() };
-        sought = seek_block(L::load(proof, &padded(rest)), place, (&mut carry, &mut count), state);
+        sought = seek_block(L::load(proof, &padded(rest)), place, &mut running, state);
     }
-    state.trace.end(count);
-    state.carry = carry;
+    state.trace.end(running.count);
+    state.carry = running.carry;
     sought.unwrap_or(Sought::More)
 }
 
-/// A block, and where it stands.
-#[derive(Clone, Copy)]
-struct Place<'b> {
-    bytes: &'b [u8],
-    at: usize,
-    /// Its bytes that are real.
-    length: usize,
+/// What a search carries from block to block.
+struct Running {
+    carry: Carry,
+    count: Count,
 }
 
 #[inline(always)]
 fn seek_block<L: Lanes>(
     lanes: L,
     place: Place<'_>,
-    (carry, count): (&mut Carry, &mut Count),
+    Running { carry, count }: &mut Running,
     state: &mut Seeking<'_>,
 ) -> Option<Sought> {
     let (inside, quotes) = strings(lanes, place.length, &mut carry.in_string, &mut carry.escaped);
-    let (plain, escaped) = names(lanes, place.length, (inside, quotes & !inside), carry, state.needle);
+    let texts = Texts { inside, ends: quotes & !inside, length: place.length };
+    let (plain, escaped) = names(lanes, texts, carry, state.needle);
     let folded = lanes.with_bit5();
     let mut open = folded.eq(b'{') & !inside;
     let mut close = folded.eq(b'}') & !inside;
@@ -258,13 +256,8 @@ fn seek_block<L: Lanes>(
 /// The closing quotes of a block that may end the name, and those of strings with escapes in them
 /// that may.
 #[inline(always)]
-fn names<L: Lanes>(
-    lanes: L,
-    length: usize,
-    (inside, ends): (u64, u64),
-    carry: &mut Carry,
-    needle: &Needle,
-) -> (u64, u64) {
+fn names<L: Lanes>(lanes: L, texts: Texts, carry: &mut Carry, needle: &Needle) -> (u64, u64) {
+    let Texts { inside, ends, length } = texts;
     let (mut plain, mut behind_last) = (0, u64::MAX);
     if let Some(last) = needle.last {
         let last = lanes.eq(last);
@@ -283,6 +276,16 @@ fn names<L: Lanes>(
     // in the block before.
     let behind_escapes = backslashes << 2 | backslashes << 6 | 0x3F;
     (plain, sum & ends & (behind_last | behind_escapes))
+}
+
+/// The strings of a block.
+#[derive(Clone, Copy)]
+struct Texts {
+    inside: u64,
+    /// Their closing quotes.
+    ends: u64,
+    /// The number of bytes of the block that are real.
+    length: usize,
 }
 
 /// Strings that end in a block.
@@ -310,7 +313,7 @@ fn judge(place: Place<'_>, strings: Strings, needle: &Needle) -> Option<(u32, So
             needle.opening(place.bytes, close)
         };
         let Some(open) = open else { continue };
-        let behind = place.bytes.get(close + 1..).unwrap_or_default();
+        let behind = &place.bytes[close + 1..];
         match behind.iter().position(|&byte| !is_space(byte)) {
             Some(space) if behind.get(space) == Some(&b':') => {
                 return Some((bit, Sought::Found { open, close, colon: close + 1 + space, escaped }));

@@ -79,7 +79,7 @@ impl Tallying {
 
 #[inline(always)]
 pub(crate) fn tally<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Tallying) -> Skipped {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut carry = *state;
     let mut at = from;
     for block in blocks {

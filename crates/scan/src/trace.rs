@@ -124,9 +124,7 @@ impl Trace<'_> {
                     }
                     self.stack.put(level, object);
                     level -= 1;
-                    if let Some(opened) = self.opened.get_mut(level as usize) {
-                        *opened = at + u64::from(bit);
-                    }
+                    self.opened[level as usize] = at + u64::from(bit);
                 }
             }
         }

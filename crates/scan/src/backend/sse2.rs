@@ -111,4 +111,4 @@ impl Lanes for Sse2 {
     }
 }
 
-instantiate!(Sse2, ());
+instantiate!(Sse2);

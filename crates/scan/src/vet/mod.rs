@@ -21,14 +21,14 @@ mod scalars;
 mod tape;
 
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{add, escaped, padded};
+use crate::blocks::{Place, add, escaped, padded};
 use crate::escapes::Surrogates;
 use crate::stack::Stack;
 use brackets::Brackets;
 use follow::Due;
 use scalars::Scalars;
 pub use tape::Tape;
-pub(crate) use tape::{Names, Nowhere, Tokens, Wanted};
+use tape::{Names, Nowhere, Tokens, Wanted};
 
 /// A container, and a place in it: right behind an opening bracket, or behind a value.
 #[derive(Debug)]
@@ -77,13 +77,6 @@ struct Carry {
     high: u64,
 }
 
-/// A block, and where it stands.
-#[derive(Clone, Copy)]
-struct Place<'b> {
-    bytes: &'b [u8],
-    at: usize,
-}
-
 /// What a block is made of. All but `inside`, `quotes` and `backslashes` stand outside of strings.
 #[derive(Clone, Copy)]
 struct Masks {
@@ -113,31 +106,65 @@ impl Masks {
 }
 
 #[inline(always)]
-pub(crate) fn vet<L: Lanes, T: Tokens>(
+pub(crate) fn vet<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Vetting<'_>) -> Vetted {
+    pass::<L, _>(proof, bytes, from, state, &mut Nowhere)
+}
+
+#[inline(always)]
+pub(crate) fn index<L: Lanes>(
+    proof: L::Proof,
+    bytes: &[u8],
+    from: usize,
+    state: &mut Vetting<'_>,
+    tape: &mut Tape,
+) -> Vetted {
+    pass::<L, _>(proof, bytes, from, state, tape)
+}
+
+#[inline(always)]
+pub(crate) fn names<L: Lanes>(
+    proof: L::Proof,
+    bytes: &[u8],
+    from: usize,
+    state: &mut Vetting<'_>,
+    tape: &mut Tape,
+) -> Vetted {
+    pass::<L, _>(proof, bytes, from, state, &mut Names(tape))
+}
+
+#[inline(always)]
+fn pass<L: Lanes, T: Tokens>(
     proof: L::Proof,
     bytes: &[u8],
     from: usize,
     state: &mut Vetting<'_>,
     tokens: &mut T,
 ) -> Vetted {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut carry = Carry::at(state);
-    let mut vetted = Vetted { at: from, first: state.first, left: false, high: false };
-    let mut place = Place { bytes, at: from };
+    let vetted = Vetted { at: from, first: state.first, left: false, high: false };
+    let mut found = Found { vetted, tokens };
+    let mut place = Place { bytes, at: from, length: BLOCK };
     let mut goes_on = true;
     for block in blocks {
-        goes_on = vet_block(L::load(proof, block), place, &mut carry, state, (&mut vetted, tokens));
+        goes_on = vet_block(L::load(proof, block), place, &mut carry, state, &mut found);
         if !goes_on {
             break;
         }
         place.at += BLOCK;
     }
     if goes_on && !rest.is_empty() {
-        vet_block(L::load(proof, &padded(rest)), place, &mut carry, state, (&mut vetted, tokens));
+        place.length = rest.len();
+        vet_block(L::load(proof, &padded(rest)), place, &mut carry, state, &mut found);
     }
-    tokens.finish();
-    vetted.high = carry.high != 0;
-    vetted
+    found.tokens.finish();
+    Vetted { high: carry.high != 0, ..found.vetted }
+}
+
+/// How far everything is right, and the tokens up to there.
+struct Found<'t, T> {
+    vetted: Vetted,
+    tokens: &'t mut T,
 }
 
 impl Carry {
@@ -164,7 +191,7 @@ fn vet_block<L: Lanes, T: Tokens>(
     place: Place<'_>,
     carry: &mut Carry,
     state: &mut Vetting<'_>,
-    (vetted, tokens): (&mut Vetted, &mut T),
+    Found { vetted, tokens }: &mut Found<'_, T>,
 ) -> bool {
     carry.high |= lanes.high();
     let (masks, mut bad) = classify(lanes, place, carry);

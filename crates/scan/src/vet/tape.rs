@@ -36,15 +36,14 @@ impl Tape {
         if number >= self.kept {
             return None;
         }
-        let (start, end) = (*self.starts.get(number)?, *self.ends.get(number)?);
+        let (start, end) = (self.starts[number], self.ends[number]);
         Some((start, end & !ESCAPED, end & ESCAPED != 0))
     }
 
-    /// The tokens from a number on.
+    /// The tokens from a number on, which is at most how many there are.
     #[inline]
     pub fn tokens(&self, first: usize) -> impl Iterator<Item = (usize, usize, bool)> {
-        let starts = self.starts.get(first..self.kept).unwrap_or_default();
-        let ends = self.ends.get(first..self.kept).unwrap_or_default();
+        let (starts, ends) = (&self.starts[first..self.kept], &self.ends[first..self.kept]);
         let token =
             |(&start, &end): (&u16, &u16)| (start.into(), (end & !ESCAPED).into(), end & ESCAPED != 0);
         starts.iter().zip(ends).map(token)
@@ -53,7 +52,7 @@ impl Tape {
     /// Where a token begins.
     #[inline]
     pub fn start(&self, number: usize) -> Option<u16> {
-        self.starts.get(number).copied().filter(|_| number < self.kept)
+        (number < self.kept).then(|| self.starts[number])
     }
 
     /// Takes all tokens away.
@@ -156,11 +155,8 @@ impl Tokens for Tape {
     #[inline]
     fn finish(&mut self) {
         // A last bracket may have no end so far, for want of a byte behind it.
-        if let Some(last) = self.kept.checked_sub(1)
-            && let (Some(start), Some(end)) = (self.starts.get(last), self.ends.get_mut(last))
-            && self.ended < self.kept
-        {
-            *end = start + 1;
+        if self.ended < self.kept {
+            self.ends[self.kept - 1] = self.starts[self.kept - 1] + 1;
         }
     }
 }
@@ -171,9 +167,7 @@ impl Tape {
         while escaped != 0 {
             let below = (escaped & escaped.wrapping_neg()) - 1;
             let number = first + (behind & below).count_ones() as usize;
-            if let Some(end) = self.ends.get_mut(number) {
-                *end |= ESCAPED;
-            }
+            self.ends[number] |= ESCAPED;
             escaped &= escaped - 1;
         }
     }
@@ -183,8 +177,7 @@ impl Tape {
 #[inline]
 fn write(places: &mut [u16], length: &mut usize, at: usize, mut bits: u64) {
     let count = bits.count_ones() as usize;
-    let slots = places.get_mut(*length..*length + count).unwrap_or_default();
-    for slot in slots {
+    for slot in &mut places[*length..*length + count] {
         *slot = at as u16 + bits.trailing_zeros() as u16;
         bits &= bits - 1;
     }
