@@ -11,7 +11,6 @@ use std::io;
 use std::sync::Arc;
 
 use crate::foreign::Foreign;
-use crate::input::Shrunk;
 
 /// An error of reading: what happened, at which byte, and what stood there. One pointer wide, and
 /// cheap to clone.
@@ -181,7 +180,7 @@ impl Excerpt {
         let at = at.min(window.len());
         let start = at.saturating_sub(Self::SIDE);
         let end = window.len().min(at + Self::SIDE);
-        Self { bytes: window.get(start..end).unwrap_or_default().to_vec(), at: at - start }
+        Self { bytes: window[start..end].to_vec(), at: at - start }
     }
 
     /// The bytes, as they stand in the input.
@@ -308,6 +307,18 @@ impl Error {
         self.0.kind == ErrorKind::Cancelled
     }
 }
+
+/// The cause of an I/O error where a reader of a file ends before the length that the file had.
+#[derive(Debug)]
+pub(crate) struct Shrunk;
+
+impl fmt::Display for Shrunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the file became shorter while it was read")
+    }
+}
+
+impl std::error::Error for Shrunk {}
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -34,8 +34,7 @@ impl Numeral {
         let mut at = 0;
         loop {
             if matches!(self, Self::Whole | Self::Fraction | Self::ExponentDigits) {
-                let rest = bytes.get(at..).unwrap_or_default();
-                at += rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                at += bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
             }
             let Some(next) = bytes.get(at).and_then(|&byte| self.after(byte)) else { return at };
             *self = next;
@@ -107,7 +106,7 @@ fn unicode_escape(bytes: &[u8]) -> Escape {
 /// An escape `\u` at an index that lacks its four digits: cut off as long as what is there are
 /// digits.
 fn unfinished(bytes: &[u8], at: usize) -> Escape {
-    let digits = bytes.get(at + 2..).unwrap_or_default();
+    let digits = &bytes[at + 2..];
     if digits.len() < 4 && digits.iter().all(u8::is_ascii_hexdigit) {
         Escape::Cut
     } else {
@@ -121,7 +120,7 @@ pub(crate) fn whole_characters(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let length = match byte {
-            b'\\' => match escape(bytes.get(at..).unwrap_or_default()) {
+            b'\\' => match escape(&bytes[at..]) {
                 Escape::Whole(length) => length,
                 Escape::Cut | Escape::Bad(..) => return at,
             },
@@ -138,7 +137,8 @@ pub(crate) fn whole_characters(bytes: &[u8]) -> usize {
 /// Bytes at the end of `bytes` that begin a UTF-8 sequence and are not all of it: 0 to 3.
 pub(crate) fn incomplete_tail(bytes: &[u8]) -> usize {
     let lead = bytes.iter().rev().take(3).position(|&byte| byte >= 0xC0);
-    let tail = lead.and_then(|back| bytes.get(bytes.len() - back - 1..)).unwrap_or_default();
+    let Some(back) = lead else { return 0 };
+    let tail = &bytes[bytes.len() - back - 1..];
     let is_begun =
         std::str::from_utf8(tail).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none());
     if is_begun { tail.len() } else { 0 }

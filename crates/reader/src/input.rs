@@ -5,41 +5,13 @@
 //! What can be read only once, such as a pipe or a decompressor, is no input but a reader, for
 //! [`Cursor::from_reader`](crate::Cursor::from_reader).
 
-use std::fmt;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::map::Map;
-
-/// Whether a file may be mapped.
-///
-/// A mapped file that another process truncates ends the reading process with a signal, and one
-/// that is written to changes bytes behind Rust's back. Nothing in a library can prevent that, so
-/// the caller says whether it may be risked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MapPolicy {
-    trusted: bool,
-}
-
-impl MapPolicy {
-    /// Files are read through a window, never mapped.
-    pub const fn never() -> Self {
-        Self { trusted: false }
-    }
-
-    /// Regular files are mapped.
-    ///
-    /// # Safety
-    ///
-    /// Nobody truncates or writes to the files opened with this policy while they are read.
-    #[expect(unsafe_code, reason = "the caller's word, given once")]
-    pub const unsafe fn trusted() -> Self {
-        Self { trusted: true }
-    }
-}
+use crate::error::{Error, ErrorKind, Result, Shrunk};
+use crate::map::{Map, MapPolicy};
 
 /// An input that can be read more than once: a file, or bytes.
 ///
@@ -121,7 +93,7 @@ impl Input {
         check_regular(&metadata)?;
         let print = Fingerprint::of(&metadata);
         // An empty file cannot be mapped, and needs no map.
-        if policy.trusted
+        if policy.is_trusted()
             && metadata.len() > 0
             && let Ok(map) = Map::of_trusted(&file, metadata.len(), policy)
         {
@@ -271,7 +243,7 @@ struct Positioned<'a> {
 impl Read for Positioned<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let wanted = into.len().min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
-        let into = into.get_mut(..wanted).unwrap_or_default();
+        let into = &mut into[..wanted];
         let read = read_at(self.file, into, self.at)?;
         if read == 0 && !into.is_empty() {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, Shrunk));
@@ -280,18 +252,6 @@ impl Read for Positioned<'_> {
         Ok(read)
     }
 }
-
-/// Why a reader of a file ends before the length that the file had.
-#[derive(Debug)]
-pub(crate) struct Shrunk;
-
-impl fmt::Display for Shrunk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the file became shorter while it was read")
-    }
-}
-
-impl std::error::Error for Shrunk {}
 
 #[cfg(unix)]
 fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
@@ -383,9 +343,7 @@ impl<'a> View<'a> {
         let mut parts = Vec::with_capacity(self.bytes.len() / target.max(1) + 1);
         let mut rest = *self;
         while rest.bytes.len() > target {
-            let Some(end) = memchr::memchr(b'\n', rest.bytes.get(target..).unwrap_or_default()) else {
-                break;
-            };
+            let Some(end) = memchr::memchr(b'\n', &rest.bytes[target..]) else { break };
             let (part, after) = rest.bytes.split_at(target + end + 1);
             // Looking for the line end has brought in the pages around it, and they would be many
             // in the end.

@@ -6,12 +6,44 @@ use std::io;
 
 use memmap2::{Mmap, MmapOptions};
 
-use crate::input::MapPolicy;
-
 /// Pages are of this size, or a power of two larger: then the system refuses a part that does not
 /// begin at one, and the memory is kept a little longer.
 #[cfg(unix)]
 const PAGE: u64 = 4096;
+
+/// Whether a file may be mapped.
+///
+/// A mapped file that another process truncates ends the reading process with a signal, and one
+/// that is written to changes bytes behind Rust's back. Nothing in a library can prevent that, so
+/// the caller says whether it may be risked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapPolicy {
+    trusted: bool,
+}
+
+impl MapPolicy {
+    /// Files are read through a window, never mapped.
+    pub const fn never() -> Self {
+        Self { trusted: false }
+    }
+
+    /// Regular files are mapped.
+    ///
+    /// # Safety
+    ///
+    /// Nobody truncates or writes to the files opened with this policy while they are read.
+    pub const unsafe fn trusted() -> Self {
+        Self { trusted: true }
+    }
+
+    /// For files that a test has written.
+    #[cfg(test)]
+    pub(crate) const FOR_TESTS: Self = Self { trusted: true };
+
+    pub(crate) const fn is_trusted(self) -> bool {
+        self.trusted
+    }
+}
 
 /// A file mapped for reading.
 #[derive(Debug)]

@@ -14,9 +14,9 @@ pub struct Number<'a> {
 impl<'a> Number<'a> {
     /// A number whose bytes have passed the grammar.
     #[inline]
+    #[expect(clippy::expect_used, reason = "the grammar of numbers is ASCII")]
     pub(crate) fn of_digits(lexeme: &'a [u8]) -> Self {
-        // They are ASCII, then.
-        Self { lexeme: std::str::from_utf8(lexeme).unwrap_or("0") }
+        Self { lexeme: std::str::from_utf8(lexeme).expect("digits, signs, points, and letters `e`") }
     }
 
     /// Reads a lexeme, or `None` when the text is not a JSON number. Time is linear in its length.

@@ -137,17 +137,14 @@ impl Seek {
         if self.opened.len() <= level {
             self.opened.resize(level + 1, 0);
         }
-        if let Some(opened) = self.opened.get_mut(level) {
-            *opened = start;
-        }
+        self.opened[level] = start;
         self.lowest = self.lowest.min(depth);
     }
 
     /// Absolute offset of the opening bracket of the open container that is so many deep, the
     /// outermost one being 1.
     pub fn start_of(&self, depth: u32) -> u64 {
-        let level = (depth as usize).checked_sub(1);
-        level.and_then(|level| self.opened.get(level)).copied().unwrap_or(0)
+        self.opened[depth as usize - 1]
     }
 
     /// The fewest containers that were open at once since [`mark`](Self::mark).

@@ -117,7 +117,7 @@ impl<'a> Source<'a> {
     /// What is shown of the current record.
     #[inline]
     pub(crate) fn window(&self) -> &[u8] {
-        self.loaded().get(..self.shown).unwrap_or_default()
+        &self.loaded()[..self.shown]
     }
 
     /// All bytes that are there, shown or not.
@@ -160,12 +160,13 @@ impl<'a> Source<'a> {
         self.closed && self.delimiter.is_some() && self.loaded().get(self.shown).copied() == self.delimiter
     }
 
-    /// Goes back from index `from` to index `to`. What lies between is work done twice, of which
-    /// the monitor hears.
+    /// Goes back from index `from` to index `to`, or forward again to where the cursor was before.
+    /// What is between is work done twice, of which the monitor hears.
     pub(crate) fn rewind(&mut self, from: usize, to: usize) {
         self.passed += from.saturating_sub(to);
         self.given_back = self.given_back.min(self.base + to as u64);
-        if self.passed >= STEP || self.shown.saturating_sub(to) > STEP {
+        // What is not shown now was shown before: the cursor was there.
+        if self.passed >= STEP || to > self.shown || self.shown - to > STEP {
             self.shown = to;
             self.closed = false;
         }
@@ -216,7 +217,7 @@ impl<'a> Source<'a> {
     fn show(&mut self) -> bool {
         let loaded = self.loaded();
         let end = loaded.len().min(self.shown + STEP);
-        let fresh = loaded.get(self.shown..end).unwrap_or_default();
+        let fresh = &loaded[self.shown..end];
         let found = self.delimiter.and_then(|delimiter| memchr::memchr(delimiter, fresh));
         let end = found.map_or(end, |at| self.shown + at);
         let fresh = end - self.shown;
@@ -229,7 +230,7 @@ impl<'a> Source<'a> {
     /// Gives back the memory of the pages far behind offset `at`.
     fn give_back(&mut self, at: u64) {
         let behind = at.saturating_sub(BEHIND);
-        if behind < self.given_back.saturating_add(BEHIND) {
+        if behind < self.given_back + BEHIND {
             return;
         }
         if let (Some(chars), Storage::Slice(view)) = (&mut self.chars, &self.storage) {
@@ -260,7 +261,7 @@ impl<'a> Source<'a> {
             return Ok(false);
         }
         // What an error shows of the bytes before it stays as well.
-        let keep = needs.keep.saturating_sub(self.base) as usize;
+        let keep = (needs.keep - self.base) as usize;
         let count = stream.droppable(keep.saturating_sub(Excerpt::SIDE));
         if count > 0 {
             let dropped = self.base + count as u64;
@@ -308,15 +309,16 @@ impl<'a> Source<'a> {
         Some(meter.place())
     }
 
-    /// Unicode scalar values between the place where counting began and `offset`.
     /// Takes it that there are so many characters from offset `from` to offset `to`.
     pub(crate) fn pass_chars(&mut self, from: u64, to: u64, chars: u64) {
         if let Some(mut meter) = self.chars.take() {
-            meter.jump(self.loaded(), self.base, (from, to), chars);
+            meter.pass(self.loaded(), self.base, from);
+            meter.jump(Span::new(from, to), chars);
             self.chars = Some(meter);
         }
     }
 
+    /// Unicode scalar values between the place where counting began and `offset`.
     pub(crate) fn chars_before(&mut self, offset: u64) -> u64 {
         let Some(mut chars) = self.chars.take() else { return 0 };
         let count = chars.chars_before(self.loaded(), self.base, offset);

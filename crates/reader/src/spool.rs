@@ -43,16 +43,17 @@ impl Spool {
 
     /// The bytes written so far.
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.map.bytes().get(..self.length as usize).unwrap_or_default()
+        &self.map.bytes()[..self.length as usize]
     }
 
     /// Reads once from `reader`, and says how many bytes came. An interrupted read is the caller's
     /// to repeat.
     pub(crate) fn fill(&mut self, reader: &mut dyn Read, offset: u64) -> Result<std::io::Result<usize>> {
         let mut chunk = std::mem::take(&mut self.chunk);
-        let read = reader.read(&mut chunk);
+        // A reader that reports more than it was given room for is not believed.
+        let read = reader.read(&mut chunk).map(|count| count.min(chunk.len()));
         let appended = match &read {
-            Ok(count) => self.append(chunk.get(..*count).unwrap_or_default(), offset),
+            Ok(count) => self.append(&chunk[..*count], offset),
             Err(_) => Ok(()),
         };
         self.chunk = chunk;

@@ -46,7 +46,7 @@ impl<'a> Stream<'a> {
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.held {
-            Held::Heap { buffer, filled } => buffer.get(..*filled).unwrap_or_default(),
+            Held::Heap { buffer, filled } => &buffer[..*filled],
             Held::Spool(spool) => spool.bytes(),
         }
     }
@@ -89,10 +89,9 @@ impl<'a> Stream<'a> {
             }
             held => {
                 let kept = match held {
-                    Held::Heap { buffer, filled } => buffer.get(count..*filled),
-                    Held::Spool(spool) => spool.bytes().get(count..),
+                    Held::Heap { buffer, filled } => &buffer[count..*filled],
+                    Held::Spool(spool) => &spool.bytes()[count..],
                 };
-                let kept = kept.unwrap_or_default();
                 let (filled, room) = (kept.len(), self.room.max(kept.len() * 2));
                 let mut buffer = Vec::with_capacity(room);
                 buffer.extend_from_slice(kept);
@@ -125,7 +124,7 @@ impl<'a> Stream<'a> {
             let read = match &mut self.held {
                 Held::Heap { buffer, filled } => {
                     let end = buffer.len().min(*filled + self.read);
-                    let free = buffer.get_mut(*filled..end).unwrap_or_default();
+                    let free = &mut buffer[*filled..end];
                     let read = self.reader.read(free).map(|count| count.min(free.len()));
                     *filled += read.as_ref().map_or(0, |count| *count);
                     read

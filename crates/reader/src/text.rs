@@ -108,7 +108,7 @@ fn decoded_chars(raw: &[u8], escaped: bool) -> u64 {
         let (plain, escape) = rest.split_at(at);
         let (_, length) = decode_escape(escape);
         chars += count_chars(plain) + 1;
-        rest = escape.get(length..).unwrap_or_default();
+        rest = &escape[length..];
     }
     chars + count_chars(rest)
 }
@@ -121,7 +121,7 @@ fn unescape(raw: &[u8]) -> String {
         let (decoded, length) = decode_escape(escape);
         text.push_str(&String::from_utf8_lossy(plain));
         text.push(decoded);
-        rest = escape.get(length..).unwrap_or_default();
+        rest = &escape[length..];
     }
     text.push_str(&String::from_utf8_lossy(rest));
     text

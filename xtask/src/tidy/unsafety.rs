@@ -12,8 +12,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("benches/peer/main.rs", "the file that a peer is asked about is mapped"),
     ("crates/cli/src/sigbus.rs", "the handler for a mapped file that shrinks"),
     ("crates/cli/src/stdio.rs", "the check for closed streams before the runtime replaces them"),
-    ("crates/reader/src/input.rs", "the constructor that takes the caller's word for a file"),
-    ("crates/reader/src/map.rs", "memory maps"),
+    ("crates/reader/src/map.rs", "memory maps, and the policy that takes the caller's word for a file"),
     ("crates/scan/src/backend/avx2.rs", "loads of 32-byte lanes, and calls under a checked target feature"),
     ("crates/scan/src/backend/sse2.rs", "loads of 16-byte lanes"),
     (

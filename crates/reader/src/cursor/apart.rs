@@ -9,7 +9,6 @@ use crate::config::Config;
 use crate::framing::Framing;
 use crate::input::View;
 use crate::source::Monitor;
-use crate::span::Span;
 
 /// What is open between the elements of an array: with it a cursor can begin behind any of them.
 #[derive(Clone, Debug)]
@@ -61,7 +60,7 @@ impl<'a> Alike<'a> {
         let mut found = self.first.find_iter(rest.get(..within as usize).unwrap_or(rest));
         let length = self.first.needle().len();
         let fits = |at: &usize| {
-            let window = rest.get(*at..).unwrap_or_default();
+            let window = &rest[*at..];
             let window = window.get(..BEGINNING).unwrap_or(window);
             self.second.is_none() || past_scalar_member(window, length) == self.second
         };
@@ -104,9 +103,11 @@ fn past_scalar_member(bytes: &[u8], name: usize) -> Option<&[u8]> {
     next.get(..comma + past_string(next.get(comma..)?)?)
 }
 
+/// The bytes of a view from an offset on, which is not before it. Behind its end there are none.
 fn rest(view: View<'_>, from: u64) -> &[u8] {
-    let end = view.base() + view.bytes().len() as u64;
-    view.get(Span::new(from, end.max(from))).unwrap_or_default()
+    let bytes = view.bytes();
+    let skipped = (from - view.base()).min(bytes.len() as u64);
+    &bytes[skipped as usize..]
 }
 
 impl<'a> Cursor<'a> {
@@ -146,7 +147,7 @@ impl<'a> Cursor<'a> {
     /// Goes on behind a later element of the array, at this absolute offset. What lies between is
     /// not looked at; the monitor is for what follows.
     pub fn go_on_behind(&mut self, offset: u64, monitor: Monitor<'a>) {
-        self.at = offset.saturating_sub(self.source.base()) as usize;
+        self.at = (offset - self.source.base()) as usize;
         (self.start, self.end) = (self.at, self.at);
         self.token = Token::None;
         self.expect = Expect::Next;

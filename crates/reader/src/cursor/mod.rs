@@ -9,6 +9,7 @@
 
 mod ahead;
 mod apart;
+mod buffer;
 mod named;
 mod quick;
 mod records;
@@ -21,7 +22,7 @@ use std::io::{self, Read};
 
 use trommel_scan::{Kernels, Stack};
 
-use ahead::Ahead;
+use buffer::TokenBuffer;
 
 use crate::config::{Config, Limits, Validation};
 use crate::error::{Error, ErrorKind, Excerpt, Place, Result, Syntax};
@@ -77,7 +78,7 @@ pub struct Cursor<'a> {
     unchecked: usize,
     token: Token,
     long: Long,
-    ahead: Ahead,
+    ahead: TokenBuffer,
     /// Offsets from which on bytes must stay readable, innermost last.
     holds: Vec<u64>,
     record: Option<u64>,
@@ -188,7 +189,7 @@ impl<'a> Cursor<'a> {
             unchecked: 0,
             token: Token::None,
             long: Long::default(),
-            ahead: Ahead::default(),
+            ahead: TokenBuffer::default(),
             holds: Vec::new(),
             record: None,
             failure: None,
@@ -268,7 +269,7 @@ impl<'a> Cursor<'a> {
                 Payload::Scalar(Scalar::String(text))
             }
             Token::Number => {
-                let lexeme = self.source.loaded().get(self.start..self.end).unwrap_or_default();
+                let lexeme = &self.source.loaded()[self.start..self.end];
                 Payload::Scalar(Scalar::Number(Number::of_digits(lexeme)))
             }
             Token::Bool(value) => Payload::Scalar(Scalar::Bool(value)),
@@ -289,7 +290,7 @@ impl<'a> Cursor<'a> {
     /// The bytes between the current token's quotes.
     #[inline]
     fn inside(&self) -> &[u8] {
-        self.source.loaded().get(self.start + 1..self.end - 1).unwrap_or_default()
+        &self.source.loaded()[self.start + 1..self.end - 1]
     }
 
     /// The bytes of a span, if all of them are still there: on a slice always, on a stream as far
@@ -370,6 +371,7 @@ impl<'a> Cursor<'a> {
         self.source.rewind(self.at, at);
         self.at = at;
         self.start = (mark.start - base) as usize;
+        // The end of a token that was passed before the mark may be gone.
         self.end = mark.end.saturating_sub(base) as usize;
         self.token = mark.token;
         self.expect = mark.expect;
@@ -411,7 +413,8 @@ impl<'a> Cursor<'a> {
         let needs = Needs { keep, at: self.absolute(self.at), is_held: !self.holds.is_empty() };
         let (shift, more) = self.source.grow(needs);
         self.at -= shift;
-        self.start = self.start.saturating_sub(shift);
+        self.start -= shift;
+        // These may be of a token that was passed.
         self.end = self.end.saturating_sub(shift);
         self.unchecked = self.unchecked.saturating_sub(shift);
         more.map_err(|error| self.failed(error))

@@ -139,7 +139,7 @@ impl Cursor<'_> {
             needle: &seek.needle,
             trace: Trace {
                 stack: &mut self.stack,
-                opened: seek.opened.get_mut(..most).unwrap_or_default(),
+                opened: &mut seek.opened[..most],
                 lowest: &mut seek.lowest,
                 surplus: &mut seek.surplus,
                 passed: &mut seek.passed,

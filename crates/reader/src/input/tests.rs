@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::*;
 use crate::{Config, Cursor, Framing, Span, Syntax, Validation};
 
-const MAPPED: MapPolicy = MapPolicy { trusted: true };
+const MAPPED: MapPolicy = MapPolicy::FOR_TESTS;
 const POLICIES: [MapPolicy; 2] = [MapPolicy::never(), MAPPED];
 
 /// A folder that is gone after the test, and a path in it.

@@ -294,3 +294,30 @@ fn with_moves_between() {
         assert_same(&mixed(pieces), &tokens, &format!("seed {seed}, in pieces"));
     }
 }
+
+/// The window of a stream moves while something is held. The tokens that were written down before are
+/// listened to behind the rewind.
+#[test]
+fn listening_goes_on_after_the_window_has_moved() {
+    let text = format!("[{}{}]", "1,".repeat(400), format_args!("[{:4000}]", 2));
+    let heard = |mut cursor: Cursor<'_>| {
+        for _ in 0..250 {
+            cursor.advance().unwrap();
+        }
+        let mark = cursor.hold();
+        while cursor.next_element().unwrap() {
+            cursor.skip_value().unwrap();
+        }
+        cursor.rewind(&mark);
+        let mut heard = Heard::default();
+        cursor.listen(0, u64::MAX, &mut heard).unwrap();
+        heard.events
+    };
+    let config = Config::new().validation(Validation::Structural);
+    let expected = heard(Cursor::from_view(View::new(text.as_bytes()), Framing::Single, &config));
+    for window in [64, 640, 1000, 2000] {
+        let chunks = Chunks::new(text.as_bytes(), &[window]);
+        let streamed = heard(Cursor::from_reader(chunks, Framing::Single, &config.window(window)));
+        assert_eq!(streamed, expected, "{window}");
+    }
+}

@@ -1,7 +1,8 @@
 //! Looking back: holds and rewinds, in memory, in the window, and in a temporary file.
 
 use trommel_reader::{
-    Config, Cursor, Error, ErrorKind, Event, Framing, Kind, Limit, Limits, Mark, Result, Span, View,
+    Config, Cursor, Error, ErrorKind, Event, Framing, Kind, Limit, Limits, Mark, Result, Span, Validation,
+    View,
 };
 use trommel_testkit::chunks::Chunks;
 use trommel_testkit::effort::cases;
@@ -271,6 +272,32 @@ fn tokens_need_no_file() {
 
 /// Going back to bytes that are gone is an error, never a wrong answer; going back does not undo an
 /// error.
+/// Going back over much and forward again, to where bytes were shown before.
+#[test]
+fn rewinds_go_back_and_forth() {
+    let text = format!("[{}0]", "\"]]]]]]]]]]\",".repeat(200_000));
+    let config = Config::new().validation(Validation::Structural);
+    let mut cursor = Cursor::new(text.as_bytes(), &config);
+    cursor.begin_value().unwrap();
+    assert!(cursor.next_element().unwrap());
+    let first = cursor.hold();
+    for _ in 0..180_000 {
+        assert!(cursor.next_element().unwrap());
+    }
+    let late = cursor.hold();
+    for _ in 0..3 {
+        cursor.rewind(&first);
+        assert_eq!(cursor.skip_value().unwrap().start, 1);
+        cursor.rewind(&late);
+        assert_eq!(cursor.skip_value().unwrap().start, 1 + 180_000 * 13);
+    }
+    cursor.rewind(&first);
+    cursor.skip_value().unwrap();
+    cursor.rewind(&late);
+    cursor.leave().unwrap();
+    assert_eq!(cursor.offset(), text.len() as u64);
+}
+
 #[test]
 fn misuse_is_an_error() {
     let mut cursor = Cursor::from_reader(Repeat::records("[1,2,3]", 50_000), Framing::Single, &Config::new());
