@@ -161,15 +161,18 @@ impl<'a> Source<'a> {
     }
 
     /// Goes back from index `from` to index `to`, or forward again to where the cursor was before.
-    /// What is between is work done twice, of which the monitor hears.
-    pub(crate) fn rewind(&mut self, from: usize, to: usize) {
+    /// What is between is work done twice, of which the monitor hears. Returns `true` if nothing from
+    /// there on is shown any more, until more is asked for.
+    pub(crate) fn rewind(&mut self, from: usize, to: usize) -> bool {
         self.passed += from.saturating_sub(to);
         self.given_back = self.given_back.min(self.base + to as u64);
         // What is not shown now was shown before: the cursor was there.
-        if self.passed >= STEP || to > self.shown || self.shown - to > STEP {
+        let hides = self.passed >= STEP || to > self.shown || self.shown - to > STEP;
+        if hides {
             self.shown = to;
             self.closed = false;
         }
+        hides
     }
 
     /// The offset up to which the monitor was told of bytes.

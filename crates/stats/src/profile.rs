@@ -82,9 +82,8 @@ impl Profile {
         if self.open == self.walks.len() {
             self.walks.push(Walk::default());
         }
-        if let Some(walk) = self.walks.get_mut(self.open) {
-            (walk.nested, self.settled, self.open) = (self.open > 0, false, self.open + 1);
-        }
+        self.walks[self.open].nested = self.open > 0;
+        (self.settled, self.open) = (false, self.open + 1);
     }
 
     /// Observes an event; `at` is its offset in the input, which decides what appeared first.
@@ -95,7 +94,7 @@ impl Profile {
 
     #[inline]
     fn each(&mut self, mut step: impl FnMut(&mut Core, &mut Walk)) {
-        match self.walks.get_mut(..self.open).unwrap_or_default() {
+        match &mut self.walks[..self.open] {
             [walk] => step(&mut self.core, walk),
             walks => walks.iter_mut().for_each(|walk| step(&mut self.core, walk)),
         }
@@ -183,7 +182,7 @@ impl Profile {
 
     /// Settles while values are open: their place in the trie moves with it.
     fn settle_open(&mut self) {
-        let open = self.walks.get_mut(..self.open).unwrap_or_default();
+        let open = &mut self.walks[..self.open];
         for walk in open.iter_mut() {
             self.core.unmark(walk);
         }

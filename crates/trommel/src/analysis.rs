@@ -3,11 +3,12 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use trommel_base::{Cancel, Progress};
 use trommel_path::{Duplicates, Logical, Order, Query};
 use trommel_reader::{Backend, Config, Limits, Validation};
 
 use crate::Error;
-use crate::control::{Cancel, Control, Others, Progress};
+use crate::control::{Control, Others};
 use crate::document::Document;
 use crate::measure::{Count, Extract, Measure, Sample, Stats, Strategy};
 use crate::report::{Answer, Found, Report, Sink};
@@ -286,6 +287,16 @@ impl Analysis {
         analysis.options.totals =
             samples.map(|sample| if needs_total(sample) { totals.next() } else { None }).collect();
         Ok(analysis)
+    }
+}
+
+impl OnBadRecord {
+    /// An error when there were more bad records than are to be skipped.
+    pub(crate) fn check(self, bad: u64) -> Result<(), Error> {
+        match self {
+            Self::Skip { at_most } if bad > at_most => Err(Error::TooManyBadRecords { at_most }),
+            _ => Ok(()),
+        }
     }
 }
 

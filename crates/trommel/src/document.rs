@@ -44,14 +44,15 @@ struct Keeping {
 
 impl Read for Keeping {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let count = self.reader.read(into)?;
+        // A reader that reports more than it was given room for is not believed.
+        let count = self.reader.read(into)?.min(into.len());
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if count == 0 && !into.is_empty() {
             kept.is_whole = !kept.is_too_long;
         } else if kept.is_too_long || kept.bytes.len() + count > self.most {
             *kept = Kept { is_too_long: true, ..Kept::default() };
         } else {
-            kept.bytes.extend_from_slice(into.get(..count).unwrap_or_default());
+            kept.bytes.extend_from_slice(&into[..count]);
         }
         Ok(count)
     }
@@ -114,7 +115,7 @@ impl Document {
     pub fn from_input(input: Input) -> io::Result<Self> {
         let mut magic = [0; 4];
         let length = packed::read_start(&mut input.reader(), &mut magic)?;
-        Ok(match packed::codec(magic.get(..length).unwrap_or_default()) {
+        Ok(match packed::codec(&magic[..length]) {
             Some(codec) => Self::new(Source::Packed(input, codec)),
             None => Self::new(Source::Input(input)),
         })
@@ -265,7 +266,7 @@ fn copy(mut reader: impl Read, file: &mut File, limit: u64, track: &Track) -> Re
     loop {
         let count = match reader.read(&mut chunk) {
             Ok(0) => return Ok(copied),
-            Ok(count) => count as u64,
+            Ok(count) => count.min(CHUNK) as u64,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(trommel_reader::Error::io(error, copied).into()),
         };
@@ -273,7 +274,7 @@ fn copy(mut reader: impl Read, file: &mut File, limit: u64, track: &Track) -> Re
             let limit = ErrorKind::Limit(Limit::SpoolBytes(limit));
             return Err(trommel_reader::Error::plain(limit, copied).into());
         }
-        file.write_all(chunk.get(..count as usize).unwrap_or_default())?;
+        file.write_all(&chunk[..count as usize])?;
         copied += count;
         track.pass(count, copied)?;
     }
@@ -285,7 +286,7 @@ fn last_line(mut file: &File, length: u64) -> io::Result<u64> {
     let mut end = length;
     while end > 0 {
         let start = end.saturating_sub(CHUNK as u64);
-        let chunk = chunk.get_mut(..(end - start) as usize).unwrap_or_default();
+        let chunk = &mut chunk[..(end - start) as usize];
         file.seek(SeekFrom::Start(start))?;
         file.read_exact(chunk)?;
         if let Some(at) = chunk.iter().rposition(|&byte| byte == b'\n') {

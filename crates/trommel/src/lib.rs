@@ -129,6 +129,7 @@
 //! | `parallel` (default) | several threads |
 //! | `serde` (default) | [`Partial`], [`Found::decode`]; [`Coverage`] and [`Summary`](statistics::Summary) serialize |
 
+mod alone;
 mod analysis;
 mod control;
 #[cfg(feature = "parallel")]
@@ -136,6 +137,8 @@ mod divide;
 mod document;
 mod error;
 mod extract;
+#[cfg(feature = "parallel")]
+mod kept;
 mod measure;
 mod notes;
 mod packed;
@@ -153,7 +156,6 @@ mod stats;
 mod threads;
 
 pub use analysis::{Analysis, OnBadRecord};
-pub use control::{Cancel, Progress};
 pub use document::{Document, framing_of};
 pub use error::{Error, NotCountable};
 pub use measure::{Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
@@ -165,6 +167,7 @@ pub use report::{
     Answer, Coverage, Damage, Found, PathStats, Report, SampleAnswer, SampleItem, Sink, StatsAnswer,
     StratumAnswer,
 };
+pub use trommel_base::{Cancel, Progress};
 
 /// Bytes to events.
 pub use trommel_reader as reader;

@@ -89,18 +89,18 @@ impl Describing {
         }
         if sized {
             let end = cursor.offset();
-            self.bytes = self.bytes.saturating_add(end - start);
-            self.characters = self.characters.saturating_add(cursor.chars(end).saturating_sub(before));
+            self.bytes += end - start;
+            self.characters += cursor.chars(end) - before;
         }
         Ok(())
     }
 
+    #[expect(clippy::expect_used, reason = "values that are left were entered")]
     pub(crate) fn leave(&mut self, span: Span, matcher: &mut Matcher<'_, '_>) {
         self.profile.end();
-        let before = self.open.pop().unwrap_or(0);
-        self.bytes = self.bytes.saturating_add(span.len());
-        let characters = matcher.cursor_mut().chars(span.end).saturating_sub(before);
-        self.characters = self.characters.saturating_add(characters);
+        let before = self.open.pop().expect("a value is open");
+        self.bytes += span.len();
+        self.characters += matcher.cursor_mut().chars(span.end) - before;
     }
 
     /// Takes in what another part has described.

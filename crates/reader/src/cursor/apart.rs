@@ -151,6 +151,7 @@ impl<'a> Cursor<'a> {
         (self.start, self.end) = (self.at, self.at);
         self.token = Token::None;
         self.expect = Expect::Next;
+        self.ahead.forget();
         self.source.go_on_at(self.at);
         self.source.set_monitor(monitor);
     }

@@ -368,7 +368,10 @@ impl<'a> Cursor<'a> {
             return;
         }
         let at = (mark.offset - base) as usize;
-        self.source.rewind(self.at, at);
+        if self.source.rewind(self.at, at) {
+            // What was written down is not in the window.
+            self.ahead.forget();
+        }
         self.at = at;
         self.start = (mark.start - base) as usize;
         // The end of a token that was passed before the mark may be gone.

@@ -295,6 +295,34 @@ fn with_moves_between() {
     }
 }
 
+/// What was written down before a hold is not in the window behind a rewind, or only in part.
+#[test]
+fn tokens_come_again_behind_a_rewind() {
+    let expected: Vec<Event> = (0..151).map(|_| Event::Scalar(Kind::Number)).collect();
+    for large in [10, 4_000, 400_000, 600_000, 3_000_000] {
+        let text = format!("[{}0,[{}2]]", "1,".repeat(400), " ".repeat(large));
+        for validation in [Validation::Strict, Validation::Structural] {
+            let config = Config::new().validation(validation);
+            let slice = Cursor::from_view(View::new(text.as_bytes()), Framing::Single, &config);
+            let stream = Cursor::from_reader(text.as_bytes(), Framing::Single, &config);
+            for mut cursor in [slice, stream] {
+                for _ in 0..251 {
+                    cursor.advance().unwrap();
+                }
+                let mark = cursor.hold();
+                while cursor.next_element().unwrap() {
+                    cursor.skip_value().unwrap();
+                }
+                cursor.rewind(&mark);
+                let again: Vec<Event> = (0..151).map(|_| cursor.advance().unwrap().unwrap()).collect();
+                assert_eq!(again, expected, "{large} {validation:?}");
+                let span = cursor.span();
+                assert_eq!((span.start, span.len()), (1 + 2 * 400, 1), "{large} {validation:?}");
+            }
+        }
+    }
+}
+
 /// The window of a stream moves while something is held. The tokens that were written down before are
 /// listened to behind the rewind.
 #[test]

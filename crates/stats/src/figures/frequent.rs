@@ -222,6 +222,7 @@ impl Frequent {
             *counts.entry(fingerprint).or_default() += 1;
         }
         self.values.retain(|fingerprint, entry| {
+            // A value without a sampled occurrence is not counted.
             entry.count = counts.get(fingerprint).copied().unwrap_or(0);
             entry.first = 0;
             entry.count > 0

@@ -66,11 +66,9 @@ impl HyperLogLog {
         let longest = (u64::BITS - self.precision()) as usize;
         let mut counts = vec![0_u32; longest + 2];
         for &register in &self.registers {
-            if let Some(count) = counts.get_mut(usize::from(register)) {
-                *count += 1;
-            }
+            counts[usize::from(register)] += 1;
         }
-        let share = |rank: usize| f64::from(counts.get(rank).copied().unwrap_or(0)) / registers;
+        let share = |rank: usize| f64::from(counts[rank]) / registers;
         let mut z = tau(1.0 - share(longest + 1));
         for rank in (1..=longest).rev() {
             z = 0.5 * (z + share(rank));

@@ -80,9 +80,8 @@ impl ExactSum {
         if at >= self.limbs.len() {
             self.limbs.resize(at + 1, 0);
         }
-        if let Some(limb) = self.limbs.get_mut(at) {
-            *limb = limb.saturating_add(value);
-        }
+        let limb = &mut self.limbs[at];
+        *limb = limb.saturating_add(value);
     }
 
     /// The limbs with all carries taken, each from 0 up to the base, and what is carried out of the
@@ -114,6 +113,9 @@ impl ExactSum {
 
     /// The sum divided by `count`, rounded once, to the nearest double; none when `count` is 0.
     pub fn mean(&self, count: u64) -> Option<f64> {
+        if count == 0 {
+            return None;
+        }
         let Spelling { negative, digits, mut power } = self.spelling();
         let mut quotient = String::from(if negative { "-0" } else { "0" });
         let mut rest: u128 = 0;
@@ -127,13 +129,13 @@ impl ExactSum {
                 0
             });
             rest = rest * 10 + u128::from(digit);
-            let next = rest.checked_div(u128::from(count))?;
+            let next = rest / u128::from(count);
             rest %= u128::from(count);
             significant += usize::from(significant > 0 || next > 0);
             quotient.push(char::from(b'0' + next as u8));
         }
         let sticky = if rest > 0 { "1" } else { "0" };
-        format!("{quotient}{sticky}e{}", power - 1).parse().ok().filter(|_| count > 0)
+        format!("{quotient}{sticky}e{}", power - 1).parse().ok()
     }
 }
 

@@ -72,7 +72,7 @@ impl Repeats {
     #[inline]
     pub(super) fn end(&mut self, sequences: &mut Sequences) -> Option<(u64, bool)> {
         let Open { first, sequence, whole } = self.objects.pop()?;
-        let names = self.names.get_mut(first..).unwrap_or_default();
+        let names = &mut self.names[first..];
         sequences.kept -= names.len() as u64;
         let is_known = sequences.clean.find(sequence, |&known| known == sequence).is_some();
         let count = if is_known { 0 } else { sequences.look_at(sequence, names) };

@@ -54,8 +54,7 @@ fn has_form(bytes: &[u8], pattern: &[u8]) -> bool {
 
 /// The value of the digits at a place.
 fn digits(bytes: &[u8], range: std::ops::Range<usize>) -> u32 {
-    let digits = bytes.get(range).unwrap_or_default();
-    digits.iter().fold(0, |value, digit| value * 10 + u32::from(digit.wrapping_sub(b'0')))
+    bytes[range].iter().fold(0, |value, digit| value * 10 + u32::from(digit.wrapping_sub(b'0')))
 }
 
 /// RFC 3339 `full-date`.
@@ -85,7 +84,7 @@ fn is_date_time(bytes: &[u8]) -> bool {
     let zone = match rest.strip_prefix(b".") {
         Some(fraction) => match fraction.iter().take_while(|byte| byte.is_ascii_digit()).count() {
             0 => return false,
-            digits => fraction.get(digits..).unwrap_or_default(),
+            digits => &fraction[digits..],
         },
         None => rest,
     };
@@ -100,10 +99,15 @@ fn zone_minutes(bytes: &[u8]) -> Option<u32> {
         return Some(0);
     }
     let sign = bytes.first().filter(|sign| matches!(sign, b'+' | b'-'))?;
+    if !has_form(&bytes[1..], b"00:00") {
+        return None;
+    }
     let (hour, minute) = (digits(bytes, 1..3), digits(bytes, 4..6));
-    let is_valid = has_form(&bytes[1..], b"00:00") && hour < 24 && minute < 60;
-    let offset = hour * 60 + minute;
-    is_valid.then_some(if *sign == b'+' { offset } else { (1440 - offset) % 1440 })
+    let is_valid = hour < 24 && minute < 60;
+    is_valid.then(|| match (sign, hour * 60 + minute) {
+        (b'+', offset) => offset,
+        (_, offset) => (1440 - offset) % 1440,
+    })
 }
 
 /// RFC 9562 text form.
@@ -114,7 +118,7 @@ fn is_uuid(bytes: &[u8]) -> bool {
 /// RFC 5321 `Mailbox` with an unquoted local part and a domain name of at least two labels.
 fn is_email(bytes: &[u8]) -> bool {
     let Some(at) = bytes.iter().rposition(|&byte| byte == b'@') else { return false };
-    let (local, domain) = (bytes.get(..at).unwrap_or_default(), bytes.get(at + 1..).unwrap_or_default());
+    let (local, domain) = (&bytes[..at], &bytes[at + 1..]);
     let is_atom = |atom: &[u8]| !atom.is_empty() && run(atom, ATEXT) == atom.len();
     local.len() <= 64 && local.split(|&byte| byte == b'.').all(is_atom) && is_domain(domain)
 }
@@ -156,9 +160,9 @@ fn is_uri(bytes: &[u8]) -> bool {
         None => None,
     };
     let Some(path) = path else { return false };
-    let rest = path.get(run(path, PATH)..).unwrap_or_default();
+    let rest = &path[run(path, PATH)..];
     let rest = match rest.strip_prefix(b"?") {
-        Some(query) => query.get(run(query, QUERY)..).unwrap_or_default(),
+        Some(query) => &query[run(query, QUERY)..],
         None => rest,
     };
     match rest.strip_prefix(b"#") {
@@ -170,20 +174,20 @@ fn is_uri(bytes: &[u8]) -> bool {
 /// An authority that is more than the name of a host.
 fn is_authority(authority: &[u8]) -> bool {
     let (user, place) = match authority.iter().rposition(|&byte| byte == b'@') {
-        Some(at) => (authority.get(..at).unwrap_or_default(), authority.get(at + 1..).unwrap_or_default()),
+        Some(at) => (&authority[..at], &authority[at + 1..]),
         None => (&b""[..], authority),
     };
     let behind_host = match place.strip_prefix(b"[") {
         Some(literal) => {
             let Some(end) = literal.iter().position(|&byte| byte == b']') else { return false };
-            if !literal.get(..end).is_some_and(is_parsed::<Ipv6Addr>) {
+            if !is_parsed::<Ipv6Addr>(&literal[..end]) {
                 return false;
             }
-            literal.get(end + 1..)
+            &literal[end + 1..]
         }
-        None => place.get(run(place, HOST)..),
+        None => &place[run(place, HOST)..],
     };
-    let port_is_right = match behind_host.unwrap_or_default() {
+    let port_is_right = match behind_host {
         [] => true,
         [b':', port @ ..] => port.iter().all(u8::is_ascii_digit),
         _ => false,

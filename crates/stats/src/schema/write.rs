@@ -85,7 +85,9 @@ impl Writer<'_> {
         let mut names = 0;
         let mut required = String::new();
         let mut at = objects.head;
-        while let Some(member) = self.trie.nodes.get(at as usize).filter(|_| at < self.described) {
+        while at < self.described
+            && let Some(member) = self.trie.nodes.get(at as usize)
+        {
             if names == 0 {
                 tasks.push(Task::Text(r#","properties":{"#.into()));
             }
@@ -148,7 +150,7 @@ fn type_name(node: &Node, kind: Kind) -> &'static str {
 
 fn format_of(node: &Node) -> Option<&'static str> {
     let enough = node.kinds.get(Kind::String) >= ENOUGH_STRINGS;
-    format::name(node.formats).filter(|_| enough)
+    if enough { format::name(node.formats) } else { None }
 }
 
 /// Adds a JSON string.

@@ -2,12 +2,11 @@
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use trommel_path::Matcher;
-use trommel_reader::{Alike, Between, Config, Kind, Listener, Scalar, Span, Text, View};
+use trommel_reader::{Alike, Between, Config, Kind, Listener, Scalar, Span, Text};
 
 use super::{Chain, DESCRIBED, Divide, Meeting, WRONG};
 use crate::error::Error;
-use crate::parallel::release;
-use crate::run::Run;
+use crate::kept::release;
 use crate::stats::Describing;
 
 /// Bytes in which it shows which array goes on and on, at first.
@@ -30,29 +29,26 @@ struct Apart {
     describing: Describing,
 }
 
-impl Run<'_> {
+impl<'a> Divide<'a> {
     /// Describes the value that the matcher is in, on several threads as far as that goes.
-    pub(crate) fn described(
-        &mut self,
-        divide: &Divide<'_>,
+    pub(super) fn describe_value(
+        &self,
+        config: &Config,
         matcher: &mut Matcher<'_, '_>,
+        describing: &mut Describing,
     ) -> Result<(), Error> {
-        let Some(describing) = self.work.describing.first_mut() else { return Ok(()) };
-        let config = self.analysis.options.config();
         let (mut fruitless, mut watched) = (0, WATCHED);
         while matcher.is_forwarding() && fruitless < WRONG {
-            let Some(elements) = divide.long_array(watched, matcher, describing)? else {
+            let Some(elements) = self.long_array(watched, matcher, describing)? else {
                 watched = (2 * watched).min(WATCHED << 8);
                 continue;
             };
-            let joined = divide.elements(&elements, &config, matcher, describing)?;
+            let joined = self.elements(&elements, config, matcher, describing)?;
             fruitless = if joined { 0 } else { fruitless + 1 };
         }
         Ok(matcher.forward(describing)?)
     }
-}
 
-impl<'a> Divide<'a> {
     /// Watches for some bytes which array is never left, and goes behind the present element of it,
     /// if elements begin alike.
     fn long_array(
@@ -90,7 +86,9 @@ impl<'a> Divide<'a> {
         let mut stretches = self.stretches(start, DESCRIBED, elements);
         let mut answers = Vec::new();
         self.threads.scope(|scope| scope.spawn(|_| answers = self.describe_all(&apart, &stretches)));
-        while let Some(last) = stretches.last().filter(|_| !chain.ended) {
+        while let Some(last) = stretches.last()
+            && !chain.ended
+        {
             // While these are joined, the next ones are described.
             stretches = self.stretches(last.end, DESCRIBED, elements);
             let Some(empty) = describing.apart() else { break };
@@ -115,6 +113,7 @@ impl<'a> Divide<'a> {
 
     /// Joins what was seen in the next stretch, or in its place from where the last element ended.
     /// Gives its characters.
+    #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
     fn join_described(
         &self,
         apart: &Apart,
@@ -133,7 +132,7 @@ impl<'a> Divide<'a> {
             chain.ended = true;
             return Ok(0);
         };
-        release(self.view.narrow(Span::new(chain.at, end)).unwrap_or(View::at(&[], chain.at)));
+        release(self.view.narrow(Span::new(chain.at, end)).expect("its elements are in the view"));
         describing.join(stretch.describing);
         chain.pass(end, &self.track)?;
         Ok(stretch.characters)

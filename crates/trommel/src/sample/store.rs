@@ -101,17 +101,16 @@ impl Store {
 const AROUND: u64 = 2 << 20;
 
 /// The bytes of a stored candidate.
+#[expect(clippy::expect_used, reason = "spans are stored only where the input is in memory or mapped")]
 pub(super) fn bytes_of(slot: &Slot, view: Option<View<'_>>) -> Result<Vec<u8>, Error> {
     let stored = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    debug_assert!(!matches!(*stored, Stored::Open), "a winner was left");
     Ok(match &*stored {
-        Stored::Open => Vec::new(),
+        Stored::Open => unreachable!("a winner was left"),
         Stored::Span(span) => {
-            let bytes = view.and_then(|view| view.get(*span)).unwrap_or_default().to_vec();
-            if let Some(view) = view {
-                // Items lie far apart, and with each the system has brought in what is around it.
-                view.release(Span::new(span.start.saturating_sub(AROUND), span.end + AROUND));
-            }
+            let view = view.expect("the input has a view");
+            let bytes = view.get(*span).expect("a candidate is in the input").to_vec();
+            // Items lie far apart, and with each the system has brought in what is around it.
+            view.release(Span::new(span.start.saturating_sub(AROUND), span.end + AROUND));
             bytes
         }
         Stored::Memory(counted) => counted.bytes.clone(),

@@ -393,3 +393,22 @@ fn overviews_are_exact() {
         }
     }
 }
+
+/// A string that is too long to be held on a stream is measured as it is in memory.
+#[test]
+fn long_strings_are_measured_on_streams() {
+    let text = format!(r#"{{"x": 1, "a": "{}", "b": ["{}"]}}"#, "é".repeat(9_000), "xé\\n".repeat(3_000));
+    let mut limits = trommel::reader::Limits::default();
+    limits.token_bytes = 1_000;
+    for path in ["$.a", "$.b", "$.b[0]", "$..*", "$"] {
+        let analysis = asked(&[query(path)], |_| {});
+        let expected = describe(&analysis, &mut Document::from_bytes(text.clone()));
+        for window in [64, 5_000] {
+            let analysis = analysis.clone().limits(limits).window(window);
+            let reader = std::io::Cursor::new(text.clone().into_bytes());
+            let found = describe(&analysis, &mut Document::from_reader(reader));
+            assert_eq!(found.characters, expected.characters, "{path} {window}");
+            assert_eq!(found.bytes, expected.bytes, "{path} {window}");
+        }
+    }
+}
