@@ -31,3 +31,8 @@ pub(crate) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n')
 }
+
+/// What a program's types say in the end.
+trait Answer {
+    fn answer(&self) -> u64;
+}

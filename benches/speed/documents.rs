@@ -28,8 +28,8 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let large = conformance::documents(&root).into_iter().filter(|document| document.bytes.len() >= LEAST);
     for document in large {
         let bytes = repeated(&document.bytes);
-        for question in QUESTIONS {
-            let task = task(question, &bytes);
+        for (name, query, count) in QUESTIONS {
+            let task = task(name, query, count, &bytes);
             compare(criterion, &format!("documents/{}/{}", document.name, task.name), &task, &bytes);
         }
     }
@@ -44,7 +44,7 @@ fn repeated(document: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn task((name, query, count): (&str, Option<&str>, bool), bytes: &[u8]) -> Task {
+fn task(name: &str, query: Option<&str>, count: bool, bytes: &[u8]) -> Task {
     let queries = query.map(str::to_owned).into_iter().collect();
     let mut task = Task {
         name: name.to_owned(),

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 
-use crate::process::{cargo, is_there, must_run, output};
+use crate::process::{cargo, is_there, must_run, output, release_tests};
 use crate::workspace::{Package, Workspace};
 use crate::{coverage, instructions, rss};
 
@@ -49,7 +49,7 @@ pub(crate) struct Options {
 enum Step {
     /// Every combination of features of every library that is published, under clippy
     Features,
-    /// All tests in release mode, with `TROMMEL_DEEP=1`, at their full numbers
+    /// All tests in release mode with debug assertions, and `TROMMEL_DEEP=1`, at their full numbers
     Tests,
     /// Storages in the cloud, with every feature, against emulators
     Cloud,
@@ -170,7 +170,7 @@ fn powerset(package: &Package) -> Vec<Vec<&str>> {
 }
 
 fn tests(workspace: &Workspace) -> Ran {
-    must_run(cargo(&workspace.root, "test --workspace --release --no-fail-fast").env("TROMMEL_DEEP", "1"))?;
+    must_run(release_tests(&workspace.root, "--workspace --no-fail-fast").env("TROMMEL_DEEP", "1"))?;
     Ok(Outcome::Passed)
 }
 

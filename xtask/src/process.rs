@@ -14,6 +14,14 @@ pub(crate) fn cargo(root: &Path, arguments: &str) -> Command {
     command
 }
 
+/// A run of `cargo test --release` with debug assertions: optimized, with the checks that a release
+/// leaves out.
+pub(crate) fn release_tests(root: &Path, arguments: &str) -> Command {
+    let mut command = cargo(root, &format!("test --release {arguments}"));
+    command.env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true");
+    command
+}
+
 /// Runs a command on this terminal; an exit status other than 0 is an error that repeats the
 /// command.
 pub(crate) fn must_run(command: &mut Command) -> Result<(), Box<dyn Error>> {

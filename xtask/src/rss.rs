@@ -134,7 +134,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
         if options.form.is_some_and(|only| only != form) {
             continue;
         }
-        let asked = ask_all(&program, &folder, form, (small, size));
+        let asked = ask_all(&program, &folder, form, small, size);
         if !options.keep {
             fs::remove_dir_all(&folder)?;
         }
@@ -149,7 +149,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
 
 /// Asks every question about a form in every way, printing a row for each; whether all kept the
 /// bounds.
-fn ask_all(program: &Path, folder: &Path, form: Form, (small, size): (Option<u64>, u64)) -> Verdict {
+fn ask_all(program: &Path, folder: &Path, form: Form, small: Option<u64>, size: u64) -> Verdict {
     fs::create_dir_all(folder)?;
     let base = small.map(|small| made(folder, form, small)).transpose()?;
     let full = made(folder, form, size)?;

@@ -161,8 +161,8 @@ impl<'a> Source<'a> {
     }
 
     /// Goes back from index `from` to index `to`, or forward again to where the cursor was before.
-    /// What is between is work done twice, of which the monitor hears. Returns `true` if nothing from
-    /// there on is shown any more, until more is asked for.
+    /// What is between is work done twice, of which the monitor hears. Returns `true` if nothing
+    /// from there on is shown any more, until more is asked for.
     pub(crate) fn rewind(&mut self, from: usize, to: usize) -> bool {
         self.passed += from.saturating_sub(to);
         self.given_back = self.given_back.min(self.base + to as u64);

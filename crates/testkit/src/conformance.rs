@@ -14,19 +14,15 @@
 //! ```
 
 mod compliance;
-mod documents;
 mod fields;
 mod figures;
 mod paths;
-mod schema;
 mod texts;
 
 pub use compliance::{Answer, Compliance, Question, canonical_paths, compliance, normalized_paths};
-pub use documents::{Document, documents};
-pub use figures::{Figures, figures};
+pub use figures::{Figures, SchemaCase, figures, schema_cases};
 pub use paths::{Expected, Input, PathCase, Selection, path_cases, real_documents};
-pub use schema::{SchemaCase, schema_cases};
-pub use texts::{JsonText, Verdict, checker, parsing};
+pub use texts::{Document, JsonText, Verdict, checker, documents, parsing};
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,6 @@
 
 mod compare;
 mod filter;
-mod function;
 mod pattern;
 mod selector;
 

@@ -1,5 +1,5 @@
-//! A whole run: on several threads where that can be done, else on one, from the first byte to the last
-//! that matters; and its answers.
+//! A whole run: on several threads where that can be done, else on one, from the first byte to the
+//! last that matters; and its answers.
 
 use std::io;
 

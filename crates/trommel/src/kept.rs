@@ -79,16 +79,13 @@ impl Kept {
             while let Some((_, damage)) = damages.next_if(|(before, _)| *before <= number) {
                 sink.damaged(damage)?;
             }
-            let mut location = None;
-            if self.located {
-                let end = self.location_ends[number];
-                let kept = &self.locations[from..end];
-                from = end;
-                location = Some(match self.first {
-                    Some(first) => first.moved(kept, &mut text),
-                    None => kept,
-                });
-            }
+            let end = if self.located { self.location_ends[number] } else { from };
+            let location = self.located.then(|| &self.locations[from..end]);
+            from = end;
+            let location = match self.first {
+                Some(first) => location.map(|location| first.moved(location, &mut text)),
+                None => location,
+            };
             let number = outgoing.binary_search_by_key(&(value.measure as usize), |one| one.measure);
             let outgoing = &mut outgoing[number.expect("it was found for a measure that hands out")];
             let view = part.narrow(value.span).expect("what a part found is in it");

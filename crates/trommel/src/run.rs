@@ -1,4 +1,5 @@
-//! A run: takes the records of a cursor one by one through the matcher, up to the last that matters.
+//! A run: takes the records of a cursor one by one through the matcher, up to the last that
+//! matters.
 //!
 //! What a step of the matcher means for the measures is in [`steps`].
 

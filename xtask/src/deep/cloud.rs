@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use super::{Outcome, Ran};
-use crate::process::{cargo, must_run, works};
+use crate::process::{cargo, must_run, release_tests, works};
 use crate::workspace::Workspace;
 
 /// Packages that the tests start, or ask to prepare something.
@@ -17,12 +17,12 @@ pub(super) fn run(workspace: &Workspace) -> Ran {
     let lint = "clippy --quiet -p trommel-blocks -p trommel-toolbox -p trommel-cli --all-features --all-targets -- -D warnings";
     must_run(&mut cargo(&workspace.root, lint))?;
     for tests in [
-        "test --release -p trommel-toolbox --features cloud --test battery hybrid",
-        "test --release -p trommel-cli --features cloud --test program cloud",
+        "-p trommel-toolbox --features cloud --test battery hybrid",
+        "-p trommel-cli --features cloud --test program cloud",
     ] {
-        must_run(&mut cargo(&workspace.root, tests))?;
+        must_run(&mut release_tests(&workspace.root, tests))?;
     }
-    let mut storages = cargo(&workspace.root, "test --release -p trommel-blocks --all-features");
+    let mut storages = release_tests(&workspace.root, "-p trommel-blocks --all-features");
     storages.env("TROMMEL_DEEP", "1").env("NODE_OPTIONS", "--max-old-space-size=12000");
     let folder = workspace.target.join("emulators");
     let reason = install(&folder);

@@ -103,7 +103,7 @@ fn uses(source: &Source) -> Vec<Use> {
             let next = source.tokens.get(index + 1);
             Use {
                 line: token.first_line(),
-                statement: statement_line(source.tokens.get(..=index).unwrap_or_default()),
+                statement: statement_line(&source.tokens[..=index]),
                 needs_reason: next.is_some_and(|next| next.kind == Kind::Open('{') || next.is_word("impl")),
             }
         })
@@ -124,9 +124,9 @@ fn is_explained(text: &str, place: &Use) -> bool {
 
 /// A line's own comment and the lines of comments and attributes right above it, counted from 1.
 fn comment_above<'a>(lines: &[&'a str], line: usize) -> impl Iterator<Item = &'a str> {
-    let above = lines.get(..line.saturating_sub(1)).unwrap_or_default().iter().rev();
+    let above = lines[..line - 1].iter().rev();
     let attached = above.copied().take_while(|line| line.trim_start().starts_with(['/', '#', '*']));
-    iter::once(lines.get(line.saturating_sub(1)).copied().unwrap_or_default()).chain(attached)
+    iter::once(lines[line - 1]).chain(attached)
 }
 
 fn says_safety(line: &str) -> bool {

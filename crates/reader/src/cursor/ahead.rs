@@ -161,8 +161,8 @@ impl Cursor<'_> {
         if ahead.due != self.source.base() + self.at as u64 || ahead.next >= ahead.tape.len() {
             return false;
         }
-        // After a move and a rewind the window may begin behind the first token of the tape; then the
-        // rest of the tape is for `step_ahead`.
+        // After a move and a rewind the window may begin behind the first token of the tape; then
+        // the rest of the tape is for `step_ahead`.
         let Some(first) = ahead.base.checked_sub(self.source.base()) else { return false };
         let bytes = &self.source.loaded()[first as usize..];
         let mut in_object = self.stack.in_object();

@@ -323,8 +323,8 @@ fn tokens_come_again_behind_a_rewind() {
     }
 }
 
-/// The window of a stream moves while something is held. The tokens that were written down before are
-/// listened to behind the rewind.
+/// The window of a stream moves while something is held. The tokens that were written down before
+/// are listened to behind the rewind.
 #[test]
 fn listening_goes_on_after_the_window_has_moved() {
     let text = format!("[{}{}]", "1,".repeat(400), format_args!("[{:4000}]", 2));

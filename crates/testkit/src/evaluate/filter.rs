@@ -1,9 +1,11 @@
-//! Logical expressions (RFC 9535, section 2.3.5).
+//! Logical expressions (RFC 9535, section 2.3.5), with the functions in them.
 
 use super::Evaluation;
 use super::compare::{Operand, compare};
-use crate::naive::ValueId;
-use trommel_query::{Comparable, FilterQuery, Literal, Logical};
+use super::pattern::translate;
+use crate::naive::{Data, ValueId};
+use regex::Regex;
+use trommel_query::{Comparable, FilterQuery, Literal, Logical, Matching};
 
 impl<'a> Evaluation<'a> {
     /// Whether the expression holds for the candidate, which `@` stands for.
@@ -48,5 +50,28 @@ fn literal_operand(literal: &Literal) -> Operand<'static> {
         Literal::Bool(value) => Operand::Bool(*value),
         Literal::Number(lexeme) => Operand::Number(crate::decimal::Decimal::new(lexeme)),
         Literal::String(text) => Operand::Text(text.clone().into()),
+    }
+}
+
+/// Function extensions (RFC 9535, section 2.4).
+impl<'a> Evaluation<'a> {
+    pub(super) fn length(self, argument: &Comparable, candidate: ValueId) -> Operand<'a> {
+        match self.operand(argument, candidate) {
+            Operand::Text(text) => Operand::Number(text.chars().count().into()),
+            Operand::Container(value) => match &self.document[value].data {
+                Data::Array(items) => Operand::Number(items.len().into()),
+                _ => Operand::Number(self.document.members(value).len().into()),
+            },
+            _ => Operand::Nothing,
+        }
+    }
+
+    pub(super) fn matches(self, matching: &Matching, candidate: ValueId) -> bool {
+        let subject = self.operand(&matching.subject, candidate);
+        let pattern = self.operand(&matching.pattern, candidate);
+        let (Operand::Text(subject), Operand::Text(pattern)) = (subject, pattern) else { return false };
+        let Some(pattern) = translate(&pattern) else { return false };
+        let whole = if matching.whole { format!(r"\A(?:{pattern})\z") } else { pattern };
+        Regex::new(&whole).is_ok_and(|regex| regex.is_match(&subject))
     }
 }

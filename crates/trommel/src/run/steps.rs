@@ -1,5 +1,5 @@
-//! What a step of the matcher means for the measures: a value goes out or is drawn, a count goes up,
-//! a description takes events.
+//! What a step of the matcher means for the measures: a value goes out or is drawn, a count goes
+//! up, a description takes events.
 
 use trommel_path::{Matcher, Order, QueryId, Step};
 use trommel_reader::{Framing, Kind, Listener, Span};
