@@ -100,7 +100,7 @@ impl Cursor<'_> {
         self.ahead.next += 1;
         let value = self.ahead.tape.start(self.ahead.next).map(index);
         self.at = self.end;
-        let event = match *self.source.window().get(self.start)? {
+        let event = match self.source.window()[self.start] {
             b'"' if self.expect != Expect::Value && self.stack.in_object() => {
                 debug_assert!(value.is_some(), "a name that was written down has a value that was");
                 self.at = value?;
