@@ -1,8 +1,8 @@
 //! The most memory held at once, beyond the input, for every column of the tasks that ask for it.
 //!
-//! `cargo bench -p trommel-benches --bench peak` prints a table for inputs of 8 MB and of 64 MB. As a test, without `--bench`,
-//! only the smaller ones are tried. In both cases trommel's own columns must stay below a bound that does not depend on the
-//! input, and all columns must answer alike.
+//! `cargo bench -p trommel-benches --bench peak` prints a table for inputs of 8 MB and of 64 MB. As
+//! a test, without `--bench`, only the smaller ones are tried. In both cases trommel's own columns
+//! must stay below a bound that does not depend on the input, and all columns must answer alike.
 
 #![expect(
     clippy::print_stdout,
@@ -19,7 +19,8 @@ use trommel_testkit::alloc::CountingAllocator;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
-/// Bytes that trommel may hold: what it may keep of a stream to look back at and of matches in another order, and its own.
+/// Bytes that trommel may hold: what it may keep of a stream to look back at and of matches in
+/// another order, and its own.
 const BOUND: usize = 40 << 20;
 
 fn main() {

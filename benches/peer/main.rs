@@ -1,7 +1,7 @@
 //! One peer's answer to a task as a whole program, for `goals`: `peer ENGINE TASK FILE` prints it.
 //!
-//! The file is mapped. An engine that uses its input up is given a copy. `peer ceiling reading FILE` and the like do what no
-//! engine can do without.
+//! The file is mapped. An engine that uses its input up is given a copy.
+//! `peer ceiling reading FILE` and the like do what no engine can do without.
 
 #![expect(
     clippy::print_stdout,

@@ -9,8 +9,8 @@
 //! | `query` | engines that take a query: rsonpath, `serde_json_path`, jaq |
 //! | `pull` | struson |
 //!
-//! Each has columns only for what it can do, or what somebody who uses it would write in a few lines. All start from bytes
-//! and end with an answer; queries are compiled beforehand.
+//! Each has columns only for what it can do, or what somebody who uses it would write in a few
+//! lines. All start from bytes and end with an answer; queries are compiled beforehand.
 
 mod dom;
 mod pull;
@@ -30,4 +30,9 @@ pub(crate) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
 /// The lines of a text that is not empty, without the last line's end.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n')
+}
+
+/// What a program's types say in the end.
+trait Answer {
+    fn answer(&self) -> u64;
 }

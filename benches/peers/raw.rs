@@ -1,5 +1,5 @@
-//! Spans without decoding: `serde_json`'s `RawValue`, and sonic-rs's lazy values in their checked form (the unchecked calls
-//! are faster, and `unsafe`).
+//! Spans without decoding: `serde_json`'s `RawValue`, and sonic-rs's lazy values in their checked
+//! form (the unchecked calls are faster, and `unsafe`).
 
 use std::hint::black_box;
 

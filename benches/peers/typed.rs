@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use trommel_benches::{Column, Task};
 
+use super::Answer;
 use super::walk::{Logins, Positive, TextBytes, Types, Values, Walked};
 
 pub(super) fn columns<'a>(task: &'a Task, bytes: &'a [u8]) -> Vec<Column<'a>> {
@@ -122,11 +123,6 @@ fn answer<P: Parser>(task: &str, bytes: P::Bytes<'_>) -> u64 {
         "lines/extract" => P::read_lines::<Id<'_>>(bytes),
         name => panic!("there is no program for {name}"),
     }
-}
-
-/// What a program's types say in the end.
-pub(super) trait Answer {
-    fn answer(&self) -> u64;
 }
 
 impl Answer for IgnoredAny {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::typed::Answer;
+use super::Answer;
 
 /// What is done with the parts of a document.
 pub(super) trait Watch: Default {

@@ -1,5 +1,5 @@
-//! A session sent into a storage and fetched from it, beside a copy of its log with a hash of it: the least that can be done, as every
-//! block carries a SHA-256 of what is in it.
+//! A session sent into a storage and fetched from it, beside a copy of its log with a hash of it:
+//! the least that can be done, as every block carries a SHA-256 of what is in it.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -10,8 +10,9 @@ use std::time::Duration;
 use criterion::{BatchSize, Criterion, SamplingMode, Throughput};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use trommel_blocks::{HybridBlockStorage, HybridOptions, LocalBlockStorage};
+use trommel_blocks::{Folders, Owner, SyncedOptions, SyncedSessions};
 use trommel_session::{Sessions, Watch};
+use trommel_storage::FolderStorage;
 
 use crate::sessions;
 
@@ -87,10 +88,11 @@ fn machine_with(log: &str) -> TempDir {
 
 fn sync(machine: &Path, state: &TempDir, storage: &Path) -> bool {
     let sessions = Sessions::new().amplifier(machine);
-    let storage = Arc::new(LocalBlockStorage::make(storage).unwrap());
-    let mut options = HybridOptions::new(sessions, (machine, state.path()), ("ada", "desk"), storage);
+    let storage = Arc::new(FolderStorage::make(storage).unwrap());
+    let folders = Folders::new(machine, state.path());
+    let mut options = SyncedOptions::new(sessions, folders, Owner::new("ada", "desk"), storage);
     options.rest = Duration::ZERO;
-    let hybrid = HybridBlockStorage::new(options).unwrap();
+    let hybrid = SyncedSessions::new(options).unwrap();
     hybrid.sync(Some("s"), None, &Watch::new()).unwrap().is_synced()
 }
 

@@ -16,7 +16,8 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A column that answers nothing, but gets past the brackets of these bytes, which is the least that an answer takes.
+/// A column that answers nothing, but gets past the brackets of these bytes, which is the least
+/// that an answer takes.
 pub(crate) fn brackets<'a>(task: &'a Task, bytes: &'a [u8]) -> Column<'a> {
     let pass = named(BRACKETS).unwrap();
     Column::reads(BRACKETS, move || {

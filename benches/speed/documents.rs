@@ -1,5 +1,5 @@
-//! The same questions about documents that others made: those of the conformance suites, where these are at hand, each repeated
-//! as the elements of one array.
+//! The same questions about documents that others made: those of the conformance suites, where
+//! these are at hand, each repeated as the elements of one array.
 //!
 //! Nothing about them is written down here. An answer is right if it is what `serde_json` finds.
 
@@ -12,8 +12,8 @@ use super::{compare, peers};
 /// Smaller ones are mostly beginnings and ends.
 const LEAST: usize = 500_000;
 
-/// What can be asked about any document: names of tasks that others answer too, the query if there is one, and whether its
-/// matches are only counted.
+/// What can be asked about any document: names of tasks that others answer too, the query if there
+/// is one, and whether its matches are only counted.
 const QUESTIONS: [(&str, Option<&str>, bool); 6] = [
     ("reader/values", None, false),
     ("stats/types", None, false),
@@ -28,8 +28,8 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let large = conformance::documents(&root).into_iter().filter(|document| document.bytes.len() >= LEAST);
     for document in large {
         let bytes = repeated(&document.bytes);
-        for question in QUESTIONS {
-            let task = task(question, &bytes);
+        for (name, query, count) in QUESTIONS {
+            let task = task(name, query, count, &bytes);
             compare(criterion, &format!("documents/{}/{}", document.name, task.name), &task, &bytes);
         }
     }
@@ -44,7 +44,7 @@ fn repeated(document: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn task((name, query, count): (&str, Option<&str>, bool), bytes: &[u8]) -> Task {
+fn task(name: &str, query: Option<&str>, count: bool, bytes: &[u8]) -> Task {
     let queries = query.map(str::to_owned).into_iter().collect();
     let mut task = Task {
         name: name.to_owned(),

@@ -1,4 +1,5 @@
-//! Questions about a session's events beside `$.event` of the same file: what looking into every record may cost.
+//! Questions about a session's events beside `$.event` of the same file: what looking into every
+//! record may cost.
 
 use std::fmt::Write;
 use std::fs;

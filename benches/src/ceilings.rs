@@ -1,4 +1,5 @@
-//! What no engine can do without, done as fast as this machine does it: the speeds that all others are held against.
+//! What no engine can do without, done as fast as this machine does it: the speeds that all others
+//! are held against.
 
 use std::hint::black_box;
 
@@ -13,8 +14,8 @@ pub const BRACKETS: &str = "brackets";
 /// One thing done with all bytes of an input, and whether it was done.
 pub type Ceiling = fn(&[u8], Framing) -> bool;
 
-/// Every ceiling by its name: all words added up, text sought that is not there, brackets outside of strings passed, and
-/// bytes found to be UTF-8.
+/// Every ceiling by its name: all words added up, text sought that is not there, brackets outside
+/// of strings passed, and bytes found to be UTF-8.
 pub const ALL: [(&str, Ceiling); 4] =
     [("reading", reading), ("search", search), (BRACKETS, brackets), ("UTF-8", utf8)];
 

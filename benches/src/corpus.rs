@@ -15,8 +15,9 @@ pub type Names = BTreeMap<String, String>;
 /// Where it stands what the files of a folder hold.
 const CONTENTS: &str = "corpus.json";
 
-/// Writes the files into a folder, unless they are there from another time, and says what they hold. Events take so many bytes
-/// as one document and as many as lines; laid out, and as numbers, a fifth and a tenth of it.
+/// Writes the files into a folder, unless they are there from another time, and says what they
+/// hold. Events take so many bytes as one document and as many as lines; laid out, and as numbers,
+/// a fifth and a tenth of it.
 pub fn make(folder: &Path, bytes: u64) -> io::Result<Names> {
     fs::create_dir_all(folder)?;
     let key = ("{bytes}".to_owned(), bytes.to_string());

@@ -17,10 +17,12 @@ use crate::{Column, Task};
 /// The strict default; in tables the column that peers which validate are compared with.
 pub const STRICT: &str = "trommel";
 
-/// Structural validation of what is skipped; the column that peers which do not validate are compared with.
+/// Structural validation of what is skipped; the column that peers which do not validate are
+/// compared with.
 pub const STRUCTURAL: &str = "trommel structural";
 
-/// A whole analysis as the command line runs it, structural where it may be, on one thread: what a user gets.
+/// A whole analysis as the command line runs it, structural where it may be, on one thread: what a
+/// user gets.
 pub const ANALYSIS: &str = "trommel analysis";
 
 /// trommel's columns for a task about these bytes.

@@ -117,11 +117,13 @@ impl<W: Write> Write for Layout<W> {
     }
 }
 
-/// Writes elements between a beginning and an end until there are so many bytes, one at least; each pushes its text.
+/// Writes elements between a beginning and an end until there are so many bytes, one at least; each
+/// pushes its text.
 fn elements(
     mut out: impl Write,
     bytes: u64,
-    (beginning, end): (&str, &str),
+    beginning: &str,
+    end: &str,
     mut element: impl FnMut(u64, &mut String),
 ) -> io::Result<()> {
     let mut text = String::from(beginning);
@@ -145,7 +147,7 @@ fn elements(
 fn polygons(out: impl Write, bytes: u64) -> io::Result<()> {
     let mut random = Random::new(0);
     let mut degrees = |range: u64| random.bits() as f64 / u64::MAX as f64 * 2.0 * range as f64 - range as f64;
-    elements(out, bytes, (r#"{"type":"FeatureCollection","features":["#, "]}"), |number, text| {
+    elements(out, bytes, r#"{"type":"FeatureCollection","features":["#, "]}", |number, text| {
         write!(text, r#"{{"id":{number},"coordinates":["#).expect("writing to memory does not fail");
         for corner in 0..1000 {
             let comma = if corner > 0 { "," } else { "" };
@@ -173,7 +175,7 @@ const WORDS: [&str; 12] = [
 
 fn articles(out: impl Write, bytes: u64) -> io::Result<()> {
     let mut random = Random::new(1);
-    elements(out, bytes, (r#"{"articles":["#, "]}"), |number, text| {
+    elements(out, bytes, r#"{"articles":["#, "]}", |number, text| {
         write!(text, r#"{{"id":"{number}","body":""#).expect("writing to memory does not fail");
         for _ in 0..random.between(200, 3000) {
             text.push_str(random.pick(&WORDS));

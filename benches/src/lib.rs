@@ -1,8 +1,9 @@
 //! What the benches measure: inputs, tasks, and trommel's way to do each of them.
 //!
-//! Nothing depends on this crate and it is never published. A *task* is a question about an *input* with its right answer,
-//! and stands in `definitions/tasks.toml`. A *column* is one way to answer it: trommel's are here, those of its peers lie
-//! beside the benches, since only these may depend on the peers. The benches are
+//! Nothing depends on this crate and it is never published. A *task* is a question about an *input*
+//! with its right answer, and stands in `definitions/tasks.toml`. A *column* is one way to answer
+//! it: trommel's are here, those of its peers lie beside the benches, since only these may depend
+//! on the peers. The benches are
 //!
 //! | target | what it says |
 //! | --- | --- |
@@ -16,8 +17,9 @@
 //! | program `table` | what `speed` has measured, as tables |
 //! | program `loops` | one column, for `cargo xtask instructions` |
 //!
-//! Every column's answer is compared with the task's each time it runs, so a bench that runs is a test that passed. A
-//! column answers with one number: matches, records, or bytes of text, as the task says.
+//! Every column's answer is compared with the task's each time it runs, so a bench that runs is a
+//! test that passed. A column answers with one number: matches, records, or bytes of text, as the
+//! task says.
 //!
 //! ```no_run
 //! use trommel_benches::{Input, Run, Task, engine};
@@ -30,8 +32,8 @@
 //! }
 //! ```
 //!
-//! Inputs are held in memory whole, 8 MB each: small enough that a run of everything takes minutes, larger than the caches
-//! of the processors this runs on.
+//! Inputs are held in memory whole, 8 MB each: small enough that a run of everything takes minutes,
+//! larger than the caches of the processors this runs on.
 
 #![expect(
     clippy::exhaustive_enums,

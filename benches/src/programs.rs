@@ -59,7 +59,8 @@ pub struct Cost {
     pub bytes: u64,
 }
 
-/// Runs a program, `{name}` in whose arguments stands for what the names say, and checks what it prints.
+/// Runs a program, `{name}` in whose arguments stands for what the names say, and checks what it
+/// prints.
 pub fn run(words: &[String], answer: &Answer, names: &Names) -> Result<Cost, Box<dyn Error>> {
     let fill =
         |text: &String| names.iter().fold(text.clone(), |text, (name, value)| text.replace(name, value));

@@ -29,7 +29,8 @@ impl Spread {
         self.0.get(self.0.len() / 2).copied().unwrap_or(f64::NAN)
     }
 
-    /// How many times as fast as another: the ratio of the medians, and the least and the most that it may have been.
+    /// How many times as fast as another: the ratio of the medians, and the least and the most that
+    /// it may have been.
     #[must_use]
     pub fn over(&self, other: &Self) -> Self {
         let ratios =
@@ -46,7 +47,8 @@ impl Spread {
     }
 }
 
-/// The median, and in brackets the least and the most; to a tenth, or as many places as are asked for.
+/// The median, and in brackets the least and the most; to a tenth, or as many places as are asked
+/// for.
 impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let places = f.precision().unwrap_or(1);
@@ -69,8 +71,9 @@ pub struct Speeds {
 /// A program with its arguments, and what it must print.
 pub type Asked<'a> = (Vec<String>, &'a Answer);
 
-/// How fast each of some programs answered about a file of so many bytes, in so many turns; or why the first time that it did
-/// not, it did not. One runs after the other in each turn, so that what else the machine does in the meantime hits all of them.
+/// How fast each of some programs answered about a file of so many bytes, in so many turns; or why
+/// the first time that it did not, it did not. One runs after the other in each turn, so that what
+/// else the machine does in the meantime hits all of them.
 pub fn in_turns(
     asked: &[Asked<'_>],
     names: &Names,

@@ -1,12 +1,12 @@
-//! Any JSON as arguments of a call: what fits its schema is not touched, what is healed follows from what was given, and the
-//! rest is refused in words.
+//! Any JSON as arguments of a call: what fits its schema is not touched, what is healed follows
+//! from what was given, and the rest is refused in words.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
-use trommel_tool::display::{Look, Problem, Show};
+use trommel_display::{Look, Problem, Show};
 use trommel_tool::{Context, ErrorKind, Executor, Function, Metadata, Output, Registry, ToolExecution};
 
 static EXECUTOR: LazyLock<Executor> = LazyLock::new(|| {

@@ -1,9 +1,9 @@
-//! Any text as a step or a document: it is refused with a place inside of it, or what was read has a spelling that is read the
-//! same.
+//! Any text as a step or a document: it is refused with a place inside of it, or what was read has
+//! a spelling that is read the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trommel_route::{DirectiveError, Directives, Document};
+use trommel_workflow::{DirectiveError, Directives, Document};
 
 fuzz_target!(|text: &str| {
     match Directives::parse(text) {

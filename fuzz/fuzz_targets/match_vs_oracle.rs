@@ -1,7 +1,8 @@
-//! The matcher against the evaluator of the test kit: on a document of its own and a query of its own when the input holds
-//! both (parted by a zero byte), else on those that the input is the seed of; as a slice, as a stream, in every order, alone
-//! and beside another query, with the events of its regions. On a document that is none, it finds the error that reading
-//! finds, or is done before.
+//! The matcher against the evaluator of the test kit: on a document of its own and a query of its
+//! own when the input holds both (parted by a zero byte), else on those that the input is the seed
+//! of; as a slice, as a stream, in every order, alone and beside another query, with the events of
+//! its regions. On a document that is none, it finds the error that reading finds, or is done
+//! before.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

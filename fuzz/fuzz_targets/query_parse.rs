@@ -1,4 +1,5 @@
-//! Any text is refused with a place inside of it, or has a canonical spelling that parses to the same query.
+//! Any text is refused with a place inside of it, or has a canonical spelling that parses to the
+//! same query.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

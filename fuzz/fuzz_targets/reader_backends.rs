@@ -68,7 +68,8 @@ fn seek(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) ->
     Ok(())
 }
 
-/// How many members of a short name, or objects that have one, there are in each record, and where it ends.
+/// How many members of a short name, or objects that have one, there are in each record, and where
+/// it ends.
 fn count(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
     let mut seek = Seek::new(NAMES[usize::from(choice) % NAMES.len()]);
     seek.take(Taken::Counted, choice >= 128);
@@ -85,7 +86,8 @@ fn count(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -
     Ok(())
 }
 
-/// Where the members of a short name stand, or the first of each object, those that are kept on the way and those that are not.
+/// Where the members of a short name stand, or the first of each object, those that are kept on the
+/// way and those that are not.
 fn keep(choice: u8, mut cursor: Cursor<'_>, found: &mut Vec<(u32, u64, u64)>) -> Result<(), Error> {
     let mut seek = Seek::new(NAMES[usize::from(choice) % NAMES.len()]);
     seek.take(Taken::Kept, choice >= 128);

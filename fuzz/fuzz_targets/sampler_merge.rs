@@ -1,4 +1,5 @@
-//! Every selection draws what arithmetic says, whoever offers and passes over; merged parts keep their promises.
+//! Every selection draws what arithmetic says, whoever offers and passes over; merged parts keep
+//! their promises.
 #![no_main]
 
 use std::num::{NonZeroU64, NonZeroUsize};

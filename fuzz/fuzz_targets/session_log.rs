@@ -1,7 +1,8 @@
-//! Whatever stands in the files of a session, questions about it are answered or refused, no answer holds more than is promised, and a
-//! cut is taken back byte for byte.
+//! Whatever stands in the files of a session, questions about it are answered or refused, no answer
+//! holds more than is promised, and a cut is taken back byte for byte.
 //!
-//! The input is a row of files: a byte that says which, two bytes that say how long, and what it holds.
+//! The input is a row of files: a byte that says which, two bytes that say how long, and what it
+//! holds.
 #![no_main]
 
 use std::fs;

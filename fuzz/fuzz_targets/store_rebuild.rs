@@ -1,8 +1,9 @@
-//! Whatever lies in a store's folders, an index is made of it, lists what a plain reading of the files finds, and nothing that
-//! is asked of the store then ends badly.
+//! Whatever lies in a store's folders, an index is made of it, lists what a plain reading of the
+//! files finds, and nothing that is asked of the store then ends badly.
 //!
-//! The input is a row of files: a byte that says which, two bytes that say how long, and what it holds. A description may come
-//! without its seal, which is then put right, so that what stands behind the seal is reached too.
+//! The input is a row of files: a byte that says which, two bytes that say how long, and what it
+//! holds. A description may come without its seal, which is then put right, so that what stands
+//! behind the seal is reached too.
 #![no_main]
 
 use std::fs;

@@ -18,7 +18,8 @@ pub fn framing(byte: u8) -> Framing {
     }
 }
 
-/// Everything a cursor says about its input. With `skip`, some values are skipped and some containers left.
+/// Everything a cursor says about its input. With `skip`, some values are skipped and some
+/// containers left.
 pub fn trace(cursor: Cursor<'_>, skip: bool) -> Trace {
     records(cursor, |cursor, trace| record(cursor, skip, trace))
 }

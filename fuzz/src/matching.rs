@@ -42,8 +42,8 @@ impl Question {
 /// A region that is open: its query, its start, and the events in it.
 struct Open(QueryId, u64, Vec<(Event, String)>);
 
-/// The nodes of each query of the only document, put in order as they settle. Asserts that each region has the events of its
-/// bytes.
+/// The nodes of each query of the only document, put in order as they settle. Asserts that each
+/// region has the events of its bytes.
 pub fn run(plan: &Plan, mut cursor: Cursor<'_>, document: &[u8]) -> Vec<Nodes> {
     let count = plan.ids().len();
     let mut wants = Wants::default();
@@ -82,7 +82,8 @@ pub fn run(plan: &Plan, mut cursor: Cursor<'_>, document: &[u8]) -> Vec<Nodes> {
     nodes
 }
 
-/// Where the nodes of the only query stand, put in order as they settle, by a matcher that is asked for nothing else.
+/// Where the nodes of the only query stand, put in order as they settle, by a matcher that is asked
+/// for nothing else.
 pub fn places(plan: &Plan, mut cursor: Cursor<'_>) -> Vec<(u64, u64)> {
     let (mut scratch, mut wants) = (Scratch::new(), Wants::default());
     wants.bytes = vec![true];

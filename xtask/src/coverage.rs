@@ -1,8 +1,9 @@
 //! `cargo xtask coverage`: the lines that the tests run, crate by crate.
 //!
-//! Promise R44: nine of ten lines of all published crates, and nineteen of twenty of the tokenizer, the matcher and the store.
-//! Built with the compiler's own instrumentation, and read with LLVM's tools: those that come with the compiler, which are
-//! installed if need be, or others of a version that knows its format (19 or later).
+//! Promise R44: nine of ten lines of all published crates, and nineteen of twenty of the tokenizer,
+//! the matcher and the store. Built with the compiler's own instrumentation, and read with LLVM's
+//! tools: those that come with the compiler, which are installed if need be, or others of a version
+//! that knows its format (19 or later).
 
 use std::collections::BTreeMap;
 use std::env;
@@ -102,8 +103,9 @@ struct Message {
 /// Set where this program stands in for the compiler.
 const WRAPS: &str = "TROMMEL_XTASK_WRAPS_RUSTC";
 
-/// Instruments the workspace's crates, if cargo has started this program to compile one. The crates they depend on are left
-/// alone: counting their every step, a test of uniformity takes a hundred times as long.
+/// Instruments the workspace's crates, if cargo has started this program to compile one. The crates
+/// they depend on are left alone: counting their every step, a test of uniformity takes a hundred
+/// times as long.
 pub(crate) fn compile() -> Option<Result<bool, Box<dyn Error>>> {
     env::var_os(WRAPS)?;
     let mut arguments = env::args_os().skip(1);

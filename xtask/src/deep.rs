@@ -1,8 +1,8 @@
 //! `cargo xtask deep`: what is too long for every change, step by step.
 //!
-//! A step that fails does not stop the others. The end is a table of all steps with their times; a step that
-//! could not be run here, for want of a tool or of a processor's feature, is named with the reason and is not
-//! counted as passed.
+//! A step that fails does not stop the others. The end is a table of all steps with their times; a
+//! step that could not be run here, for want of a tool or of a processor's feature, is named with
+//! the reason and is not counted as passed.
 
 mod cloud;
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 
-use crate::process::{cargo, is_there, must_run, output};
+use crate::process::{cargo, is_there, must_run, output, release_tests};
 use crate::workspace::{Package, Workspace};
 use crate::{coverage, instructions, rss};
 
@@ -26,7 +26,8 @@ const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 const READING: &str =
     "-p trommel-scan -p trommel-reader -p trommel-path -p trommel-stats -p trommel -p trommel-cli";
 
-/// The fuzz targets that compare two ways to the same answer: they get the full time, the others a fifth.
+/// The fuzz targets that compare two ways to the same answer: they get the full time, the others a
+/// fifth.
 const COMPARING: &[&str] = &["match_vs_oracle", "reader_backends", "reader_chunks"];
 
 #[derive(clap::Args)]
@@ -48,7 +49,7 @@ pub(crate) struct Options {
 enum Step {
     /// Every combination of features of every library that is published, under clippy
     Features,
-    /// All tests in release mode, with `TROMMEL_DEEP=1`, at their full numbers
+    /// All tests in release mode with debug assertions, and `TROMMEL_DEEP=1`, at their full numbers
     Tests,
     /// Storages in the cloud, with every feature, against emulators
     Cloud,
@@ -100,8 +101,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> bool {
 }
 
 impl Step {
+    #[expect(clippy::expect_used, reason = "no step is hidden from the command line")]
     fn name(self) -> String {
-        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+        self.to_possible_value().expect("no step is hidden").get_name().to_owned()
     }
 
     fn run(self, workspace: &Workspace, options: &Options) -> Ran {
@@ -169,7 +171,7 @@ fn powerset(package: &Package) -> Vec<Vec<&str>> {
 }
 
 fn tests(workspace: &Workspace) -> Ran {
-    must_run(cargo(&workspace.root, "test --workspace --release --no-fail-fast").env("TROMMEL_DEEP", "1"))?;
+    must_run(release_tests(&workspace.root, "--workspace --no-fail-fast").env("TROMMEL_DEEP", "1"))?;
     Ok(Outcome::Passed)
 }
 
@@ -303,7 +305,8 @@ fn corpora(workspace: &Workspace, target: &str) -> std::io::Result<String> {
 
 fn package(workspace: &Workspace) -> Ran {
     forget_unpacked()?;
-    // What was compiled of packages from a registry goes by versions, too: a folder of its own, begun anew.
+    // What was compiled of packages from a registry goes by versions, too: a folder of its own,
+    // begun anew.
     let target = workspace.target.join("packaging");
     if target.is_dir() {
         fs::remove_dir_all(&target)?;
@@ -316,8 +319,9 @@ fn package(workspace: &Workspace) -> Ran {
     Ok(Outcome::Passed)
 }
 
-/// Takes away what cargo has unpacked of packages from registries on this machine, as that of `cargo package` is: it goes
-/// by versions, and would take the crates of the last time for those of today.
+/// Takes away what cargo has unpacked of packages from registries on this machine, as that of
+/// `cargo package` is: it goes by versions, and would take the crates of the last time for those of
+/// today.
 fn forget_unpacked() -> std::io::Result<()> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
     let Some(unpacked) = home.map(|home| home.join("registry/src")).filter(|folder| folder.is_dir()) else {

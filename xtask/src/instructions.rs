@@ -1,8 +1,9 @@
 //! `cargo xtask instructions`: how many instructions the core loops take for a byte.
 //!
-//! Promise R46: within 3 % of `benches/definitions/instructions.toml`. Wall time on a shared machine moves by a tenth from run
-//! to run; the number of instructions does not, for one compiler. More of them is a step back, and fewer a step forward that
-//! is to be written down, so that it is not lost again. And no kernel may call an intrinsic as a function, which happens where a
+//! Promise R46: within 3 % of `benches/definitions/instructions.toml`. Wall time on a shared
+//! machine moves by a tenth from run to run; the number of instructions does not, for one compiler.
+//! More of them is a step back, and fewer a step forward that is to be written down, so that it is
+//! not lost again. And no kernel may call an intrinsic as a function, which happens where a
 //! function without the processor's features stands between.
 
 use std::error::Error;
@@ -84,8 +85,8 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
     Ok(good)
 }
 
-/// Calls of intrinsics in the code of the kernels, where each should be one instruction: a function without the features of its
-/// caller came between, and takes ten times as long.
+/// Calls of intrinsics in the code of the kernels, where each should be one instruction: a function
+/// without the features of its caller came between, and takes ten times as long.
 fn intrinsics_called(workspace: &Workspace) -> Result<Vec<String>, Box<dyn Error>> {
     let folder = workspace.target.join("assembly");
     let mut command = cargo(&workspace.root, "rustc --quiet --release --lib -p trommel-scan -- --emit=asm");

@@ -1,11 +1,13 @@
 //! The chores of the workspace, run as `cargo xtask NAME`.
 //!
-//! - `tidy` checks the rules that a compiler does not know: which crate may use which, where `unsafe` may
-//!   stand, how long a file or a function may get, what every manifest and every promise must carry.
-//! - `deep` runs what is too long for every change: features in all combinations, sanitizers, every backend,
-//!   fuzzing by the hour, packaging, and the memory of every command on gigabytes.
+//! - `tidy` checks the rules that a compiler does not know: which crate may use which, where
+//!   `unsafe` may stand, how long a file or a function may get, what every manifest and every
+//!   promise must carry.
+//! - `deep` runs what is too long for every change: features in all combinations, sanitizers, every
+//!   backend, fuzzing by the hour, packaging, and the memory of every command on gigabytes.
 //! - `corpus` writes the large files that measurements are about.
-//! - `rss` measures that memory alone, `coverage` the lines that the tests run, `instructions` what the core loops take.
+//! - `rss` measures that memory alone, `coverage` the lines that the tests run, `instructions` what
+//!   the core loops take.
 //!
 //! Nothing here is part of the published crates.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore reports to the terminal")]
@@ -47,7 +49,8 @@ enum Chore {
     /// Write the large files that measurements are about into a folder
     Corpus {
         folder: std::path::PathBuf,
-        /// Millions of bytes of the events as one document, and as lines; other files are a fifth and a tenth of it
+        /// Millions of bytes of the events as one document, and as lines; other files are a fifth
+        /// and a tenth of it
         #[arg(default_value_t = 1000)]
         megabytes: u64,
     },

@@ -1,16 +1,18 @@
 //! `cargo xtask rss`: the peak resident memory of every command on files far larger than it.
 //!
-//! Promise R7: 64 MiB and the windows, whatever the size of the input; and from 1 GiB to the full size no growth
-//! above 5 %. Two forms of the same made records, one document and one a line, are read through a map, in
-//! windows, and from a pipe. Where a command may keep something by declaration (places held for the order of the
-//! answer, values counted exactly), that budget is added, and growth up to it is no fault.
+//! Promise R7: 64 MiB and the windows, whatever the size of the input; and from 1 GiB to the full
+//! size no growth above 5 %. Two forms of the same made records, one document and one a line, are
+//! read through a map, in windows, and from a pipe. Where a command may keep something by
+//! declaration (places held for the order of the answer, values counted exactly), that budget is
+//! added, and growth up to it is no fault.
 //!
-//! Asked is what the goals of `benches/README.md` are about, and every command besides. Laid out documents and numbers are left
-//! out: what is between the brackets changes how fast they are passed, not what is kept meanwhile.
+//! Asked is what the goals of `benches/README.md` are about, and every command besides. Laid out
+//! documents and numbers are left out: what is between the brackets changes how fast they are
+//! passed, not what is kept meanwhile.
 //!
-//! The full size needs that much room on the disk and 5 GiB besides at most: the files of one form are removed before those of
-//! the next are made, and above 4 GiB a question for which what passed a window or a pipe goes to a temporary file is asked so
-//! only at 1 GiB.
+//! The full size needs that much room on the disk and 5 GiB besides at most: the files of one form
+//! are removed before those of the next are made, and above 4 GiB a question for which what passed
+//! a window or a pipe goes to a temporary file is asked so only at 1 GiB.
 
 mod measure;
 mod records;
@@ -35,12 +37,13 @@ const GIB: u64 = 1 << 30;
 /// What a process may keep resident.
 const ALLOWED: u64 = 64 * MIB;
 
-/// What the windows on the input may add for each thread: one that is read and one that is looked back on, or
-/// mapped pages on their way to be given back.
+/// What the windows on the input may add for each thread: one that is read and one that is looked
+/// back on, or mapped pages on their way to be given back.
 const WINDOWS_PER_THREAD: u64 = 2 * MIB;
 
-/// Growth that is no growth: the system maps a file by folios of up to 2 MiB, of which a longer run sooner or later meets two
-/// that lie badly, and pages of the program itself that one run touched and the other did not.
+/// Growth that is no growth: the system maps a file by folios of up to 2 MiB, of which a longer run
+/// sooner or later meets two that lie badly, and pages of the program itself that one run touched
+/// and the other did not.
 const JITTER: u64 = 4 * MIB;
 
 /// The largest temporary file that a question may make here.
@@ -66,7 +69,8 @@ struct Question {
     arguments: &'static str,
     /// Bytes that it may keep by declaration, beyond what every command may.
     budget: u64,
-    /// Whether it looks back over the whole input, which goes to a temporary file for that unless it is mapped.
+    /// Whether it looks back over the whole input, which goes to a temporary file for that unless
+    /// it is mapped.
     spools: bool,
 }
 
@@ -80,8 +84,8 @@ impl Question {
     }
 }
 
-/// Every goal, and every command of the engine. Places held for RFC order take 16 MiB before they go to a file; figures of
-/// values are exact within 64 MiB.
+/// Every goal, and every command of the engine. Places held for RFC order take 16 MiB before they
+/// go to a file; figures of values are exact within 64 MiB.
 const QUESTIONS: &[Question] = &[
     question(Form::Document, "extract FILE $", 0).looking_back(),
     question(Form::Document, "extract FILE $.data.records[*].id", 0),
@@ -130,7 +134,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
         if options.form.is_some_and(|only| only != form) {
             continue;
         }
-        let asked = ask_all(&program, &folder, form, (small, size));
+        let asked = ask_all(&program, &folder, form, small, size);
         if !options.keep {
             fs::remove_dir_all(&folder)?;
         }
@@ -143,8 +147,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Verdict {
     Ok(good)
 }
 
-/// Asks every question about a form in every way, printing a row for each; whether all kept the bounds.
-fn ask_all(program: &Path, folder: &Path, form: Form, (small, size): (Option<u64>, u64)) -> Verdict {
+/// Asks every question about a form in every way, printing a row for each; whether all kept the
+/// bounds.
+fn ask_all(program: &Path, folder: &Path, form: Form, small: Option<u64>, size: u64) -> Verdict {
     fs::create_dir_all(folder)?;
     let base = small.map(|small| made(folder, form, small)).transpose()?;
     let full = made(folder, form, size)?;
@@ -221,9 +226,10 @@ fn made(folder: &Path, form: Form, size: u64) -> Result<PathBuf, Box<dyn Error>>
     Ok(path)
 }
 
-/// Has a file lie in the page cache as reading it through a map puts it there. What was written, or read otherwise, lies in
-/// smaller folios, of which a map shows less at a time: by some MiB, which would look like growth where only the larger file was
-/// mapped when it had to be read from the disk.
+/// Has a file lie in the page cache as reading it through a map puts it there. What was written, or
+/// read otherwise, lies in smaller folios, of which a map shows less at a time: by some MiB, which
+/// would look like growth where only the larger file was mapped when it had to be read from the
+/// disk.
 fn read_into_cache(program: &Path, path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     file.sync_all()?;

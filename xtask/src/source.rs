@@ -1,4 +1,7 @@
-//! A Rust file as the rules see it: its tokens with their lines, its functions, its test-only parts.
+//! A Rust file as the rules see it: its tokens with their lines, its functions, its test-only
+//! parts.
+
+mod imports;
 
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
@@ -7,8 +10,10 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// One token; the inside of a group stands between its `Open` and `Close`. Doc comments are left out, as other
-/// comments are: they are for people.
+pub(crate) use imports::{Import, Imports};
+
+/// One token; the inside of a group stands between its `Open` and `Close`. Doc comments are left
+/// out, as other comments are: they are for people.
 pub(crate) struct Token {
     pub(crate) kind: Kind,
     /// The first and the last line, counted from 1.
@@ -33,6 +38,10 @@ pub(crate) struct Function {
     /// Lines from its `fn` to its closing brace, comments included.
     pub(crate) lines: usize,
     pub(crate) parameters: usize,
+    /// Parameters, of which those that are tuples count as many as their elements.
+    pub(crate) real_parameters: usize,
+    /// True if a parameter's pattern is a tuple.
+    pub(crate) takes_tuple: bool,
     /// Whether it is compiled for tests alone.
     pub(crate) test: bool,
 }
@@ -45,6 +54,8 @@ pub(crate) struct Source {
     /// Doc comments and others, line by line, each with its line's number.
     pub(crate) comments: Vec<(usize, String)>,
     pub(crate) functions: Vec<Function>,
+    /// What it takes from other modules, test-only parts left out.
+    pub(crate) imports: Imports,
     /// Lines of `//!` text before the first item, empty ones left out.
     pub(crate) front_lines: usize,
     /// Files that this one includes for tests alone: `#[cfg(test)] mod NAME;`.
@@ -73,6 +84,7 @@ impl Source {
             comments: comments(text, &tokens),
             tokens,
             functions: items.functions,
+            imports: Imports::of(&file),
             front_lines: file.attrs.iter().filter(|attribute| is_front_line(attribute)).count(),
             test_modules: items.modules.iter().map(|module| module_path(path, module)).collect(),
             test_lines: items.lines,
@@ -134,11 +146,11 @@ fn comments(text: &str, tokens: &[Token]) -> Vec<(usize, String)> {
     let (mut start, mut line) = (0, 1);
     let end = Range { start: text.len(), end: text.len() };
     for token in tokens.iter().map(|token| &token.bytes).chain([&end]) {
-        let gap = text.get(start..token.start).unwrap_or_default().split('\n').zip(line..);
+        let gap = text[start..token.start].split('\n').zip(line..);
         found.extend(
             gap.filter(|(part, _)| !part.trim().is_empty()).map(|(part, line)| (line, part.to_owned())),
         );
-        line += text.get(start..token.end).unwrap_or_default().matches('\n').count();
+        line += text[start..token.end].matches('\n').count();
         start = token.end;
     }
     found
@@ -150,7 +162,8 @@ fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
         let span = tree.span();
         match tree {
             TokenTree::Punct(mark) if mark.as_char() == '#' => {
-                // A doc comment is lexed into an attribute all of whose tokens have the comment's own place.
+                // A doc comment is lexed into an attribute all of whose tokens have the comment's
+                // own place.
                 let here = |next: &TokenTree| next.span().start() == span.start();
                 if trees.peek().is_none_or(|next| !here(next)) {
                     tokens.push(Token::new(Kind::Mark('#'), span));
@@ -197,6 +210,8 @@ impl Items {
             line,
             lines: body.brace_token.span.close().end().line - line + 1,
             parameters: signature.inputs.len(),
+            real_parameters: signature.inputs.iter().map(real_parameters).sum(),
+            takes_tuple: signature.inputs.iter().any(takes_tuple),
             test: self.in_test,
         });
     }
@@ -215,7 +230,7 @@ impl Items {
 impl<'ast> Visit<'ast> for Items {
     fn visit_item(&mut self, item: &'ast syn::Item) {
         let outer = self.in_test;
-        if !outer && attributes(item).iter().any(is_cfg_test) {
+        if !outer && is_test_only(item) {
             self.in_test = true;
             self.test_item(item);
         }
@@ -241,6 +256,24 @@ impl<'ast> Visit<'ast> for Items {
     }
 }
 
+/// How many parameters one is, if the elements of a tuple count.
+fn real_parameters(parameter: &syn::FnArg) -> usize {
+    let syn::FnArg::Typed(parameter) = parameter else { return 1 };
+    let mut kind = &*parameter.ty;
+    while let syn::Type::Reference(reference) = kind {
+        kind = &reference.elem;
+    }
+    match kind {
+        syn::Type::Tuple(tuple) => tuple.elems.len().max(1),
+        _ => 1,
+    }
+}
+
+fn takes_tuple(parameter: &syn::FnArg) -> bool {
+    let syn::FnArg::Typed(parameter) = parameter else { return false };
+    matches!(&*parameter.pat, syn::Pat::Tuple(tuple) if !tuple.elems.is_empty())
+}
+
 /// The attributes of the kinds of item that stand under `#[cfg(test)]` in practice.
 fn attributes(item: &syn::Item) -> &[syn::Attribute] {
     match item {
@@ -255,6 +288,11 @@ fn attributes(item: &syn::Item) -> &[syn::Attribute] {
         syn::Item::Macro(item) => &item.attrs,
         _ => &[],
     }
+}
+
+/// True if an item is compiled for tests alone.
+fn is_test_only(item: &syn::Item) -> bool {
+    attributes(item).iter().any(is_cfg_test)
 }
 
 /// `#[cfg(test)]`, also as a part of `all(…)`.

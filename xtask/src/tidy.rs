@@ -3,6 +3,8 @@
 //! Every rule runs and every fault is shown: where, what, which rule, and how to mend it.
 
 mod crates;
+mod cycles;
+mod density;
 mod layers;
 mod manifests;
 mod promises;
@@ -76,9 +78,16 @@ impl Tree<'_> {
     /// The sources of a package's own code: what lies in `src` and is not for tests alone.
     fn code_of(&self, package: &Package) -> impl Iterator<Item = &Source> {
         let folder = format!("{}/src/", self.workspace.relative(package.folder()));
-        self.sources
-            .iter()
-            .filter(move |source| source.path.starts_with(&folder) && !self.test_files.contains(&source.path))
+        let sources = self.sources.iter();
+        sources.filter(move |source| source.path.starts_with(&folder) && !self.is_for_tests(&source.path))
+    }
+
+    /// Whether a file is a module for tests alone, or is below one.
+    fn is_for_tests(&self, path: &str) -> bool {
+        self.test_files.iter().any(|file| {
+            let module = file.strip_suffix(".rs").unwrap_or(file);
+            path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+        })
     }
 }
 
@@ -94,8 +103,11 @@ pub(crate) fn run(workspace: &Workspace) -> Verdict {
     faults.extend(manifests::check(&tree)?);
     let (figures, oversize) = sizes::check(&tree);
     faults.extend(oversize);
+    faults.extend(cycles::check(&tree));
+    let (defaults, dense) = density::check(&tree);
+    faults.extend(dense);
     faults.sort();
-    print!("{figures}");
+    print!("{figures}{defaults}");
     for group in faults.chunk_by(|a, b| a.rule == b.rule) {
         let Some(Fault { rule: Rule { rule, mend }, .. }) = group.first() else { continue };
         println!("\nrule: {rule}\nmend: {mend}");

@@ -109,7 +109,8 @@ impl Package {
 }
 
 impl Target {
-    /// Whether it is one of these kinds, as cargo names them: `lib`, `bin`, `example`, `test`, `bench`.
+    /// Whether it is one of these kinds, as cargo names them: `lib`, `bin`, `example`, `test`,
+    /// `bench`.
     pub(crate) fn is(&self, kinds: &[&str]) -> bool {
         self.kind.iter().any(|kind| kinds.contains(&kind.as_str()))
     }

@@ -1,9 +1,11 @@
-//! Whole runs of trommel beside the best peer, on one core and on two: `goals FOLDER [MEGABYTES [RUNS]]`.
+//! Whole runs of trommel beside the best peer, on one core and on two:
+//! `goals FOLDER [MEGABYTES [RUNS]]`.
 //!
-//! Asks the questions of `definitions/goals.toml` about the files of `corpus` (1000 MB unless said otherwise), trommel first
-//! with one thread and then with two, then each peer and the machine's ceilings, in turns, each several times (5). Prints
-//! gigabytes of input a second of processor time, and for two threads a second by the clock, with the slowest and the fastest
-//! turn; and ratios of medians. Peers that are not installed are named and left out.
+//! Asks the questions of `definitions/goals.toml` about the files of `corpus` (1000 MB unless said
+//! otherwise), trommel first with one thread and then with two, then each peer and the machine's
+//! ceilings, in turns, each several times (5). Prints gigabytes of input a second of processor
+//! time, and for two threads a second by the clock, with the slowest and the fastest turn; and
+//! ratios of medians. Peers that are not installed are named and left out.
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a program for a terminal")]
 

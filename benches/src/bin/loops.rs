@@ -1,7 +1,8 @@
 //! Runs one column of one task once: `loops TASK COLUMN`, for a tool that counts instructions.
 //!
-//! What is to be counted happens in [`counted`]; making the input does not, and neither does a first run, in which things are
-//! set up that last. Prints how many bytes the input has. `cargo xtask instructions` asks for the core loops.
+//! What is to be counted happens in [`counted`]; making the input does not, and neither does a
+//! first run, in which things are set up that last. Prints how many bytes the input has.
+//! `cargo xtask instructions` asks for the core loops.
 
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
 

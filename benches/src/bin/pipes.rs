@@ -1,11 +1,13 @@
-//! trommel at the end of a pipe, beside `cat` there and beside the same file opened: `pipes FOLDER [MEGABYTES [RUNS]]`.
+//! trommel at the end of a pipe, beside `cat` there and beside the same file opened:
+//! `pipes FOLDER [MEGABYTES [RUNS]]`.
 //!
-//! Asks those questions of `definitions/goals.toml` that are marked for it about the files of `corpus` (1000 MB unless said
-//! otherwise), in turns, each several times (5): `cat FILE | cat >/dev/null`, `cat FILE | trommel … -`, and
-//! `trommel … FILE`, with as many threads as trommel takes by itself. Prints gigabytes of input a second by the clock, with the
-//! slowest and the fastest turn, and whether the pipe is as fast as it should be: 0.7 of `cat`, or half the speed of the file,
-//! whichever is less. Questions that look back write what comes through a pipe to a temporary file; they stand apart, and nothing
-//! is wanted of them.
+//! Asks those questions of `definitions/goals.toml` that are marked for it about the files of
+//! `corpus` (1000 MB unless said otherwise), in turns, each several times (5):
+//! `cat FILE | cat >/dev/null`, `cat FILE | trommel … -`, and `trommel … FILE`, with as many
+//! threads as trommel takes by itself. Prints gigabytes of input a second by the clock, with the
+//! slowest and the fastest turn, and whether the pipe is as fast as it should be: 0.7 of `cat`, or
+//! half the speed of the file, whichever is less. Questions that look back write what comes through
+//! a pipe to a temporary file; they stand apart, and nothing is wanted of them.
 
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
 
@@ -16,7 +18,8 @@ use trommel_benches::goals::{Goal, Goals, Piped};
 use trommel_benches::programs::{Answer, Arguments, beside};
 use trommel_benches::speeds::{Spread, in_turns};
 
-/// What a pipe that passes through a window should reach of `cat`'s speed, unless the share of the file's is less.
+/// What a pipe that passes through a window should reach of `cat`'s speed, unless the share of the
+/// file's is less.
 const OF_CAT: f64 = 0.7;
 const OF_FILE: f64 = 0.5;
 

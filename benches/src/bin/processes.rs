@@ -1,9 +1,10 @@
 //! Whole programs on a large file: `processes FOLDER [MEGABYTES [RUNS]]`.
 //!
-//! Writes the file into the folder, as one document and as lines (200 MB each unless said otherwise), puts
-//! the questions of `definitions/processes.toml` to every program that is installed, and prints for each the medians of time,
-//! processor time and peak memory of five runs. The programs take turns, so that what else the machine does in the meantime
-//! hits all of them. What they print goes through a pipe, and is checked.
+//! Writes the file into the folder, as one document and as lines (200 MB each unless said
+//! otherwise), puts the questions of `definitions/processes.toml` to every program that is
+//! installed, and prints for each the medians of time, processor time and peak memory of five runs.
+//! The programs take turns, so that what else the machine does in the meantime hits all of them.
+//! What they print goes through a pipe, and is checked.
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a program for a terminal")]
 

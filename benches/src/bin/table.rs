@@ -1,13 +1,16 @@
-//! What `speed` has measured, as Markdown: `table [--write] [FOLDER]`, the folder being criterion's, `target/criterion` unless
-//! said otherwise. With `--write` it goes into `benches/README.md`, between two marks, else to the terminal.
+//! What `speed` has measured, as Markdown: `table [--write] [FOLDER]`, the folder being
+//! criterion's, `target/criterion` unless said otherwise. With `--write` it goes into
+//! `benches/README.md`, between two marks, else to the terminal.
 //!
-//! First the ceilings of the machine. Then for each task trommel's columns in GB/s; of one of them, that of a whole analysis on
-//! one thread if there is one, which part it is of the speed at which the brackets of the same input are passed, and how many
-//! times as fast as the best peer's; and each peer by how many times as long it takes. There, peers that validate are compared
-//! with trommel's strict column. Those that do not are compared with its structural one, where there is one, and marked
-//! with `*`. Medians, with the bounds that criterion gives them.
+//! First the ceilings of the machine. Then for each task trommel's columns in GB/s; of one of them,
+//! that of a whole analysis on one thread if there is one, which part it is of the speed at which
+//! the brackets of the same input are passed, and how many times as fast as the best peer's; and
+//! each peer by how many times as long it takes. There, peers that validate are compared with
+//! trommel's strict column. Those that do not are compared with its structural one, where there is
+//! one, and marked with `*`. Medians, with the bounds that criterion gives them.
 //!
-//! Figures of different runs cannot be compared, so what was measured before the ceilings is left out.
+//! Figures of different runs cannot be compared, so what was measured before the ceilings is left
+//! out.
 
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a program for a terminal")]
 

@@ -42,7 +42,7 @@ fn skips(task: &Task) -> bool {
 
 /// What a task asks; the answers of several measures are added up.
 fn analysis(task: &Task) -> Analysis {
-    let (stage, name) = task.name.split_once('/').unwrap_or_default();
+    let (stage, name) = task.name.split_once('/').expect("a task is named STAGE/NAME");
     let queries = || task.queries.iter().map(|query| query.parse().expect("the query is in order"));
     let extracts = || queries().fold(Analysis::new(), Analysis::extract);
     let counts = || queries().fold(Analysis::new(), Analysis::count);

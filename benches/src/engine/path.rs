@@ -24,8 +24,8 @@ fn column<'a>(name: &'static str, task: &Task, bytes: &'a [u8], config: Config) 
     let plan = Plan::new(&queries, PlanOptions::new().order(order));
     let mut wants = Wants::default();
     wants.bytes = vec![!task.count; queries.len()];
-    wants.no_enter = vec![!task.count; queries.len()];
-    wants.no_leave = vec![task.count; queries.len()];
+    wants.enter = vec![task.count; queries.len()];
+    wants.leave = vec![!task.count; queries.len()];
     wants.only_count = vec![task.count; queries.len()];
     let mut scratch = Scratch::new();
     Column::reads(name, move || {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 /// A token that cancels work from another thread, or at a deadline. Clones are the same token.
 ///
-/// Work that takes long checks [`is_cancelled`](Self::is_cancelled) every few milliseconds. A check is one atomic load,
-/// and reads the clock only for tokens with a deadline.
+/// Work that takes long checks [`is_cancelled`](Self::is_cancelled) every few milliseconds. A check
+/// is one atomic load, and reads the clock only for tokens with a deadline.
 ///
 /// ```
 /// use std::time::Instant;
@@ -66,7 +66,8 @@ impl Cancel {
             || self.parent.as_deref().is_some_and(Self::is_cancelled)
     }
 
-    /// Why the token is cancelled. A deadline counts once a check has noticed it: work that ended in time was not cut short.
+    /// Why the token is cancelled. A deadline counts once a check has noticed it: work that ended
+    /// in time was not cut short.
     pub fn reason(&self) -> Option<Reason> {
         if self.deadline.as_deref().is_some_and(|deadline| deadline.passed.load(Ordering::Relaxed)) {
             return Some(Reason::Deadline);
@@ -107,7 +108,8 @@ impl Cancel {
         }
     }
 
-    /// The time until the earliest armed deadline of the token and its parents; zero if it has passed.
+    /// The time until the earliest armed deadline of the token and its parents; zero if it has
+    /// passed.
     pub fn remaining(&self) -> Option<Duration> {
         let own = self.deadline.as_deref().filter(|deadline| deadline.armed.load(Ordering::Relaxed));
         let own = own.map(|deadline| deadline.at.saturating_duration_since(Instant::now()));

@@ -1,8 +1,8 @@
 //! Error types whose kinds carry data.
 //!
-//! A crate declares an enum of [kinds](Kind), one variant for each fault, and makes its error type with
-//! [`error_type!`](crate::error_type). Programs match on the kind. For people the error shows one line: the fact, then the
-//! advice.
+//! A crate declares an enum of [kinds](Kind), one variant for each fault, and makes its error type
+//! with [`error_type!`](crate::error_type). Programs match on the kind. For people the error shows
+//! one line: the fact, then the advice.
 //!
 //! ```
 //! use std::borrow::Cow;
@@ -47,7 +47,8 @@ use std::fmt;
 
 use crate::text;
 
-/// A kind of error, with its data. [`Display`](fmt::Display) is the fact: lower case, one sentence, no full stop.
+/// A kind of error, with its data. [`Display`](fmt::Display) is the fact: lower case, one sentence,
+/// no full stop.
 pub trait Kind: fmt::Display + fmt::Debug + Send + Sync + 'static {
     /// The most characters of a fact that are shown, so that no input makes a message long.
     const MAX_CHARS: usize = 1_000;
@@ -95,7 +96,8 @@ impl<K: Kind> fmt::Display for Report<K> {
     }
 }
 
-/// Declares an error type, one pointer wide, over a [`Kind`]. See the [module](crate::error) for an example.
+/// Declares an error type, one pointer wide, over a [`Kind`]. See the [module](crate::error) for an
+/// example.
 #[macro_export]
 macro_rules! error_type {
     ($(#[$meta:meta])* $vis:vis struct $Error:ident($Kind:ty);) => {

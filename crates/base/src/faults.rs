@@ -1,6 +1,7 @@
 //! Failing file operations, for tests: the n-th operation of a thread fails, once or from then on.
 //!
-//! Every operation of [`files`](crate::files) passes [`pass`] before it starts, and starts only if that succeeds.
+//! Every operation of [`files`](crate::files) passes [`pass`] before it starts, and starts only if
+//! that succeeds.
 
 use std::cell::RefCell;
 use std::io;
@@ -39,7 +40,8 @@ pub enum Fails {
     FromThenOn,
 }
 
-/// Runs `work` with operation `at` failing with `errno`. Returns its result and the operations it asked for.
+/// Runs `work` with operation `at` failing with `errno`. Returns its result and the operations it
+/// asked for.
 ///
 /// ```
 /// use trommel_base::faults::{Fails, failing, pass};
@@ -55,8 +57,9 @@ pub fn failing<T>(at: u64, fails: Fails, errno: i32, work: impl FnOnce() -> T) -
     run(Plan { at: Some(at), dead: fails == Fails::FromThenOn, errno, ..Plan::default() }, work)
 }
 
-/// Runs `work` with the `at`-th of the operations that `which` selects failing with `errno`, and all of these after it; the
-/// others succeed. With the operations that need space selected, that is a disk that fills up and stays full.
+/// Runs `work` with the `at`-th of the operations that `which` selects failing with `errno`, and
+/// all of these after it; the others succeed. With the operations that need space selected, that is
+/// a disk that fills up and stays full.
 ///
 /// ```
 /// use trommel_base::faults::{failing_all, pass};
@@ -75,7 +78,8 @@ pub fn failing_all<T>(
     run(Plan { at: Some(at), dead: true, errno, which: Some(Box::new(which)), ..Plan::default() }, work)
 }
 
-/// Runs `work` with each of these operations failing with `errno`, as on a disk that does not support them.
+/// Runs `work` with each of these operations failing with `errno`, as on a disk that does not
+/// support them.
 ///
 /// ```
 /// use trommel_base::faults::{pass, refusing};
@@ -110,7 +114,8 @@ impl Trial {
         done
     }
 
-    /// The operation that failed in this trial. None in the last trial, where the work had fewer operations.
+    /// The operation that failed in this trial. None in the last trial, where the work had fewer
+    /// operations.
     pub fn failed(&self) -> Option<&(Op, PathBuf)> {
         self.failed.as_ref()
     }
@@ -121,9 +126,9 @@ impl Trial {
     }
 }
 
-/// Runs a scenario once for each of its operations, with that operation failing with `errno`, and a last time without a
-/// fault. A scenario prepares its files, calls [`Trial::run`] once with the work under test, and checks what is left.
-/// Returns the number of operations.
+/// Runs a scenario once for each of its operations, with that operation failing with `errno`, and a
+/// last time without a fault. A scenario prepares its files, calls [`Trial::run`] once with the
+/// work under test, and checks what is left. Returns the number of operations.
 ///
 /// ```
 /// use trommel_base::faults::{Fails, exhaust, pass};

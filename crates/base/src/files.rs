@@ -1,7 +1,9 @@
-//! Operations on files. Each succeeds or fails as a whole, and its error names the operation and the path.
+//! Operations on files. Each succeeds or fails as a whole, and its error names the operation and
+//! the path.
 //!
-//! Files are created with mode 0600 and folders with 0700, under any umask. A symbolic link at the end of a path is never
-//! followed to write; [`Folder`] also refuses one at the folder. Opening a pipe or a device never waits.
+//! Files are created with mode 0600 and folders with 0700, under any umask. A symbolic link at the
+//! end of a path is never followed to write; [`Folder`] also refuses one at the folder. Opening a
+//! pipe or a device never waits.
 //!
 //! With the feature `faults`, tests can make any operation fail.
 
@@ -20,7 +22,7 @@ use rustix::io::Errno;
 pub use crate::op::Op;
 pub use error::{Error, Result};
 pub use folder::Folder;
-pub use lock::{lock, try_lock};
+pub use lock::{lock, lock_shared, lock_while, try_lock};
 
 /// Asks whether a test wants this operation to fail. Does nothing without the feature `faults`.
 #[inline]
@@ -37,14 +39,16 @@ pub fn attempt<T>(op: Op, path: &Path, work: impl FnOnce() -> io::Result<T>) -> 
     pass(op, path).and_then(|()| work()).map_err(|cause| Error::new(op, path, cause))
 }
 
-/// Opens a regular file to read, following links. A pipe, a socket, a device, or a folder is an error, and never waited for.
+/// Opens a regular file to read, following links. A pipe, a socket, a device, or a folder is an
+/// error, and never waited for.
 ///
-/// The cause has the kind [`Unsupported`](io::ErrorKind::Unsupported) or [`IsADirectory`](io::ErrorKind::IsADirectory) for
-/// what is not a regular file.
+/// The cause has the kind [`Unsupported`](io::ErrorKind::Unsupported) or
+/// [`IsADirectory`](io::ErrorKind::IsADirectory) for what is not a regular file.
 pub fn open(path: &Path) -> Result<File> {
     attempt(Op::Open, path, || {
-        // Checked before, as opening a device may act on it, and afterwards, as another file may have taken its place. Only
-        // opening a pipe waits, which the flag prevents; it changes nothing about regular files.
+        // Checked before, as opening a device may act on it, and afterwards, as another file may
+        // have taken its place. Only opening a pipe waits, which the flag prevents; it changes
+        // nothing about regular files.
         regular(&fs::metadata(path)?)?;
         let flags = OFlags::NONBLOCK.bits().cast_signed();
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -54,7 +58,7 @@ pub fn open(path: &Path) -> Result<File> {
 }
 
 /// Fails for what is not a regular file.
-fn regular(found: &Metadata) -> io::Result<()> {
+pub fn regular(found: &Metadata) -> io::Result<()> {
     match found.file_type() {
         kind if kind.is_file() => Ok(()),
         kind if kind.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
@@ -95,7 +99,8 @@ pub fn write(to: &mut dyn Write, path: &Path, bytes: &[u8]) -> Result<()> {
     written.map_err(|cause| Error::new(Op::Write, path, cause))
 }
 
-/// Brings a file's bytes to the disk. After a failure the bytes may be lost: it must not be tried again.
+/// Brings a file's bytes to the disk. After a failure the bytes may be lost: it must not be tried
+/// again.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
     attempt(Op::Sync, path, || file.sync_all())
 }
@@ -115,7 +120,8 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     attempt(Op::Rename, to, || fs::rename(from, to))
 }
 
-/// Gives a file a second name. Returns false where the disk has no hard links, or the system refuses one to this file.
+/// Gives a file a second name. Returns false where the disk has no hard links, or the system
+/// refuses one to this file.
 pub fn link(from: &Path, to: &Path) -> Result<bool> {
     let linked = attempt(Op::Link, to, || fs::hard_link(from, to));
     supported(linked, &[Errno::PERM, Errno::NOTSUP, Errno::NOSYS, Errno::MLINK])
@@ -174,7 +180,8 @@ fn create_folder(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => return Ok(()),
         created => created?,
     }
-    // A umask takes modes away, from the owner as well. Where it does not, nothing is changed by a path.
+    // A umask takes modes away, from the owner as well. Where it does not, nothing is changed by a
+    // path.
     if fs::symlink_metadata(path)?.mode() & 0o777 != 0o700 {
         fs::set_permissions(path, Permissions::from_mode(0o700))?;
     }
@@ -190,7 +197,8 @@ pub fn inspect(path: &Path) -> Result<Option<Metadata>> {
     }
 }
 
-/// Returns the names in a folder, sorted; none if there is no folder. Names that are not UTF-8 are left out.
+/// Returns the names in a folder, sorted; none if there is no folder. Names that are not UTF-8 are
+/// left out.
 pub fn names(path: &Path) -> Result<Vec<String>> {
     let list = || -> io::Result<Vec<String>> {
         let mut names = Vec::new();
@@ -208,8 +216,8 @@ pub fn names(path: &Path) -> Result<Vec<String>> {
     }
 }
 
-/// Reads in blocks of up to `block` bytes until the end, and passes each block on. A read that a signal interrupts is
-/// repeated.
+/// Reads in blocks of up to `block` bytes until the end, and passes each block on. A read that a
+/// signal interrupts is repeated.
 pub fn each_block<E: From<Error>>(
     from: &mut dyn Read,
     path: &Path,

@@ -1,21 +1,23 @@
 //! The known names that resemble an unknown one.
 
-use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// The least similarity at which one name is suggested for another.
-const LIKENESS: f64 = 0.72;
+const LEAST: f64 = 0.72;
 
-/// Shortest word that is looked for inside another.
+/// Characters of the shortest word that may be the start or the end of another.
 const WORD: usize = 3;
 
-/// Returns the names most similar to a word, the most similar first, at most `max`. Returns none rather than a far-fetched one.
+/// Returns the names most similar to a word, the most similar first, at most `max`; equally similar
+/// ones by name. Returns none rather than a far-fetched one.
 ///
-/// A name with dots is as similar to a word as its last part is, with or without the parts before it.
+/// Case does not matter, nor do the marks between the words of a name. A name with dots is as
+/// similar to a word as its last part is, with or without the parts before it.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, max: usize) -> Vec<&'a str> {
-    let plain_word = plain(word);
-    let scored = known.into_iter().map(|name| (likeness_of_parts(&plain_word, name), name));
-    let mut near = scored.filter(|(score, _)| *score >= LIKENESS).collect::<Vec<_>>();
-    near.sort_by(|a, b| b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal).then_with(|| a.1.cmp(b.1)));
+    let word = Word { raw: word, plain: plain(word) };
+    let scored = known.into_iter().map(|name| (word.similarity(name), name));
+    let mut near = scored.filter(|(score, _)| *score >= LEAST).collect::<Vec<_>>();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     near.into_iter().take(max).map(|(_, name)| name).collect()
 }
 
@@ -24,42 +26,90 @@ pub fn nearest_one<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> 
     nearest(word, known, 1).into_iter().next()
 }
 
-/// A name without what people forget: case, and what stands between words. Very long ones resemble nothing.
+/// A name in lower case, without the marks between its words. Characters after the 128th do not
+/// count.
 fn plain(name: &str) -> String {
     let letters = name.chars().filter(|c| c.is_alphanumeric()).take(128);
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// The likeness of a word to a name, of which the parts before the last dot count for nothing where the word has them too,
-/// and may be left out.
-fn likeness_of_parts(word: &str, name: &str) -> f64 {
-    let whole = plain(name);
-    let Some((front, last)) = name.rsplit_once('.') else { return likeness(word, &whole) };
-    let (front, last) = (plain(front), plain(last));
-    match word.strip_prefix(&front).filter(|rest| !front.is_empty() && !rest.is_empty()) {
-        Some(rest) => likeness(rest, &last),
-        None => likeness(word, &whole).max(likeness(word, &last)),
+/// An unknown word.
+struct Word<'a> {
+    raw: &'a str,
+    plain: String,
+}
+
+impl Word<'_> {
+    /// The similarity to a name.
+    fn similarity(&self, name: &str) -> f64 {
+        let whole = plain(name);
+        let Some((front, last)) = name.rsplit_once('.') else { return similarity(&self.plain, &whole) };
+        let (front, last) = (plain(front), plain(last));
+        if let Some(rest) = self.after(&front) {
+            return similarity(&plain(rest), &last);
+        }
+        // A word with a dot has a front of its own, and the last part of a file name is only its
+        // type.
+        let alone = if self.raw.contains('.') || last.len() < self.plain.len() {
+            edits(&self.plain, &last)
+        } else {
+            similarity(&self.plain, &last)
+        };
+        similarity(&self.plain, &whole).max(alone)
+    }
+
+    /// The rest of the word after the parts of `front` and a mark.
+    fn after(&self, front: &str) -> Option<&str> {
+        let mut front = front.chars().peekable();
+        front.peek()?;
+        for (at, c) in self.raw.char_indices() {
+            if !c.is_alphanumeric() {
+                if front.peek().is_none() {
+                    return Some(&self.raw[at..]).filter(|rest| rest.contains(char::is_alphanumeric));
+                }
+                continue;
+            }
+            if !c.to_lowercase().all(|lower| front.next() == Some(lower)) {
+                return None;
+            }
+        }
+        None
     }
 }
 
 /// From 0 for nothing in common to 1 for equal.
-fn likeness(a: &str, b: &str) -> f64 {
+fn similarity(a: &str, b: &str) -> f64 {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let is_inside = short.chars().count() >= WORD && (long.ends_with(short) || long.starts_with(short));
+    let inside = if is_inside { 0.75 + 0.25 * short.len() as f64 / long.len() as f64 } else { 0.0 };
+    inside.max(edits(a, b))
+}
+
+/// The similarity by the number of edits: 0 if they are too many for similar words.
+fn edits(a: &str, b: &str) -> f64 {
     if a.is_empty() || b.is_empty() {
         return 0.0;
     }
-    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let edits = strsim::normalized_damerau_levenshtein(a, b);
-    let letters = |word: &str| word.chars().count();
-    let is_inside = letters(short) >= WORD && (long.ends_with(short) || long.starts_with(short));
-    // In a short word one slip weighs more than it should.
-    let is_slip = letters(long) >= WORD
-        && short.chars().next() == long.chars().next()
-        && strsim::damerau_levenshtein(a, b) == 1;
-    match (is_inside, is_slip) {
-        (true, _) => edits.max(0.75 + 0.25 * short.len() as f64 / long.len() as f64),
-        (false, true) => edits.max(LIKENESS),
-        _ => edits,
+    if a == b {
+        return 1.0;
     }
+    let (count_a, count_b) = (a.chars().count(), b.chars().count());
+    let (least, most) = (count_a.min(count_b), count_a.max(count_b));
+    match most {
+        // In a short word another letter makes another word: `get` and `set`, `id` and `idx`. What
+        // remains is a letter typed twice or once instead of twice, or two letters swapped.
+        3 if letters(a) == letters(b) && strsim::damerau_levenshtein(a, b) == 1 => LEAST,
+        0..=3 => 0.0,
+        4 if a.chars().next() != b.chars().next() => 0.0,
+        // The lengths alone make too many edits to count.
+        _ if (least as f64) < LEAST * most as f64 => 0.0,
+        _ => strsim::normalized_damerau_levenshtein(a, b),
+    }
+}
+
+/// The different letters of a word.
+fn letters(word: &str) -> BTreeSet<char> {
+    word.chars().collect()
 }
 
 #[cfg(test)]
@@ -101,7 +151,72 @@ mod tests {
     }
 
     #[test]
-    fn the_likest_come_first_and_equals_by_name() {
+    fn the_most_similar_come_first_and_equals_by_name() {
         assert_eq!(nearest("path", ["paths", "pat", "path_b", "path_a"], 3), ["path_a", "path_b", "paths"]);
+    }
+
+    #[test]
+    fn finds_members_of_documents() {
+        for (word, name) in [
+            ("prise", "price"),
+            ("emial", "email"),
+            ("user", "users"),
+            ("Total", "total"),
+            ("userName", "user_name"),
+            ("adress", "address"),
+            ("nam", "name"),
+            ("nane", "name"),
+            ("mgs", "msg"),
+            ("ID", "id"),
+            ("created_ta", "created_at"),
+        ] {
+            assert_eq!(nearest_one(word, ["x", "other", name]), Some(name), "{word}");
+        }
+        assert_eq!(nearest_one("items", ["item", "itemz"]), Some("item"));
+        for (word, names) in [
+            ("nope", &["name", "nodes"][..]),
+            ("fork", &["work"]),
+            ("a", &["b"]),
+            ("id", &["ip", "in", "idx"]),
+            ("get", &["set", "got it"]),
+            ("level", &["label", "lever arm"]),
+            ("", &["a"]),
+            ("quantity", &["quality control"]),
+        ] {
+            assert_eq!(nearest_one(word, names.iter().copied()), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn finds_ids() {
+        let ids = ["conv-export-1", "conv-export-2", "zzz"];
+        assert_eq!(nearest("conv-exprot-1", ids, 3), ["conv-export-1", "conv-export-2"]);
+        assert_eq!(nearest("CONV-EXPORT-2", ids, 3), ["conv-export-2", "conv-export-1"]);
+        assert_eq!(nearest("something-else", ids, 3), [""; 0]);
+    }
+
+    #[test]
+    fn finds_files_and_parameters() {
+        let notes = ["notes/1.md", "notes/2.md", "notes/nite1.md"];
+        assert_eq!(nearest_one("notes/11.md", notes), Some("notes/1.md"));
+        assert_eq!(nearest_one("notes/nite2.md", notes), Some("notes/nite1.md"));
+        assert_eq!(nearest_one("report.json", ["zzz.json", "b.json"]), None, "the type alone is no name");
+        assert_eq!(nearest_one("reportjson", ["b.json"]), None);
+        let parameters = ["output", "write-mode", "required", "today", "found"];
+        for (word, name) in
+            [("ouput", "output"), ("outptu", "output"), ("todya", "today"), ("fuond", "found")]
+        {
+            assert_eq!(nearest_one(word, parameters), Some(name));
+        }
+        assert_eq!(nearest_one("search_result", ["search_results"]), Some("search_results"));
+        assert_eq!(nearest_one("kep", ["kept"]), Some("kept"));
+    }
+
+    #[test]
+    fn finds_settings() {
+        let known = ["endpoint", "database", "key"];
+        assert_eq!(nearest_one("endpiont", known), Some("endpoint"));
+        assert_eq!(nearest_one("databse", known), Some("database"));
+        assert_eq!(nearest_one("telemetry", known), None);
     }
 }

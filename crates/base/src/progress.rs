@@ -4,8 +4,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes processed so far, after decompression. Never decreases from report to report. Bytes that are read twice
-    /// count twice.
+    /// Bytes processed so far, after decompression. Never decreases from report to report. Bytes
+    /// that are read twice count twice.
     pub bytes: u64,
     /// The final value of `bytes`, if it is known and the work is not stopped early.
     pub total: Option<u64>,

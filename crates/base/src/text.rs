@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
-/// True for a character that could control a terminal, hide text, or show another text than there is: control characters,
-/// direction marks, invisible characters that join nothing, and tags.
+/// True for a character that could control a terminal, hide text, or show another text than there
+/// is: control characters, direction marks, invisible characters that join nothing, and tags.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -40,8 +40,8 @@ pub fn push_escape(c: char, out: &mut String) {
     }
 }
 
-/// Returns the text for a message: [`safe`], and at most `max` characters, followed by an ellipsis if it was longer. Reads
-/// no more of the text than it returns.
+/// Returns the text for a message: [`safe`], and at most `max` characters, followed by an ellipsis
+/// if it was longer. Reads no more of the text than it returns.
 ///
 /// ```
 /// use trommel_base::text::shown;
@@ -74,6 +74,28 @@ pub fn shown_path(path: &Path) -> String {
     shown(&path.to_string_lossy(), 300)
 }
 
+/// Returns a name for a message, as [`shown`]: at most 200 characters.
+pub fn shown_name(name: &str) -> String {
+    shown(name, 200)
+}
+
+/// Returns a number with commas between thousands.
+///
+/// ```
+/// assert_eq!(trommel_base::text::grouped(1_234_567), "1,234,567");
+/// ```
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Returns the first `max` characters; the whole text if it has no more.
 pub fn first(text: &str, max: usize) -> &str {
     let end = text.char_indices().nth(max).map_or(text.len(), |(end, _)| end);
@@ -86,10 +108,24 @@ pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
     if kept.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(format!("{kept}…")) }
 }
 
-/// Counts the characters (Unicode scalar values) of UTF-8 bytes. Bytes that continue no character count as if they did.
-/// Linear in the bytes.
+/// Counts the characters (Unicode scalar values) of UTF-8 bytes. Bytes that continue no character
+/// count as if they did. Linear in the bytes.
 pub fn count_chars(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|byte| !is_continuation(**byte)).count() as u64
+    // Compilers make vector code of sums of bytes that cannot overflow.
+    let starts = |part: &[u8]| part.iter().map(|byte| u8::from(!is_continuation(*byte))).sum::<u8>();
+    bytes.chunks(255).map(|part| u64::from(starts(part))).sum()
+}
+
+/// Returns the byte at which a character begins, counted from 0 as [`count_chars`] counts; none
+/// where there are fewer.
+///
+/// ```
+/// assert_eq!(trommel_base::text::nth_char("añb".as_bytes(), 2), Some(3));
+/// assert_eq!(trommel_base::text::nth_char(b"ab", 2), None);
+/// ```
+pub fn nth_char(bytes: &[u8], number: u64) -> Option<usize> {
+    let mut starts = bytes.iter().enumerate().filter(|(_, byte)| !is_continuation(**byte));
+    starts.nth(usize::try_from(number).ok()?).map(|(at, _)| at)
 }
 
 /// True for a byte that continues a character of UTF-8.
@@ -118,6 +154,16 @@ mod tests {
     }
 
     #[test]
+    fn groups_thousands() {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (100_000, "100,000"), (1_234_567, "1,234,567")]
+        {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
     fn clips_between_characters() {
         assert_eq!((first("añb", 2), first("añb", 9), first("", 0)), ("añ", "añb", ""));
         assert_eq!((&*clip("añb", 2), &*clip("añb", 3)), ("añ…", "añb"));
@@ -127,7 +173,7 @@ mod tests {
 
     #[test]
     fn counts_characters() {
-        for text in ["", "abc", "añb", "日本語", "👩"] {
+        for text in ["", "abc", "añb", "日本語", "👩", &"añ".repeat(1_000)] {
             assert_eq!(count_chars(text.as_bytes()), text.chars().count() as u64);
         }
     }

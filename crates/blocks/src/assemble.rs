@@ -1,17 +1,17 @@
 //! Blocks made into the lines of files again.
 
 use serde_json::value::RawValue;
+use trommel_session::Watch;
 
 use crate::block::{Block, BlockType};
 use crate::data::{Body, Description, Foreign, Line, Piece, Rewind};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::foreign;
 use crate::lines::{Print, Printer};
 use crate::outline::UNFINISHED;
 use crate::pieces::decoded;
 use crate::rows::{Hidden, Kind, Row};
 use crate::storage::PayloadStorage;
-use trommel_session::Watch;
 
 /// Where lines go. A record that is begun ends, or is taken back.
 pub(crate) trait Lines {
@@ -99,7 +99,8 @@ impl<'a, 'w> Assembler<'a, 'w> {
         }
     }
 
-    /// What was found when the last block was given. A record that waits for pieces is taken back, and is where to go on.
+    /// What was found when the last block was given. A record that waits for pieces is taken back,
+    /// and is where to go on.
     pub(crate) fn finish(mut self, head: u64, lines: &mut dyn Lines) -> Result<Found> {
         let mut through = head;
         if let Some(open) = self.open.take() {
@@ -161,7 +162,7 @@ impl<'a, 'w> Assembler<'a, 'w> {
             sequence: block.sequence,
             until: block.sequence,
             kind,
-            print: told_print.unwrap_or_default(),
+            print: told_print.unwrap_or(Print::NONE),
             turn,
         };
         let is_seen = !self.hidden.hides(block.sequence);
@@ -200,7 +201,7 @@ impl<'a, 'w> Assembler<'a, 'w> {
         if open.total == 0 {
             return self.close(open, told_print, lines);
         }
-        open.row.print = told_print.unwrap_or_default();
+        open.row.print = told_print.unwrap_or(Print::NONE);
         self.open = Some(open);
         Ok(())
     }
@@ -231,11 +232,8 @@ impl<'a, 'w> Assembler<'a, 'w> {
 
     fn payload(&self, block: &Block, name: &str, open: &mut Open, lines: &mut dyn Lines) -> Result<()> {
         let Some(payloads) = self.payloads else {
-            let message = format!(
-                "block {} of session {} keeps its text among the payloads, and no storage of payloads is configured: set `objects.url`",
-                block.sequence, block.session_id
-            );
-            return Err(Error::new(ErrorKind::Request, message));
+            let (sequence, session) = (block.sequence, block.session_id.clone());
+            return Err(ErrorKind::NoPayloadStorage { sequence, session }.into());
         };
         payloads.get(name, self.watch, &mut |part| open.add(part, lines))
     }
@@ -269,11 +267,8 @@ impl<'a, 'w> Assembler<'a, 'w> {
         let found = open.printer.print();
         let is_known = open.is_written || self.depth == Depth::Whole && open.printer.print().bytes > 0;
         if let Some(told) = told.filter(|told| is_known && *told != found) {
-            let message = format!(
-                "the record of block {} has {} bytes and not the {} that were written, or others: fetch it again, or settle from another device",
-                open.row.sequence, found.bytes, told.bytes
-            );
-            return Err(Error::new(ErrorKind::Corrupt, message));
+            let (sequence, found, written) = (open.row.sequence, found.bytes, told.bytes);
+            return Err(ErrorKind::Record { sequence, found, written }.into());
         }
         open.row.print = told.unwrap_or(found);
         if open.is_written {
@@ -288,7 +283,7 @@ impl<'a, 'w> Assembler<'a, 'w> {
 fn outline(block: &Block, told: &Foreign<'_>, row: Row, lines: &mut dyn Lines) -> Result<Print> {
     let mut text = match told.outline.as_deref() {
         Some(outline) => outline.to_owned(),
-        None => foreign::outline(block, told.summary.map(RawValue::get)),
+        None => foreign::outline(block, told.summary.map(RawValue::get))?,
     };
     text.push_str(if text == UNFINISHED { "" } else { "\n" });
     lines.begin(Kind::Event)?;

@@ -6,11 +6,58 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::checksum;
-use crate::error::{Error, ErrorKind, Result};
-use crate::storage::Key;
+use crate::error::{ErrorKind, Result};
 
-/// The version of blocks that is written. Those without a number are of the first one, which is the same but for the number.
+/// The version of blocks that is written. Those without a number are of the first one, which is the
+/// same but for the number.
 pub const VERSION: u32 = 1;
+
+/// Whose session it is, and which.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct Key {
+    user: String,
+    session: String,
+}
+
+/// Characters of a user or a session at most.
+const LONGEST: usize = 200;
+
+impl Key {
+    /// An error unless both are names: letters, digits, `.`, `_`, `-` and `@`, not beginning with a
+    /// dot, so that they can be parts of ids and of paths everywhere.
+    pub fn new(user: &str, session: &str) -> Result<Self> {
+        for (role, name) in [("user", user), ("session", session)] {
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@".contains(&byte);
+            let fits = !name.is_empty() && name.len() <= LONGEST && !name.starts_with('.');
+            if !fits || !name.bytes().all(is_plain) {
+                return Err(ErrorKind::InvalidName { role, name: name.to_owned() }.into());
+            }
+        }
+        Ok(Self { user: user.to_owned(), session: session.to_owned() })
+    }
+
+    /// Whose it is.
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+
+    /// The session.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// The value that keeps a session's blocks together: `<user>_<session>`.
+    pub fn partition(&self) -> String {
+        format!("{}_{}", self.user, self.session)
+    }
+
+    /// A block's name in a storage: `<session>_<20 digits>`, so that two writers of one number
+    /// collide.
+    pub fn document(&self, sequence: u64) -> String {
+        format!("{}_{sequence:020}", self.session)
+    }
+}
 
 /// One change of a session. Blocks of a session are numbered from 1 without a gap.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,16 +102,16 @@ pub struct Block {
 
 /// A block as other programs look for it, with what tells it from others beside it.
 #[derive(Serialize)]
-pub(crate) struct Written<'a> {
+pub struct BlockDocument<'a> {
     id: &'a str,
     user_id_session_id: String,
     #[serde(flatten)]
     block: &'a Block,
 }
 
-impl<'a> Written<'a> {
+impl<'a> BlockDocument<'a> {
     /// In a storage where its id is that of the block.
-    pub(crate) fn of(key: &Key, block: &'a Block) -> Self {
+    pub fn new(key: &Key, block: &'a Block) -> Self {
         Self { id: &block.block_id, user_id_session_id: key.partition(), block }
     }
 }
@@ -149,12 +196,14 @@ impl fmt::Display for BlockType {
 }
 
 impl Block {
-    /// Whether it is the block that another one is: two writers who meet at one number wrote two different ones.
+    /// Whether it is the block that another one is: two writers who meet at one number wrote two
+    /// different ones.
     pub fn is_same_as(&self, other: &Self) -> bool {
         self.block_id == other.block_id && self.checksum == other.checksum && self.sequence == other.sequence
     }
 
-    /// An error unless it is of a version that is known, and its data is what its checksum was taken of.
+    /// An error unless it is of a version that is known, and its data is what its checksum was
+    /// taken of.
     ///
     /// A block without a checksum is taken as it is. Linear in its length.
     pub fn verify(&self) -> Result<()> {
@@ -166,13 +215,8 @@ impl Block {
         if found.hex == self.checksum.to_ascii_lowercase() {
             return Ok(());
         }
-        Err(Error::new(
-            ErrorKind::Corrupt,
-            format!(
-                "block {} of session {} is not what was written: its data has another checksum; fetch it again, or settle from another device",
-                self.sequence, self.session_id
-            ),
-        ))
+        let (sequence, session) = (self.sequence, self.session_id.clone());
+        Err(ErrorKind::Checksum { sequence, session }.into())
     }
 
     /// An error when it is of a version that is not known.
@@ -180,25 +224,21 @@ impl Block {
         if self.version <= VERSION {
             return Ok(());
         }
-        Err(Error::new(
-            ErrorKind::Unsupported,
-            format!(
-                "block {} of session {} has version {}, and this release knows {VERSION}: update trommel",
-                self.sequence, self.session_id, self.version
-            ),
-        ))
+        Err(ErrorKind::BlockVersion {
+            sequence: self.sequence,
+            session: self.session_id.clone(),
+            version: self.version,
+            known: VERSION,
+        }
+        .into())
     }
 
-    /// Its data as one of the types of [`data`](crate::data). What stands in it besides is passed over.
+    /// Its data as one of the types of [`data`](crate::data). What stands in it besides is passed
+    /// over.
     pub fn data<'a, T: Deserialize<'a>>(&'a self) -> Result<T> {
-        serde_json::from_str(self.data.get()).map_err(|error| {
-            Error::new(
-                ErrorKind::Corrupt,
-                format!(
-                    "the data of block {} of session {} is no {}: {error}",
-                    self.sequence, self.session_id, self.block_type
-                ),
-            )
+        serde_json::from_str(self.data.get()).map_err(|cause| {
+            let (sequence, session) = (self.sequence, self.session_id.clone());
+            ErrorKind::BlockData { sequence, session, block_type: self.block_type.name(), cause }.into()
         })
     }
 }

@@ -1,7 +1,9 @@
-//! The checksum of a block's data: SHA-256 of its JSON as Python's `json.dumps(data, sort_keys=True)` writes it.
+//! The checksum of a block's data: SHA-256 of its JSON as Python's `json.dumps(data,
+//! sort_keys=True)` writes it.
 //!
-//! Keys in the order of their code points, `", "` and `": "` between, everything outside of ASCII as escapes, floating-point numbers as
-//! their shortest digits that read back the same. So the same data has the same checksum however its storage keeps it.
+//! Keys in the order of their code points, `", "` and `": "` between, everything outside of ASCII
+//! as escapes, floating-point numbers as their shortest digits that read back the same. So the same
+//! data has the same checksum however its storage keeps it.
 
 use std::fmt::Write as _;
 
@@ -10,7 +12,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 
 /// What was taken of some data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,18 +53,17 @@ pub fn of(json: &str) -> Result<Checksum> {
 /// The text that a checksum is taken of.
 pub fn canonical(json: &str) -> Result<String> {
     let mut text = String::with_capacity(json.len() + json.len() / 8);
-    write(json, &mut text, DEPTH).map_err(|why| {
-        Error::new(ErrorKind::Corrupt, format!("no checksum can be taken of this data: {why}"))
-    })?;
+    write(json, &mut text, DEPTH).map_err(|cause| ErrorKind::NotCanonical { cause })?;
     Ok(text)
 }
 
-type Written = std::result::Result<(), String>;
+/// An error of the parser; none where containers are nested too deep.
+type Written = std::result::Result<(), Option<serde_json::Error>>;
 
 fn write(json: &str, text: &mut String, depth: usize) -> Written {
     let json = json.trim_ascii();
-    let left = || depth.checked_sub(1).ok_or_else(|| format!("it is nested deeper than {DEPTH}"));
-    let parsed = |error: serde_json::Error| error.to_string();
+    let left = || depth.checked_sub(1).ok_or(None);
+    let parsed = Some::<serde_json::Error>;
     match json.as_bytes().first() {
         Some(b'{') => {
             let mut members: Members<'_> = serde_json::from_str(json).map_err(parsed)?;
@@ -164,22 +165,24 @@ fn escape(character: char, text: &mut String) {
 }
 
 /// A number as Python writes it: an integer stays one, of any length.
+#[expect(clippy::expect_used, reason = "the parser of JSON accepted the number")]
 fn number(lexeme: &str, text: &mut String) {
     if !lexeme.contains(['.', 'e', 'E']) {
         text.push_str(if lexeme == "-0" { "0" } else { lexeme });
         return;
     }
-    let value: f64 = lexeme.parse().unwrap_or(f64::NAN);
+    let value: f64 = lexeme.parse().expect("a number of JSON is one of Rust");
     if value.is_infinite() {
         text.push_str(if value < 0.0 { "-Infinity" } else { "Infinity" });
         return;
     }
     let shortest = shortest(value);
     let (digits, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let exponent: i32 = exponent.parse().expect("an exponent has three digits at most");
     if (-4..16).contains(&exponent) {
-        let fraction = digits.len().saturating_sub(digits.find('.').unwrap_or(digits.len()) + 1);
-        let places = i32::try_from(fraction).unwrap_or(0) - exponent;
+        let fraction = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+        let places = fraction as i32 - exponent;
+        // Fewer than none where zeros are written before the point.
         let plain = format!("{value:.*}", usize::try_from(places).unwrap_or(0));
         text.push_str(&plain);
         text.push_str(if plain.contains('.') { "" } else { ".0" });
@@ -190,7 +193,8 @@ fn number(lexeme: &str, text: &mut String) {
     }
 }
 
-/// The shortest digits that read back the same; of several the nearest, and of two as near the even one.
+/// The shortest digits that read back the same; of several the nearest, and of two as near the even
+/// one.
 fn shortest(value: f64) -> String {
     let shortest = format!("{value:e}");
     let digits = shortest.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
@@ -236,7 +240,7 @@ mod tests {
     fn what_is_no_json_has_none() {
         let deep = format!("{}{}", "[".repeat(600), "]".repeat(600));
         for json in ["", "{", "[1,]", "nul", "01", r#""\ud800""#, r#"{"a":1}{"#, &deep] {
-            assert_eq!(of(json).unwrap_err().kind(), ErrorKind::Corrupt, "{json}");
+            assert_eq!(of(json).unwrap_err().class(), crate::error::ErrorClass::Corrupt, "{json}");
         }
     }
 

@@ -1,8 +1,8 @@
 //! What stands in the data of blocks, by their type.
 //!
-//! A record of a session's file stands in its block twice: taken apart, for queries and for other readers, and as the text that it was,
-//! so that every byte of the file comes back. A short text stands in the block itself; a long one follows in pieces, or lies with the
-//! payloads.
+//! A record of a session's file stands in its block twice: taken apart, for queries and for other
+//! readers, and as the text that it was, so that every byte of the file comes back. A short text
+//! stands in the block itself; a long one follows in pieces, or lies with the payloads.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -138,8 +138,14 @@ impl Description {
         told
     }
 
+    /// The name of the project's folder: its slug where that can be a folder's name.
+    pub fn project_folder(&self) -> &str {
+        self.project_slug.as_deref().filter(|slug| is_folder_name(slug)).unwrap_or("default")
+    }
+
     /// The same, with what is told later.
-    pub(crate) fn then(self, later: Self) -> Self {
+    #[must_use]
+    pub fn then(self, later: Self) -> Self {
         Self {
             project_slug: later.project_slug.or(self.project_slug),
             name: later.name.or(self.name),
@@ -157,6 +163,10 @@ impl Description {
             turn_count: later.turn_count.or(self.turn_count),
         }
     }
+}
+
+fn is_folder_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 255 && !text.starts_with('.') && !text.contains(['/', '\\', '\0'])
 }
 
 fn forget<T: PartialEq>(told: &mut Option<T>, before: Option<&T>) {
@@ -250,8 +260,8 @@ pub(crate) struct Foreign<'a> {
     pub(crate) summary: Option<&'a RawValue>,
 }
 
-/// Whether a value comes back from any storage as the same JSON: all names different, no half of a surrogate pair, and only numbers
-/// that every reader takes for the same.
+/// Whether a value comes back from any storage as the same JSON: all names different, no half of a
+/// surrogate pair, and only numbers that every reader takes for the same.
 pub(crate) fn is_portable(json: &RawValue) -> bool {
     is_portable_within(json.get(), checksum::DEPTH)
 }

@@ -20,12 +20,13 @@ struct Told<'a> {
 /// Members that are the block's and not the message's.
 const OURS: [&str; 4] = ["turn", "has_continuation", "total_chunks", "total_size_bytes"];
 
-/// The line that a block stands for; for one that is continued, what stands before its pieces, and what behind them.
+/// The line that a block stands for; for one that is continued, what stands before its pieces, and
+/// what behind them.
 pub(crate) fn line(block: &Block, is_continued: bool) -> Result<(String, String)> {
     match block.block_type {
         BlockType::Event => {
             let told: Told<'_> = block.data()?;
-            let event = quoted(told.event_type.as_deref().unwrap_or_default());
+            let event = quoted(told.event_type.as_deref().unwrap_or(""));
             let (ts, session) = (quoted(&block.timestamp), quoted(&block.session_id));
             let before = format!("{{\"ts\":{ts},\"event\":{event},\"session_id\":{session},\"data\":");
             if is_continued {
@@ -39,11 +40,11 @@ pub(crate) fn line(block: &Block, is_continued: bool) -> Result<(String, String)
 }
 
 /// The small fields of an event that has no outline of its own.
-pub(crate) fn outline(block: &Block, summary: Option<&str>) -> String {
-    let told: Told<'_> = block.data().unwrap_or_default();
-    let event = quoted(told.event_type.as_deref().unwrap_or_default());
+pub(crate) fn outline(block: &Block, summary: Option<&str>) -> Result<String> {
+    let told: Told<'_> = block.data()?;
+    let event = quoted(told.event_type.as_deref().unwrap_or(""));
     let summary = summary.unwrap_or("{}");
-    format!("{{\"ts\":{},\"event\":{event},\"data\":{summary}}}", quoted(&block.timestamp))
+    Ok(format!("{{\"ts\":{},\"event\":{event},\"data\":{summary}}}", quoted(&block.timestamp)))
 }
 
 /// What is known of a session so far, as a description's file says it.

@@ -2,15 +2,15 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use trommel_base::files::{self, Op};
 
 use crate::data::Description;
-use crate::disk::pass;
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::Folder;
+use crate::folder::{Folder, Mark};
 use crate::lines::Print;
 use crate::rows::{FILES, Kind, Row, visible};
 
@@ -33,31 +33,6 @@ pub(crate) struct Journal {
     pub(crate) mark: Option<Mark>,
     /// The last block before those that settle a conflict, while that is being done.
     pub(crate) settling: Option<u64>,
-}
-
-/// A file as it was seen: its number, its length, and when it was written.
-pub(crate) type Seen = (u64, u64, i64, i64);
-
-/// A file as it is now; none where there is none.
-pub(crate) fn seen(path: &Path) -> Option<Seen> {
-    let found = fs::metadata(path).ok()?;
-    Some((found.ino(), found.len(), found.mtime(), found.mtime_nsec()))
-}
-
-/// What tells that files were not touched.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mark(Vec<Option<Seen>>);
-
-impl Mark {
-    /// Of some files as they are now.
-    pub(crate) fn of(paths: &[PathBuf]) -> Self {
-        Self(paths.iter().map(|path| seen(path)).collect())
-    }
-
-    /// One of them.
-    pub(crate) fn seen(&self, at: usize) -> Option<Seen> {
-        self.0.get(at).copied().flatten()
-    }
 }
 
 /// A line of a journal.
@@ -95,13 +70,14 @@ impl From<&Row> for Entry {
 }
 
 impl Journal {
-    /// The journal at a path; an empty one where there is none. What was cut off while it was written down is as if it had not been
-    /// begun: records count together with the number that ends them. Nobody else writes meanwhile.
+    /// The journal at a path; an empty one where there is none. What was cut off while it was
+    /// written down is as if it had not been begun: records count together with the number that
+    /// ends them. Nobody else writes meanwhile.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let (journal, cut) = Self::read(path)?;
         if let Some(whole) = cut {
-            let cut = OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(whole));
-            cut.map_err(|cause| Error::io("mend", path, cause))?;
+            let file = files::attempt(Op::Open, path, || OpenOptions::new().write(true).open(path))?;
+            files::truncate(&file, path, whole)?;
         }
         Ok(journal)
     }
@@ -112,7 +88,8 @@ impl Journal {
         Ok(Self { is_only_read: true, ..journal })
     }
 
-    /// Whether it tells of files where there are none: somebody removed the session from this machine.
+    /// Whether it tells of files where there are none: somebody removed the session from this
+    /// machine.
     pub(crate) fn is_of_removed(&self, folder: &Folder) -> bool {
         let tells = |kind| visible(&self.rows, kind).last().is_some_and(|row| row.print != Print::default());
         folder.is_empty() && FILES.into_iter().any(tells)
@@ -128,11 +105,11 @@ impl Journal {
         let mut journal = Self { path: path.to_owned(), ..Self::default() };
         let text = match fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((journal, None)),
-            text => text.map_err(|cause| Error::io("read", path, cause))?,
+            text => files::attempt(Op::Read, path, || text)?,
         };
         let (mut coming, mut at, mut whole) = (Coming::default(), 0, 0);
         for line in text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
-            let entry = serde_json::from_slice(line).map_err(|error| journal.damaged(&error.to_string()))?;
+            let entry = serde_json::from_slice(line).map_err(|cause| journal.damaged(Some(cause)))?;
             at += line.len();
             if journal.take(entry, &mut coming)? {
                 whole = at;
@@ -141,27 +118,19 @@ impl Journal {
         Ok((journal, (whole < text.len()).then_some(whole as u64)))
     }
 
-    fn damaged(&self, why: &str) -> Error {
-        let path = self.path.display();
-        let message = format!(
-            "{path} is no journal of a session ({why}): remove it, and the session is compared afresh"
-        );
-        Error::new(ErrorKind::Corrupt, message)
+    fn damaged(&self, cause: Option<serde_json::Error>) -> Error {
+        ErrorKind::Journal { path: self.path.clone(), cause }.into()
     }
 
     /// Takes a line. Whether all that was written down until then is whole.
     fn take(&mut self, entry: Entry, coming: &mut Coming) -> Result<bool> {
         match entry {
             Entry::Version(VERSION) => {}
-            Entry::Version(other) => {
-                let message = format!(
-                    "{} has version {other}, and this release knows {VERSION}: update trommel",
-                    self.path.display()
-                );
-                return Err(Error::new(ErrorKind::Unsupported, message));
+            Entry::Version(version) => {
+                return Err(ErrorKind::JournalVersion { path: self.path.clone(), version }.into());
             }
             Entry::Row(kind, sequence, until, bytes, hash, turn) => {
-                let print = Print::from_hex(bytes, &hash).ok_or_else(|| self.damaged("a hash is none"))?;
+                let print = Print::from_hex(bytes, &hash).ok_or_else(|| self.damaged(None))?;
                 let kind = match kind {
                     'd' => Kind::Metadata,
                     'm' => Kind::Message,
@@ -229,38 +198,31 @@ impl Journal {
         if self.is_only_read {
             return Ok(());
         }
-        let failed = |cause| Error::io("write", &self.path, cause);
         if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
+            files::make_folder(folder)?;
         }
-        pass("append", &self.path).map_err(failed)?;
-        let file =
-            OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path).map_err(failed)?;
-        let is_new = file.metadata().map_err(failed)?.len() == 0;
+        let file = files::attempt(Op::Open, &self.path, || {
+            OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path)
+        })?;
+        let is_new = files::attempt(Op::Inspect, &self.path, || file.metadata())?.len() == 0;
         let version = is_new.then_some(Entry::Version(VERSION));
-        print(&file, version.iter().chain(entries)).map_err(failed)?;
-        file.sync_all().map_err(failed)
+        files::attempt(Op::Write, &self.path, || print(&file, version.iter().chain(entries)))?;
+        Ok(files::sync(&file, &self.path)?)
     }
 
     /// The same journal, written to another path.
     pub(crate) fn write_to(&self, path: &Path) -> Result<()> {
-        let failed = |cause| Error::io("write", path, cause);
-        let file = OpenOptions::new()
-            .create(true)
-            .write(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(path)
-            .map_err(failed)?;
+        // One that an earlier attempt left is of no use.
+        files::remove(path)?;
+        let file = files::create(path)?;
         let rows = self.rows.iter().map(Entry::from);
         let rest = [
             self.description.clone().map(|told| Entry::Description(Box::new(told))),
             Some(Entry::Head(self.head)),
         ];
         let entries = std::iter::once(Entry::Version(VERSION)).chain(rows).chain(rest.into_iter().flatten());
-        pass("write", path).map_err(failed)?;
-        print(&file, entries).map_err(failed)?;
-        file.sync_all().map_err(failed)
+        files::attempt(Op::Write, path, || print(&file, entries))?;
+        Ok(files::sync(&file, path)?)
     }
 
     pub(crate) fn is_only_read(&self) -> bool {

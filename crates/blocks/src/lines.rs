@@ -1,11 +1,13 @@
-//! The lines of a file, one after the other: where each lies, and what tells it from every other. None is held.
+//! The lines of a file, one after the other: where each lies, and what tells it from every other.
+//! None is held.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use trommel_session::{Cancel, open_regular};
+use trommel_base::files::{self, Op};
+use trommel_session::Cancel;
 
 use crate::error::{Error, Result};
 
@@ -20,6 +22,9 @@ pub(crate) struct Print {
 }
 
 impl Print {
+    /// The print of a record of which none is known, and of a file that does not exist.
+    pub(crate) const NONE: Self = Self { bytes: 0, hash: 0 };
+
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let mut made = Printer::default();
         made.add(bytes);
@@ -51,10 +56,11 @@ impl Printer {
         self.bytes += part.len() as u64;
     }
 
+    #[expect(clippy::expect_used, reason = "the length of a hash is part of its type")]
     pub(crate) fn print(&self) -> Print {
         let hash = self.hash.finalize();
-        let half = hash.as_bytes().first_chunk::<16>().copied().unwrap_or_default();
-        Print { bytes: self.bytes, hash: u128::from_be_bytes(half) }
+        let (half, _) = hash.as_bytes().split_first_chunk::<16>().expect("a hash has 32 bytes");
+        Print { bytes: self.bytes, hash: u128::from_be_bytes(*half) }
     }
 
     pub(crate) fn whole_hex(&self) -> String {
@@ -89,13 +95,12 @@ pub(crate) struct Text {
 
 impl Text {
     pub(crate) fn open(path: &Path, cancel: &Cancel) -> Result<Self> {
-        let failed = |cause| Error::io("open", path, cause);
-        let file = match open_regular(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            file => Some(file.map_err(failed)?),
+        let file = match files::open(path) {
+            Err(error) if error.is_missing() => None,
+            file => Some(file?),
         };
         let len = match &file {
-            Some(file) => file.metadata().map_err(failed)?.len(),
+            Some(file) => files::attempt(Op::Inspect, path, || file.metadata())?.len(),
             None => 0,
         };
         Ok(Self { path: path.to_owned(), file, len, cancel: cancel.clone() })
@@ -121,21 +126,18 @@ impl Text {
     /// The bytes between two offsets, held.
     pub(crate) fn bytes(&self, start: u64, end: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.part(start, end)
-            .read_to_end(&mut bytes)
-            .map_err(|cause| Error::io("read", &self.path, cause))?;
+        files::attempt(Op::Read, &self.path, || self.part(start, end).read_to_end(&mut bytes))?;
         Ok(bytes)
     }
 
-    /// Where the last line begins that has no end; the file's end where it has one. Looks at nothing but that line.
+    /// Where the last line begins that has no end; the file's end where it has one. Looks at
+    /// nothing but that line.
     pub(crate) fn end_of_lines(&self) -> Result<u64> {
         let (mut end, mut block) = (self.len, Vec::new());
         while end > 0 {
             let start = end.saturating_sub(BLOCK as u64);
             block.clear();
-            self.part(start, end)
-                .read_to_end(&mut block)
-                .map_err(|cause| Error::io("read", &self.path, cause))?;
+            files::attempt(Op::Read, &self.path, || self.part(start, end).read_to_end(&mut block))?;
             if let Some(at) = memchr::memrchr(b'\n', &block) {
                 return Ok(start + at as u64 + 1);
             }
@@ -170,7 +172,7 @@ impl Read for Part<'_> {
         }
         let most = usize::try_from(self.end.saturating_sub(self.at))
             .map_or(bytes.len(), |left| left.min(bytes.len()));
-        let count = file.read_at(bytes.get_mut(..most).unwrap_or_default(), self.at)?;
+        let count = file.read_at(&mut bytes[..most], self.at)?;
         self.at += count as u64;
         Ok(count)
     }
@@ -192,10 +194,10 @@ impl Lines<'_> {
     pub(crate) fn next(&mut self) -> Result<Option<LineAt>> {
         let (start, mut printer) = (self.next, Printer::default());
         loop {
-            let rest = self.block.get(self.at..).unwrap_or_default();
+            let rest = &self.block[self.at..];
             let end = if self.is_whole { None } else { memchr::memchr(b'\n', rest) };
             let taken = end.map_or(rest.len(), |end| end + 1);
-            printer.add(rest.get(..taken).unwrap_or_default());
+            printer.add(&rest[..taken]);
             self.at += taken;
             self.next += taken as u64;
             if end.is_some() {
@@ -216,7 +218,7 @@ impl Lines<'_> {
         let count = loop {
             match part.read(&mut self.block) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(|cause| Error::io("read", &self.text.path, cause))?,
+                read => break files::attempt(Op::Read, &self.text.path, || read)?,
             }
         };
         self.block.truncate(count);
@@ -260,7 +262,7 @@ mod tests {
         let cancel = Cancel::new();
         let text = Text::open(&path, &cancel).unwrap();
         cancel.cancel();
-        assert_eq!(text.lines(0).next().unwrap_err().kind(), crate::error::ErrorKind::Cancelled);
-        assert_eq!(text.end_of_lines().unwrap_err().kind(), crate::error::ErrorKind::Cancelled);
+        assert_eq!(text.lines(0).next().unwrap_err().class(), crate::error::ErrorClass::Cancelled);
+        assert_eq!(text.end_of_lines().unwrap_err().class(), crate::error::ErrorClass::Cancelled);
     }
 }

@@ -9,18 +9,19 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
-use trommel::reader::Span;
 use trommel_session::Watch;
 
-use crate::block::{Block, BlockType, VERSION};
+use crate::block::{Block, BlockType, Key, VERSION};
 use crate::checksum;
 use crate::data::{self, Body, Description, INLINE, Line, Payload, Piece, is_portable};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::lines::{LineAt, Print, Text};
 use crate::outline;
 use crate::pieces::{Form, Pieces, encoded};
 use crate::rows::{Kind, Row};
-use crate::storage::{Key, PayloadStorage};
+use crate::storage::PayloadStorage;
+use cut::{Record, changed, cut};
+use describe::description;
 
 /// Bytes above which a record lies with the payloads, where there is a place for them.
 const LARGE: u64 = 1 << 20;
@@ -65,16 +66,24 @@ struct Draft<'d> {
     is_final: bool,
 }
 
-/// A record's line, and what it stands in.
-struct Record<'r> {
-    text: &'r Text,
-    at: LineAt,
+/// The block that pieces continue.
+struct Head<'h> {
+    kind: Kind,
+    /// The block's id.
+    parent: &'h str,
+    /// The id that the pieces name.
+    event_id: &'h str,
+    /// The number of pieces.
+    pieces: u64,
 }
 
-impl Record<'_> {
-    fn span(&self) -> Span {
-        Span { start: self.at.start, end: self.at.end() }
-    }
+/// The parts of an event that its block keeps apart.
+struct Happening<'e> {
+    outline: &'e outline::EventOutline,
+    /// The event's data, where it is short and comes back from any storage as it is.
+    inline: Option<&'e RawValue>,
+    /// The print of the event's line.
+    print: Print,
 }
 
 impl Maker<'_, '_> {
@@ -137,28 +146,26 @@ impl Maker<'_, '_> {
                 let happened = serde_json::from_slice::<Happened<'_>>(&bytes).unwrap_or_default();
                 let inline = happened.data.filter(|data| is_portable(data));
                 body.total_size_bytes = inline.map_or(0, |data| data.get().len() as u64);
-                self.event(
-                    &outline::event(&bytes[..], record.at.is_finished),
-                    (inline, body),
-                    record.at,
-                    take,
-                )
-                .map(drop)
+                let outline = outline::event(&bytes[..], record.at.is_finished);
+                let happening = Happening { outline: &outline, inline, print: record.at.print };
+                self.event(&happening, body, take).map(drop)
             }
-            _ => self.describe(self.description(&bytes), body, take).map(drop),
+            _ => self.describe(description(&bytes), body, take).map(drop),
         }
     }
 
     fn long(&mut self, record: &Record<'_>, kind: Kind, take: &mut Take<'_>) -> Result<()> {
         let mut body = body_of(record.at.print);
-        if let Some(payloads) = self.payloads.filter(|_| record.at.print.bytes > LARGE) {
+        if let Some(payloads) = self.payloads
+            && record.at.print.bytes > LARGE
+        {
             let (name, size) = (cut::named(record)?, record.at.print.bytes);
             let mut from = record.text.part(record.at.start, record.at.end());
             payloads.put(&name, size, &mut from, self.watch)?;
             body.payload = Some(Payload { blake3: name.clone(), name, size });
             return self.long_head(record, kind, body, take).map(drop);
         }
-        let cut = Self::cut(record, kind)?;
+        let cut = cut(record, kind)?;
         body.encoding = (cut.form == Form::Base64).then(|| "base64".to_owned());
         body.has_continuation = true;
         (body.total_chunks, body.total_size_bytes) = (cut.pieces, cut.body.end - cut.body.start);
@@ -171,12 +178,9 @@ impl Maker<'_, '_> {
         }
         let (parent, event_id) = self.long_head(record, kind, body, take)?;
         let from = record.text.part(cut.body.start, cut.body.end);
-        self.pieces(
-            Pieces::new(from, record.text.path(), cut.form),
-            kind,
-            (&parent, &event_id, cut.pieces),
-            take,
-        )
+        let pieces = Pieces::new(from, record.text.path(), cut.form);
+        let head = Head { kind, parent: &parent, event_id: &event_id, pieces: cut.pieces };
+        self.pieces(pieces, &head, take)
     }
 
     /// The block that goes before pieces: its id, and the id that the pieces name.
@@ -194,10 +198,12 @@ impl Maker<'_, '_> {
                 Ok((id.clone(), id))
             }
             Kind::Event => {
-                self.event(&outline::event(part(), record.at.is_finished), (None, body), record.at, take)
+                let outline = outline::event(part(), record.at.is_finished);
+                let happening = Happening { outline: &outline, inline: None, print: record.at.print };
+                self.event(&happening, body, take)
             }
             _ => {
-                let id = self.describe(self.description(b"{}"), body, take)?;
+                let id = self.describe(description(b"{}"), body, take)?;
                 Ok((id.clone(), id))
             }
         }
@@ -206,22 +212,21 @@ impl Maker<'_, '_> {
     fn pieces<R: std::io::Read>(
         &mut self,
         mut pieces: Pieces<'_, R>,
-        kind: Kind,
-        (parent, event_id, total): (&str, &str, u64),
+        head: &Head<'_>,
         take: &mut Take<'_>,
     ) -> Result<()> {
-        let block_type = match kind {
+        let block_type = match head.kind {
             Kind::Event => BlockType::EventData,
             Kind::Message => BlockType::Message,
             _ => BlockType::SessionUpdated,
         };
-        for index in 0..total {
+        for index in 0..head.pieces {
             self.watch.check()?;
             let piece =
                 pieces.next()?.ok().flatten().ok_or_else(|| changed(Path::new("a session's file")))?;
-            let data = raw(&Piece { event_id: event_id.to_owned(), chunk_data: piece })?;
-            let (index, is_final) = (Some(index), index + 1 == total);
-            let parent = Some(parent);
+            let data = raw(&Piece { event_id: head.event_id.to_owned(), chunk_data: piece })?;
+            let (index, is_final) = (Some(index), index + 1 == head.pieces);
+            let parent = Some(head.parent);
             self.put(Draft { kind: block_type, data, timestamp: None, parent, index, is_final }, take)?;
         }
         Ok(())
@@ -250,15 +255,15 @@ impl Maker<'_, '_> {
 
     fn event(
         &mut self,
-        outline: &outline::EventOutline,
-        (inline, body): (Option<&RawValue>, Body),
-        at: LineAt,
+        happening: &Happening<'_>,
+        body: Body,
         take: &mut Take<'_>,
     ) -> Result<(String, String)> {
+        let Happening { outline, inline, print } = *happening;
         self.turns.event += u64::from(outline.event == PROMPT);
-        let event_id = format!("evt_{}_{:016x}", self.next, (at.print.hash >> 64) as u64);
+        let event_id = format!("evt_{}_{:016x}", self.next, (print.hash >> 64) as u64);
         let mut summary = outline.summary.clone();
-        summary.insert("data_size_bytes".to_owned(), at.print.bytes.into());
+        summary.insert("data_size_bytes".to_owned(), print.bytes.into());
         let data = data::Event {
             id: &event_id,
             kind: &outline.event,
@@ -298,9 +303,7 @@ impl Maker<'_, '_> {
         if self.is_merged {
             block_id = format!("{block_id}-merged-{sequence}");
         }
-        self.next = sequence
-            .checked_add(1)
-            .ok_or_else(|| Error::new(ErrorKind::Limit, "no numbers are left for blocks"))?;
+        self.next = sequence.checked_add(1).ok_or(ErrorKind::NoNumbers)?;
         take(Block {
             block_id: block_id.clone(),
             session_id: session.to_owned(),
@@ -350,12 +353,5 @@ fn body_of(print: Print) -> Body {
 }
 
 fn raw(data: &impl Serialize) -> Result<Box<RawValue>> {
-    to_raw_value(data)
-        .map_err(|error| Error::new(ErrorKind::Storage, format!("a block cannot be written: {error}")))
-}
-
-fn changed(path: &Path) -> Error {
-    let message =
-        format!("{} is being changed while it is read: try again when the session rests", path.display());
-    Error::new(ErrorKind::Busy, message)
+    Ok(to_raw_value(data).map_err(ErrorKind::Unwritable)?)
 }

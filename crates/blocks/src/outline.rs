@@ -41,8 +41,9 @@ struct Small<'a> {
 /// Small fields of an event that anybody may see.
 const SUMMARY: [&str; 6] = ["status", "model", "provider", "tool_name", "duration_ms", "token_count"];
 
-/// What stands in an outline for a record that is no event, so that a log of outlines has as many records, and as many damaged ones:
-/// for another value, for what is no JSON, and for the last line of a log where it has no end yet.
+/// What stands in an outline for a record that is no event, so that a log of outlines has as many
+/// records, and as many damaged ones: for another value, for what is no JSON, and for the last line
+/// of a log where it has no end yet.
 const OTHER: &str = "[]";
 const DAMAGED: &str = "!";
 pub(crate) const UNFINISHED: &str = "{";
@@ -84,7 +85,7 @@ struct Seen<R> {
 impl<R: Read> Read for Seen<R> {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
         let count = self.from.read(bytes)?;
-        self.is_blank &= bytes.get(..count).unwrap_or_default().trim_ascii().is_empty();
+        self.is_blank &= bytes[..count].trim_ascii().is_empty();
         Ok(count)
     }
 }

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use trommel_base::files::{self, Op};
 
 use crate::data::PIECE;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::lines::BLOCK;
 
 /// How a text stands in pieces.
@@ -53,8 +54,8 @@ impl<'a, R: Read> Pieces<'a, R> {
                 Ok(text) => (text, false),
                 // What is cut within a character goes on with the next bytes.
                 Err(error) if error.error_len().is_none() && !self.is_over => {
-                    let valid = self.held.get(..error.valid_up_to()).unwrap_or_default();
-                    (std::str::from_utf8(valid).unwrap_or_default(), false)
+                    let valid = self.held.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+                    (valid, false)
                 }
                 Err(_) => ("", true),
             };
@@ -65,7 +66,7 @@ impl<'a, R: Read> Pieces<'a, R> {
             let nth = (valid.len() > PIECE).then(|| valid.char_indices().nth(PIECE)).flatten();
             let end = nth.map(|(end, _)| end);
             if let Some(end) = end.or_else(|| self.is_over.then_some(valid.len())) {
-                let piece = valid.get(..end).unwrap_or_default().to_owned();
+                let piece = valid[..end].to_owned();
                 self.held.drain(..end);
                 return Ok(Ok((!piece.is_empty()).then_some(piece)));
             }
@@ -79,7 +80,7 @@ impl<'a, R: Read> Pieces<'a, R> {
             self.more()?;
         }
         let end = self.held.len().min(most);
-        let piece = BASE64.encode(self.held.get(..end).unwrap_or_default());
+        let piece = BASE64.encode(&self.held[..end]);
         self.held.drain(..end);
         Ok((!piece.is_empty()).then_some(piece))
     }
@@ -88,9 +89,9 @@ impl<'a, R: Read> Pieces<'a, R> {
         let before = self.held.len();
         self.held.resize(before + BLOCK, 0);
         let count = loop {
-            match self.from.read(self.held.get_mut(before..).unwrap_or_default()) {
+            match self.from.read(&mut self.held[before..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(|cause| Error::io("read", self.path, cause))?,
+                read => break files::attempt(Op::Read, self.path, || read)?,
             }
         };
         self.held.truncate(before + count);
@@ -103,13 +104,8 @@ impl<'a, R: Read> Pieces<'a, R> {
 pub(crate) fn decoded(piece: &str, encoding: Option<&str>) -> Result<Vec<u8>> {
     match encoding {
         None => Ok(piece.as_bytes().to_vec()),
-        Some("base64") => BASE64.decode(piece).map_err(|error| {
-            Error::new(ErrorKind::Corrupt, format!("a piece of a record is no base64: {error}"))
-        }),
-        Some(other) => {
-            let message = format!("a record is encoded as `{other:.20}`, which this release does not know");
-            Err(Error::new(ErrorKind::Unsupported, message))
-        }
+        Some("base64") => Ok(BASE64.decode(piece).map_err(ErrorKind::Piece)?),
+        Some(other) => Err(ErrorKind::UnknownEncoding { encoding: other.to_owned() }.into()),
     }
 }
 

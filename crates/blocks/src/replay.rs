@@ -6,12 +6,12 @@ use std::time::Duration;
 use trommel_session::Watch;
 
 use crate::assemble::{Assembler, Lines};
-use crate::block::{Block, BlockType};
+use crate::block::{Block, BlockType, Key};
 use crate::data::Fork;
 use crate::error::{Error, ErrorKind, Result};
 use crate::retry::sleep;
 use crate::rows::{Hidden, Kind, Row};
-use crate::storage::{BlockStorage, Key, Selection, Want};
+use crate::storage::{BlockStorage, Selection, Want};
 
 /// Forks one behind the other at most.
 const FORKS: u32 = 16;
@@ -73,7 +73,8 @@ impl Replay<'_> {
         }
     }
 
-    /// What another session was up to where one was forked from it: all of it has the fork's number.
+    /// What another session was up to where one was forked from it: all of it has the fork's
+    /// number.
     fn follow(
         self,
         key: &Key,
@@ -83,11 +84,8 @@ impl Replay<'_> {
     ) -> Result<()> {
         let told: Fork = fork.data()?;
         let Some(left) = self.left.checked_sub(1) else {
-            let message = format!(
-                "session {} is a fork of forks, {FORKS} deep or in a circle: bring its source here first",
-                key.session()
-            );
-            return Err(Error::new(ErrorKind::Limit, message));
+            let session = key.session().to_owned();
+            return Err(ErrorKind::TooManyForks { session, limit: FORKS }.into());
         };
         let (source, watch) = (Key::new(key.user(), &told.source_session_id)?, assembler.watch);
         let until = self.shown(&source, told.source_sequence, watch)?;
@@ -110,7 +108,8 @@ impl Replay<'_> {
 }
 
 impl Replay<'_> {
-    /// Up to where a session's blocks are there. Other programs may name a block that never was; a storage may not show it yet.
+    /// Up to where a session's blocks are there. Other programs may name a block that never was; a
+    /// storage may not show it yet.
     fn shown(self, key: &Key, until: u64, watch: &Watch<'_>) -> Result<u64> {
         let mut head = 0;
         for pause in [0, 1, 2, 4] {
@@ -129,12 +128,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// A storage shows a block and not yet all before it.
 pub(crate) fn late(storage: &dyn BlockStorage, key: &Key) -> Error {
-    let message = format!(
-        "{} does not show all blocks of session {} yet, though it has later ones: try again in a moment",
-        storage.name(),
-        key.session()
-    );
-    Error::new(ErrorKind::Busy, message)
+    ErrorKind::BlocksLate { storage: storage.name(), session: key.session().to_owned() }.into()
 }
 
 /// What the rewinds of a session hide, up to a block.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use trommel_session::Watch;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// How often, and for how long, something is tried that may succeed later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +43,21 @@ pub enum Failed {
     ForNow(Error, Option<Duration>),
 }
 
+impl Failed {
+    /// The error, for a caller that does not try again.
+    pub fn into_error(self) -> Error {
+        match self {
+            Self::Finally(error) | Self::ForNow(error, _) => error,
+        }
+    }
+}
+
 /// How long a sleep lasts before it is looked whether to end.
 const NAP: Duration = Duration::from_millis(20);
 
 impl Retry {
-    /// Tries until it succeeds, fails finally, or the tries or the time are used up; the last failure then. Each try is told how much
-    /// time is left, which it is to keep to.
+    /// Tries until it succeeds, fails finally, or the tries or the time are used up; the last
+    /// failure then. Each try is told how much time is left, which it is to keep to.
     pub fn run<T>(
         &self,
         watch: &Watch<'_>,
@@ -63,24 +72,26 @@ impl Retry {
                 Err(Failed::Finally(error)) => return Err(error),
                 Err(Failed::ForNow(error, at_least)) => (error, at_least),
             };
-            let pause = spread(wait.min(self.longest), count).max(at_least.unwrap_or_default());
+            let pause = spread(wait.min(self.longest), count).max(at_least.unwrap_or(Duration::ZERO));
             if count >= self.tries || since.elapsed() + pause >= self.within {
                 return Err(error);
             }
             sleep(pause, watch)?;
             wait = wait.saturating_mul(2);
         }
-        Err(Error::cancelled())
+        Err(ErrorKind::Cancelled.into())
     }
 }
 
-/// Between half of a wait and all of it, so that writers who failed together do not try again together.
+/// Between half of a wait and all of it, so that writers who failed together do not try again
+/// together.
 pub(crate) fn spread(wait: Duration, count: u32) -> Duration {
     let mut hash = blake3::Hasher::new();
     hash.update(&std::process::id().to_le_bytes());
     hash.update(&count.to_le_bytes());
     hash.update(format!("{:?}", thread::current().id()).as_bytes());
-    let part = u32::from(hash.finalize().as_bytes().first().copied().unwrap_or(0));
+    let [part, ..] = *hash.finalize().as_bytes();
+    let part = u32::from(part);
     wait / 2 + wait * part / (2 * 255)
 }
 

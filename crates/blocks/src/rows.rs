@@ -13,7 +13,8 @@ pub(crate) enum Kind {
     Event,
     /// All between this one and itself is hidden.
     Rewind { target: u64 },
-    /// What another session was up to some block stands here, each record of it with this one's number.
+    /// What another session was up to some block stands here, each record of it with this one's
+    /// number.
     Fork,
     /// Nothing: a record whose pieces never came, or the session's end.
     Nothing,
@@ -41,7 +42,8 @@ impl Row {
         Self { sequence, until, kind: Kind::Nothing, print: Print::default(), turn: 0 }
     }
 
-    /// Whether it is a record, or nothing, rather than something about others; and it is known what it is.
+    /// Whether it is a record, or nothing, rather than something about others; and it is known what
+    /// it is.
     pub(crate) fn is_plain(&self) -> bool {
         match self.kind {
             Kind::Rewind { .. } | Kind::Fork => false,
@@ -51,15 +53,17 @@ impl Row {
     }
 }
 
-/// The ranges of numbers that are hidden, what is between two numbers each. They stand in order, and none reaches into the next.
+/// The ranges of numbers that are hidden, what is between two numbers each. They stand in order,
+/// and none reaches into the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hidden(Vec<(u64, u64)>);
 
 impl Hidden {
     /// By the rewinds among some rows, which stand in order.
     ///
-    /// A rewind at *r* to *t* hides what is between, other rewinds too; one that is hidden hides nothing. So rewinds are looked at from
-    /// the last one on, and what stands behind the last one stays.
+    /// A rewind at *r* to *t* hides what is between, other rewinds too; one that is hidden hides
+    /// nothing. So rewinds are looked at from the last one on, and what stands behind the last one
+    /// stays.
     pub(crate) fn by(rows: &[Row]) -> Self {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for row in rows.iter().rev() {

@@ -6,58 +6,8 @@ use std::time::Duration;
 
 use trommel_session::Watch;
 
-use crate::block::{Block, BlockType};
+use crate::block::{Block, BlockType, Key};
 use crate::error::{Error, ErrorKind, Result};
-
-/// Whose session it is, and which.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub struct Key {
-    user: String,
-    session: String,
-}
-
-/// Characters of a user or a session at most.
-const LONGEST: usize = 200;
-
-impl Key {
-    /// An error unless both are names: letters, digits, `.`, `_`, `-` and `@`, not beginning with a dot, so that they can be parts of
-    /// ids and of paths everywhere.
-    pub fn new(user: &str, session: &str) -> Result<Self> {
-        for (what, name) in [("user", user), ("session", session)] {
-            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@".contains(&byte);
-            if name.is_empty() || name.len() > LONGEST || name.starts_with('.') || !name.bytes().all(is_plain)
-            {
-                let shown = name.chars().take(60).collect::<String>().escape_debug().to_string();
-                let message = format!(
-                    "`{shown}` cannot be a {what} in a storage: letters, digits and ._-@ can, {LONGEST} of them at most, no dot first"
-                );
-                return Err(Error::new(ErrorKind::Request, message));
-            }
-        }
-        Ok(Self { user: user.to_owned(), session: session.to_owned() })
-    }
-
-    /// Whose it is.
-    pub fn user(&self) -> &str {
-        &self.user
-    }
-
-    /// The session.
-    pub fn session(&self) -> &str {
-        &self.session
-    }
-
-    /// The value that keeps a session's blocks together: `<user>_<session>`.
-    pub fn partition(&self) -> String {
-        format!("{}_{}", self.user, self.session)
-    }
-
-    /// A block's name in a storage: `<session>_<20 digits>`, so that two writers of one number collide.
-    pub fn document(&self, sequence: u64) -> String {
-        format!("{}_{sequence:020}", self.session)
-    }
-}
 
 /// What became of a block that was to be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +36,16 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// All of the blocks after one number up to another.
+    pub fn range(after: u64, until: u64) -> Self {
+        Self { after, until: Some(until), ..Self::default() }
+    }
+
+    /// All of the blocks of these types.
+    pub fn of_types(types: Vec<BlockType>) -> Self {
+        Self { types, ..Self::default() }
+    }
+
     /// Whether a block is one of these.
     pub fn takes(&self, block: &Block) -> bool {
         block.sequence > self.after
@@ -101,8 +61,8 @@ pub enum Want {
     /// All of it.
     #[default]
     Whole,
-    /// Of events and messages everything but their bodies: `inline_data`, `line`, `chunk_data` and the `content` of messages are left
-    /// out of the data, and pieces (`event_data`) altogether.
+    /// Of events and messages everything but their bodies: `inline_data`, `line`, `chunk_data` and
+    /// the `content` of messages are left out of the data, and pieces (`event_data`) altogether.
     Outline,
 }
 
@@ -112,7 +72,8 @@ pub enum Want {
 pub struct Stored {
     /// Whose, and which.
     pub key: Key,
-    /// The blocks that [describe](BlockType::describes) it, in order. Empty where the storage keeps no such blocks.
+    /// The blocks that [describe](BlockType::describes) it, in order. Empty where the storage keeps
+    /// no such blocks.
     pub described: Vec<Block>,
     /// Why they cannot be read. It keeps no other session back.
     pub problem: Option<Arc<Error>>,
@@ -130,33 +91,36 @@ impl Stored {
     }
 }
 
-/// Where blocks are kept: a folder, Cosmos DB, an object store. Blocks are created and read, never changed and never removed.
+/// Where blocks are kept: a folder, Cosmos DB, an object store. Blocks are created and read, never
+/// changed and never removed.
 ///
-/// Each call tries again by itself where trying again can help, and gives up within a declared time.
+/// Each call tries again by itself where trying again can help, and gives up within a declared
+/// time.
 pub trait BlockStorage: Send + Sync {
     /// What it is called in messages: its kind and its place, and no secret.
     fn name(&self) -> String;
 
-    /// Whether blocks can be created in it. One that keeps sessions in a layout that is only read cannot.
+    /// Whether blocks can be created in it. One that keeps sessions in a layout that is only read
+    /// cannot.
     fn is_writable(&self) -> bool {
         true
     }
 
-    /// An error unless it can be reached within this time. Costs one round trip at most, and starts nothing.
+    /// An error unless it can be reached within this time. Costs one round trip at most, and starts
+    /// nothing.
     fn reach(&self, patience: Duration) -> Result<()>;
 
-    /// Makes the place that blocks are kept in, where that is a folder. Nothing else ever makes it: a folder that is not there may be
-    /// one of a disk that is not mounted.
+    /// Makes the place that blocks are kept in, where that is a folder. Nothing else ever makes it:
+    /// a folder that is not there may be one of a disk that is not mounted.
     fn make_place(&self) -> Result<()> {
-        let message = format!("{} is not a folder: its service makes the place for blocks", self.name());
-        Err(Error::new(ErrorKind::Unsupported, message))
+        Err(ErrorKind::NotAFolder { storage: self.name() }.into())
     }
 
     /// Creates a block, unless there is one of its number already.
     fn create(&self, key: &Key, block: &Block, watch: &Watch<'_>) -> Result<Created>;
 
-    /// Creates blocks in their order, and ends at the first that is [`Taken`](Created::Taken). How many are there now: all, or those
-    /// before it. No block is ever there without those before it.
+    /// Creates blocks in their order, and ends at the first that is [`Taken`](Created::Taken). How
+    /// many are there now: all, or those before it. No block is ever there without those before it.
     fn create_all(&self, key: &Key, blocks: &[Block], watch: &Watch<'_>) -> Result<usize> {
         for (count, block) in blocks.iter().enumerate() {
             if self.create(key, block, watch)? == Created::Taken {
@@ -166,7 +130,8 @@ pub trait BlockStorage: Send + Sync {
         Ok(blocks.len())
     }
 
-    /// Gives away blocks of a session in order of their numbers, until `take` breaks. Memory is bounded by a page of them.
+    /// Gives away blocks of a session in order of their numbers, until `take` breaks. Memory is
+    /// bounded by a page of them.
     fn read(
         &self,
         key: &Key,
@@ -175,7 +140,8 @@ pub trait BlockStorage: Send + Sync {
         take: &mut dyn FnMut(Block) -> Result<ControlFlow<()>>,
     ) -> Result<()>;
 
-    /// The last block of a session, whose data may be left out; none where there is no such session.
+    /// The last block of a session, whose data may be left out; none where there is no such
+    /// session.
     fn head(&self, key: &Key, watch: &Watch<'_>) -> Result<Option<Block>>;
 
     /// Every session of a user, with the blocks that describe it.
@@ -192,7 +158,8 @@ pub trait PayloadStorage: Send + Sync {
     /// What it is called in messages.
     fn name(&self) -> String;
 
-    /// Stores so many bytes under a name, unless something is there by that name already, which is then the same.
+    /// Stores so many bytes under a name, unless something is there by that name already, which is
+    /// then the same.
     fn put(
         &self,
         name: &str,

@@ -6,9 +6,7 @@ mod devices;
 mod faults;
 mod foreign;
 mod identity;
-
 mod machine;
 mod memory;
-mod numbers;
 mod story;
 mod unfinished;

@@ -7,7 +7,6 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-
 use trommel_blocks::checksum;
 
 /// Texts that are compared.

@@ -1,5 +1,6 @@
-//! Reading standard input ahead, on a thread of its own, so that the program in front of the pipe and the analysis do not wait for
-//! each other: what a pipe holds is analysed in less time than it takes to wake a process.
+//! Reading standard input ahead, on a thread of its own, so that the program in front of the pipe
+//! and the analysis do not wait for each other: what a pipe holds is analysed in less time than it
+//! takes to wake a process.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -11,7 +12,8 @@ const PIECE: usize = 64 << 10;
 /// Pieces on the way at once.
 const PIECES: usize = 16;
 
-/// A reader that is read ahead by at most 1 MiB. What it has is handed on at once, not when a piece is full.
+/// A reader that is read ahead by at most 1 MiB. What it has is handed on at once, not when a piece
+/// is full.
 pub(crate) struct Ahead {
     filled: Receiver<io::Result<Piece>>,
     empty: SyncSender<Vec<u8>>,
@@ -26,7 +28,8 @@ struct Piece {
 }
 
 impl Ahead {
-    /// Begins to read. The thread ends with the reader, or with the first piece that comes when nobody waits for it any more.
+    /// Begins to read. The thread ends with the reader, or with the first piece that comes when
+    /// nobody waits for it any more.
     ///
     /// # Errors
     ///
@@ -52,7 +55,7 @@ impl Read for Ahead {
                 Err(_) => return Ok(0),
             },
         };
-        let mut rest = piece.bytes.get(piece.at..piece.end).unwrap_or_default();
+        let mut rest = &piece.bytes[piece.at..piece.end];
         let count = rest.read(into)?;
         piece.at += count;
         if piece.at < piece.end {

@@ -1,23 +1,21 @@
-//! Where state lives, the store and the buffers that lie there, and where other programs keep their sessions.
+//! Where state lives, the store and the buffers that lie there, and where other programs keep their
+//! sessions.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use etcetera::BaseStrategy;
 use trommel::reader::MapPolicy;
 use trommel_route::{Buffers, Scope};
-use trommel_session::Sessions;
+use trommel_session::{Format, Sessions};
 use trommel_store::{Store, StoreOptions};
 
+use crate::args::Places;
 use crate::errors::Failure;
 use crate::output::{Notes, escape};
 use crate::progress::Progress;
 use crate::sigbus;
-
-/// The folder of Amplifier, in the user's home.
-const AMPLIFIER: &str = ".amplifier";
 
 /// The folder of the store, in the folder of all state.
 const OUTPUTS: &str = "outputs";
@@ -47,7 +45,7 @@ pub(crate) fn store_with(mapping: MapPolicy) -> Result<Arc<Store>, Failure> {
     options.mapping = mapping;
     let store = Store::open(folder()?.join(OUTPUTS), options)?;
     if let Some(error) = store.recovery_error() {
-        let notes = Notes::new(OUTPUTS, Arc::new(Progress::new()));
+        let notes = Notes::new(OUTPUTS, Arc::new(Progress::hidden()));
         notes.warn(&format!(
             "the index of outputs is not up to date, and lists take longer: {}",
             escape::text(&error.to_string())
@@ -56,39 +54,24 @@ pub(crate) fn store_with(mapping: MapPolicy) -> Result<Arc<Store>, Failure> {
     Ok(Arc::new(store))
 }
 
-/// The buffers of a session, and those of this process. What is written makes their folder; that of all state is there.
+/// The buffers of a session, and those of this process. What is written makes their folder; that of
+/// all state is there.
 pub(crate) fn buffers(session: &str, usual: Scope) -> Result<Buffers, Failure> {
     let home = folder()?;
     // What is on its way lies beside the store: the folder for temporary files may be memory.
     Ok(Buffers::new().session(home.join(BUFFERS), session)?.usual(usual).spool_to(home))
 }
 
-/// The sessions of the programs that keep any: in folders that were given, else in those of the user's home. Where there is no home,
-/// there are none.
-pub(crate) fn sessions(amplifier: Option<&OsStr>, claude: Option<&OsStr>) -> Sessions {
-    let mut sessions = Sessions::new();
-    if let Some(folder) = place(amplifier, AMPLIFIER) {
-        sessions = sessions.amplifier(folder);
-    }
-    if let Some(folder) = place(claude, ".claude") {
-        sessions = sessions.claude_code(folder);
-    }
-    sessions
+/// The sessions of the programs that keep any: in folders that were given, else in those of the
+/// user's home. Without a home there are none.
+pub(crate) fn sessions(places: &Places) -> Sessions {
+    let roots = Format::ALL.iter().filter_map(|format| Some((*format, place(*format, places)?)));
+    roots.fold(Sessions::new(), |sessions, (format, folder)| sessions.root(format, folder))
 }
 
-/// A folder that was given, else one of the user's home, where there is a home.
-fn place(given: Option<&OsStr>, usual: &str) -> Option<PathBuf> {
-    let given = given.filter(|given| !given.is_empty()).map(PathBuf::from);
+/// The folder of a program: one that was given, else one of the user's home, if there is a home.
+pub(crate) fn place(format: Format, places: &Places) -> Option<PathBuf> {
+    let usual = format.home()?.folder;
+    let given = places.get(format).map(PathBuf::from);
     given.or_else(|| etcetera::home_dir().ok().map(|home| home.join(usual)))
-}
-
-/// The folder of Amplifier.
-#[cfg(feature = "cloud")]
-pub(crate) fn amplifier(given: Option<&OsStr>) -> Option<PathBuf> {
-    place(given, AMPLIFIER)
-}
-
-/// The folders that the environment names, of Amplifier and of Claude Code.
-pub(crate) fn usual_places() -> [Option<OsString>; 2] {
-    ["AMPLIFIER_HOME", "CLAUDE_CONFIG_DIR"].map(env::var_os)
 }

@@ -1,28 +1,21 @@
 //! One run over one input: opened, questioned, and its failures put into words.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::sync::Arc;
 
 use trommel::path::{Duplicates, Logical};
-use trommel::reader::{Config, Framing, Input, MapPolicy, Place, Validation};
-use trommel::{
-    Analysis, Cancel, Damage, Document, Error, Found, OnBadRecord, RepeatedName, Report, Sink, framing_of,
-};
+use trommel::reader::{Config, Framing, Place, Validation};
+use trommel::{Analysis, Cancel, Damage, Document, Error, Found, RepeatedName, Report, Sink};
 use trommel_hints::{Asked, Spelling, bad_patterns};
 use trommel_store::Stored;
 use trommel_toolbox::outputs::{dropped_document, elements_query};
 
-use crate::ahead::Ahead;
-use crate::args::{BadRecords, Engine, RecordFilters, Repeated, Source};
-use crate::errors::{BadQuery, BadWork, Failure};
-use crate::output::{Notes, Out, Refused, escape};
+use crate::errors::{BadQuery, Failure};
+use crate::input::{self, Options};
+use crate::output::{Notes, Out, Refused, Screen, Values, escape};
 use crate::prefix::Prefix;
 use crate::progress::Progress;
-use crate::{home, sigbus, signals, stdio};
-
-/// The name of standard input in messages.
-const STDIN: &str = "<stdin>";
+use crate::signals;
 
 /// Bytes of a pipe that are kept.
 const KEPT: usize = 16 << 20;
@@ -33,10 +26,24 @@ const HINTS: usize = 10;
 /// Characters of a hint.
 const HINT: usize = 1_000;
 
+/// Filters on records.
+pub(crate) struct Filters {
+    texts: Vec<String>,
+    parsed: Vec<Logical>,
+}
+
+impl Filters {
+    /// Parses the filters of `--where`.
+    pub(crate) fn parse(texts: &[String]) -> Result<Self, Failure> {
+        let parsed = texts.iter().map(|text| BadQuery::parse_filter(text, "--where"));
+        Ok(Self { texts: texts.to_vec(), parsed: parsed.collect::<Result<_, _>>()? })
+    }
+}
+
 /// What a command works with.
-pub(crate) struct Job<'a> {
-    source: &'a Source,
-    validation: Validation,
+pub(crate) struct Job {
+    options: Options,
+    screen: Screen,
     document: Document,
     /// What is known of the input, if it is a stored output.
     stored: Option<Stored>,
@@ -44,50 +51,40 @@ pub(crate) struct Job<'a> {
     prefix: Prefix,
     analysis: Analysis,
     /// The texts of the filters on records.
-    filters: &'a [String],
+    filters: Vec<String>,
     progress: Arc<Progress>,
     cancel: Cancel,
 }
 
-/// Reads the filters of `--where`.
-pub(crate) fn filters(records: &RecordFilters) -> Result<Vec<Logical>, Failure> {
-    records.filters.iter().map(|text| BadQuery::parse_filter(text, "--where")).collect()
-}
-
-impl<'a> Job<'a> {
+impl Job {
     /// Opens the input.
-    pub(crate) fn open(
-        source: &'a Source,
-        engine: &Engine,
-        validation: Validation,
-        bad_records: BadRecords,
-    ) -> Result<Self, Failure> {
-        let (progress, cancel) = (Arc::new(Progress::new()), Cancel::new());
+    pub(crate) fn open(options: Options, screen: &Screen) -> Result<Self, Failure> {
+        let (progress, cancel) = (Arc::new(Progress::new(screen)), Cancel::new());
         signals::install(Arc::clone(&progress))?;
         let prefix = Prefix::default();
-        let (mut document, stored) = match source.output() {
-            Some(id) => open_output(id, source).map(|(document, stored)| (document, Some(stored)))?,
-            None => (open(source, &prefix).map_err(|error| failed(error, source))?, None),
-        };
-        if let Some(framing) = source.input {
-            document = document.framing(framing.records());
-        }
+        let (document, stored) = options.open(&prefix)?;
         let repeats = stored.as_ref().is_some_and(|stored| stored.duplicate_names > 0);
         let watch = Arc::clone(&progress);
         let mut analysis = Analysis::new()
-            .validation(validation)
-            .limits(source.limits())
-            .duplicates(match engine.duplicates {
-                Repeated::First if repeats => Duplicates::All,
-                asked => asked.into(),
+            .validation(options.validation)
+            .limits(options.limits)
+            .duplicates(match options.duplicates {
+                Duplicates::First if repeats => Duplicates::All,
+                asked => asked,
             })
-            .on_bad_record(OnBadRecord::from(bad_records))
+            .on_bad_record(options.on_bad_record)
             .cancel_with(&cancel)
             .on_progress(move |progress| watch.update(progress.bytes, progress.total));
-        if let Some(threads) = source.threads {
-            analysis = analysis.threads(threads.get());
+        if let Some(threads) = options.threads {
+            analysis = analysis.threads(threads);
         }
-        Ok(Self { source, validation, document, stored, prefix, analysis, filters: &[], progress, cancel })
+        let (screen, filters) = (*screen, Vec::new());
+        Ok(Self { options, screen, document, stored, prefix, analysis, filters, progress, cancel })
+    }
+
+    /// The input's name in messages.
+    pub(crate) fn name(&self) -> String {
+        self.options.name()
     }
 
     /// What is known of the input, if it is a stored output.
@@ -106,7 +103,7 @@ impl<'a> Job<'a> {
         match self.analysis.repeated_names(&self.document, most) {
             Ok(names) => Ok(Some(names)),
             Err(Error::Consumed) => Ok(None),
-            Err(error) => Err(failed(error, self.source)),
+            Err(error) => Err(self.options.failure(error)),
         }
     }
 
@@ -116,10 +113,10 @@ impl<'a> Job<'a> {
     }
 
     /// Keeps the records that pass the filters of `--where`.
-    pub(crate) fn keep(&mut self, records: &'a RecordFilters, filters: Vec<Logical>) {
-        self.note_all(filters.iter().flat_map(bad_patterns));
-        self.ask(|analysis| filters.into_iter().fold(analysis, Analysis::filter));
-        self.filters = &records.filters;
+    pub(crate) fn keep(&mut self, filters: Filters) {
+        self.note_all(filters.parsed.iter().flat_map(bad_patterns));
+        self.ask(|analysis| filters.parsed.into_iter().fold(analysis, Analysis::filter));
+        self.filters = filters.texts;
     }
 
     /// Standard output.
@@ -129,10 +126,11 @@ impl<'a> Job<'a> {
 
     /// Standard error.
     pub(crate) fn notes(&self) -> Notes {
-        Notes::new(&name(self.source), Arc::clone(&self.progress))
+        Notes::new(&self.name(), Arc::clone(&self.progress))
     }
 
-    /// How the input is divided into records, where that is known before it is read: nothing for `auto`.
+    /// How the input is divided into records, where that is known before it is read: nothing for
+    /// `auto`.
     pub(crate) fn is_stream(&self) -> Option<bool> {
         match self.document.current_framing() {
             Framing::Lines | Framing::JsonSeq | Framing::Concatenated => Some(true),
@@ -141,35 +139,38 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// How values are to be checked that were passed over.
+    /// How skipped values are checked.
     pub(crate) fn config(&self) -> Config {
-        Config::new().limits(self.source.limits())
+        Config::new().limits(self.options.limits)
     }
 
-    /// Whether containers that are handed out were only passed over.
-    pub(crate) fn is_structural(&self) -> bool {
-        self.validation == Validation::Structural
+    /// The writer of values. Containers that the engine skipped are checked before they are
+    /// written.
+    pub(crate) fn values(&self) -> Values {
+        let is_structural = self.options.validation == Validation::Structural;
+        Values::new(self.config(), is_structural, self.screen.out.is_terminal)
     }
 
     /// Answers, and hands out values.
     pub(crate) fn run(&mut self, sink: &mut dyn Sink) -> Result<Report, Failure> {
         let report = self.analysis.run_with(&mut self.document, sink);
         self.progress.clear();
-        let report = report.map_err(|error| failed(error, self.source))?;
+        let report = report.map_err(|error| self.options.failure(error))?;
         if self.is_stream() != Some(true) && dropped_document(&report) {
             self.note_dropped_document();
         }
         Ok(report)
     }
 
-    /// Notes that `--where` keeps or drops a document whole, and the query that filters the elements of its longest array.
+    /// Notes that `--where` keeps or drops a document whole, and the query that filters the
+    /// elements of its longest array.
     fn note_dropped_document(&mut self) {
         let analysis = Analysis::new()
-            .validation(self.validation)
-            .limits(self.source.limits())
+            .validation(self.options.validation)
+            .limits(self.options.limits)
             .cancel_with(&self.cancel);
         let bytes = self.document.len().or(self.stored.as_ref().map(|stored| stored.size_bytes));
-        let query = elements_query(analysis, &mut self.document, bytes, self.filters);
+        let query = elements_query(analysis, &mut self.document, bytes, &self.filters);
         let help = query.map_or_else(String::new, |query| {
             let query = escape::short(&query, 300);
             format!("; to filter the elements of its longest array, write the query `{query}`")
@@ -215,7 +216,8 @@ impl<'a> Job<'a> {
         let document = if self.document.is_repeatable() {
             &mut self.document
         } else {
-            // What is true of the beginning is true of the whole: a suggestion that selects something there.
+            // What is true of the beginning is true of the whole: a suggestion that selects
+            // something there.
             kept = Document::from_bytes(self.prefix.take()).framing(self.document.current_framing());
             &mut kept
         };
@@ -228,20 +230,19 @@ impl<'a> Job<'a> {
     pub(crate) fn refused(&self, Refused { error, record }: Refused) -> Failure {
         let record = (record > 0 || self.is_stream() == Some(true)).then_some(record);
         if let Some(place) = self.place(error.offset()) {
-            return failed(Error::Read { error: error.at_place(place), record }, self.source);
+            return self.options.failure(Error::Read { error: error.at_place(place), record });
         }
         let record = record.map_or_else(String::new, |record| format!(", record {record}"));
         let place = format!("byte {}{record}", error.offset());
-        Failure::Value { error, file: name(self.source), place }
+        Failure::Value { error, file: self.name(), place }
     }
 
-    /// Line and column of an offset, where the input can be read again.
+    /// The line and column of an offset, where the input can be read again.
     fn place(&self, offset: u64) -> Option<Place> {
-        if self.source.is_stdin() || self.stored.is_some() {
-            return place_in(self.document.view()?.bytes(), offset);
+        if self.options.is_stdin() || self.stored.is_some() {
+            return input::place_in(self.document.view()?.bytes(), offset);
         }
-        let input = Input::open(&self.source.file, MapPolicy::never()).ok()?;
-        place_in(input.reader(), offset)
+        self.options.place(offset)
     }
 }
 
@@ -256,103 +257,5 @@ impl Sink for NotesOnly {
     fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
         self.0.bad_record(damage);
         Ok(())
-    }
-}
-
-/// The input's name in messages.
-pub(crate) fn name(source: &Source) -> String {
-    if source.is_stdin() { STDIN.into() } else { source.id().into_owned() }
-}
-
-fn failed(error: Error, source: &Source) -> Failure {
-    if let Error::Output(cause) = error {
-        return Failure::Output(cause);
-    }
-    let framing = if let Some(framing) = source.input { framing.records() } else { framing_of(&source.file) };
-    let has_records = matches!(framing, Framing::Lines | Framing::JsonSeq);
-    Failure::Work(Box::new(BadWork { error, file: name(source), has_records }))
-}
-
-/// Opens the input: regular files are mapped unless that is not wanted.
-fn open(source: &Source, prefix: &Prefix) -> Result<Document, Error> {
-    let policy = || mapping(source);
-    let limited = |document: Document| document.ratio_limit(source.limit_ratio);
-    if !source.is_stdin() {
-        return Document::open_with(&source.file, policy()).map(limited);
-    }
-    let cause = |cause| Error::Open { path: STDIN.into(), cause };
-    stdio::check_stdin().map_err(cause)?;
-    match redirected().map_err(cause)? {
-        Some(file) => Input::from_file(file, policy()).and_then(Document::from_input).map_err(cause),
-        None => Ahead::of(io::stdin()).map(|ahead| Document::from_reader(prefix.tee(ahead))).map_err(cause),
-    }
-    .map(limited)
-}
-
-/// Opens a stored output, which must be JSON. Plain ones are mapped unless `--no-mmap` is given.
-fn open_output(id: &str, source: &Source) -> Result<(Document, Stored), Failure> {
-    let store = home::store_with(mapping(source))?;
-    let stored = store.get(id)?;
-    Ok((store.document(&stored)?, stored))
-}
-
-/// Decides if regular files are mapped, with a handler in place for one that is truncated.
-fn mapping(source: &Source) -> MapPolicy {
-    if source.no_mmap { MapPolicy::never() } else { sigbus::map_files(&name(source)) }
-}
-
-/// The file that standard input is, if it is a regular file of which nothing was read yet.
-#[cfg(unix)]
-fn redirected() -> io::Result<Option<File>> {
-    use std::io::Seek;
-    use std::os::fd::AsFd;
-
-    let mut file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    if !file.metadata()?.is_file() {
-        return Ok(None);
-    }
-    Ok((file.stream_position()? == 0).then_some(file))
-}
-
-#[cfg(not(unix))]
-fn redirected() -> io::Result<Option<File>> {
-    Ok(None)
-}
-
-/// Line and column of an offset; nothing when the input is compressed, where offsets count other bytes.
-fn place_in(mut reader: impl Read, offset: u64) -> Option<Place> {
-    let (mut line, mut column, mut passed) = (1, 1, 0);
-    let mut piece = vec![0; 64 << 10];
-    while passed < offset {
-        let wanted = piece.len().min(usize::try_from(offset - passed).unwrap_or(usize::MAX));
-        let count = reader.read(piece.get_mut(..wanted)?).ok().filter(|&count| count > 0)?;
-        let bytes = piece.get(..count)?;
-        if passed == 0 && matches!(bytes, [0x1F, 0x8B, ..] | [0x28, 0xB5, 0x2F, 0xFD, ..]) {
-            return None;
-        }
-        for &byte in bytes {
-            match byte {
-                b'\n' => (line, column) = (line + 1, 1),
-                // Bytes that continue a character are none of their own.
-                byte => column += u64::from(byte & 0xC0 != 0x80),
-            }
-        }
-        passed += count as u64;
-    }
-    Some(Place::new(line, column))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_count_lines_and_characters() {
-        let text = "[1,\n \"ü\", x".as_bytes();
-        let x = text.len() as u64 - 1;
-        assert_eq!(place_in(text, x), Some(Place::new(2, 7)));
-        assert_eq!(place_in(text, 0), Some(Place::new(1, 1)));
-        assert_eq!(place_in(text, 100), None);
-        assert_eq!(place_in(&[0x1F, 0x8B, 1, 2][..], 3), None);
     }
 }

@@ -33,7 +33,7 @@ impl<R: Read> Read for Tee<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(into)?;
         if self.left > 0 {
-            let kept = into.get(..count.min(self.left)).unwrap_or_default();
+            let kept = &into[..count.min(self.left)];
             self.left -= kept.len();
             self.prefix.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(kept);
         }

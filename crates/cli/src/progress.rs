@@ -1,13 +1,13 @@
 //! How far the work is: a bar on a terminal, when it takes longer than half a second.
 
-use std::env;
 use std::fmt::Write;
-use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use trommel_tool::Event;
+
+use crate::screen::Screen;
 
 /// Work that ends sooner shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -27,20 +27,14 @@ pub(crate) struct Progress {
     bar: OnceLock<ProgressBar>,
 }
 
-/// True if standard error is a terminal that can clear a line.
-fn is_shown() -> bool {
-    let is_dumb = env::var_os("TERM").is_some_and(|name| name == "dumb");
-    io::stderr().is_terminal() && !is_dumb
-}
-
 /// A spinner on a terminal while nothing can be counted, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Waiting(Option<ProgressBar>);
 
 impl Waiting {
     /// Shows what is waited for, and for how long by now.
-    pub(crate) fn new(what: &'static str) -> Self {
-        Self(is_shown().then(|| {
+    pub(crate) fn new(what: &'static str, screen: &Screen) -> Self {
+        Self(screen.shows_progress.then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{spinner:.cyan} {msg}, {elapsed}");
             let bar =
@@ -60,9 +54,14 @@ impl Drop for Waiting {
 }
 
 impl Progress {
-    /// Nothing is shown yet, and nothing ever when standard error is no terminal, or one that cannot clear a line.
-    pub(crate) fn new() -> Self {
-        Self { started: Instant::now(), shown: is_shown(), bar: OnceLock::new() }
+    /// A bar that appears after a while, if the screen shows progress.
+    pub(crate) fn new(screen: &Screen) -> Self {
+        Self { started: Instant::now(), shown: screen.shows_progress, bar: OnceLock::new() }
+    }
+
+    /// A bar that never appears.
+    pub(crate) fn hidden() -> Self {
+        Self { started: Instant::now(), shown: false, bar: OnceLock::new() }
     }
 
     /// Tells how far the work is, in bytes, and of how many. Called about once a megabyte.
@@ -80,16 +79,18 @@ impl Progress {
             return;
         }
         let bar = self.bar.get_or_init(|| bar(done, total, self.started, unit));
-        if total.is_some() && total != bar.length() {
-            bar.set_length(total.unwrap_or_default());
+        if let Some(length) = total
+            && total != bar.length()
+        {
+            bar.set_length(length);
         }
         bar.set_position(done);
     }
 
     /// Tells how far a tool is.
     pub(crate) fn watch(&self, event: &Event<'_>) {
-        if let Event::Progress { done, total } = *event {
-            self.update(done, total);
+        if let Event::Progress(progress) = event {
+            self.update(progress.bytes, progress.total);
         }
     }
 
@@ -119,8 +120,9 @@ fn bar(done: u64, total: Option<u64>, started: Instant, unit: Unit) -> ProgressB
         (None, _) => "{spinner:.cyan} {binary_bytes}  {rate}  {elapsed}",
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    // The bar appears when the work has run for a while. The library's own rate starts at that moment and takes everything
-    // done before it for the work of an instant, so the rate shown is the mean since the start.
+    // The bar appears when the work has run for a while. The library's own rate starts at that
+    // moment and takes everything done before it for the work of an instant, so the rate shown is
+    // the mean since the start.
     let style = style.with_key("rate", |state: &ProgressState, out: &mut dyn Write| {
         let _ = write!(out, "{}/s", BinaryBytes(mean_rate(state) as u64));
     });

@@ -1,7 +1,8 @@
 //! Mapped files, and the signal that a mapped file raises when another process truncates it.
 //!
-//! Reading past the new end of a truncated mapping raises SIGBUS. The command line maps regular files nevertheless, because
-//! it serves one user in one process, and turns the signal into a message and status 1.
+//! Reading past the new end of a truncated mapping raises SIGBUS. The command line maps regular
+//! files nevertheless, because it serves one user in one process, and turns the signal into a
+//! message and status 1.
 
 use trommel::reader::MapPolicy;
 
@@ -13,9 +14,10 @@ pub(crate) fn map_files(file: &str) -> MapPolicy {
     if !guard(file) {
         return MapPolicy::never();
     }
-    // SAFETY: the user answers for files that change, and has `--no-mmap` for them. If a file is truncated all the same,
-    // the handler ends the process before any byte past the end is seen. If it is written to, the bytes read are still
-    // bytes, the length is that of the map, and the changed modification time turns the answer into an error.
+    // SAFETY: the user answers for files that change, and has `--no-mmap` for them. If a file is
+    // truncated all the same, the handler ends the process before any byte past the end is seen. If
+    // it is written to, the bytes read are still bytes, the length is that of the map, and the
+    // changed modification time turns the answer into an error.
     #[expect(unsafe_code, reason = "the library asks for this word")]
     unsafe {
         MapPolicy::trusted()
@@ -30,8 +32,8 @@ pub(crate) fn guard(_: &str) -> bool {
 
 /// The handler of SIGBUS.
 ///
-/// The program installs it itself and chains no other. The standard library's handler would restore the default action,
-/// so that the next thread to touch the file would end the process by signal.
+/// The program installs it itself and chains no other. The standard library's handler would restore
+/// the default action, so that the next thread to touch the file would end the process by signal.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "the safe crates chain the handler before, or are not async-signal-safe")]
 mod handler {
@@ -73,13 +75,14 @@ mod handler {
     /// # Safety
     /// `handler` must call async-signal-safe functions only.
     unsafe fn handle(signal: c_int, handler: extern "C" fn(c_int)) -> bool {
-        // SAFETY: `sigaction` is a plain struct of integers and an optional function pointer, for which zeros are valid.
+        // SAFETY: `sigaction` is a plain struct of integers and an optional function pointer, for
+        // which zeros are valid.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = handler as *const () as libc::sighandler_t;
         action.sa_flags = libc::SA_ONSTACK;
         action.sa_mask = signals(None);
-        // SAFETY: the action is a live value, the previous one is not requested, and the caller promises that the handler
-        // may run in a signal.
+        // SAFETY: the action is a live value, the previous one is not requested, and the caller
+        // promises that the handler may run in a signal.
         unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) == 0 }
     }
 
@@ -98,8 +101,9 @@ mod handler {
 
     /// Writes the message once, and ends the process with status 1 within [`PATIENCE`].
     ///
-    /// Several threads may fault at the same time. The first one writes; the others wait for the end, because returning
-    /// would repeat the access. The handler takes no lock and allocates nothing.
+    /// Several threads may fault at the same time. The first one writes; the others wait for the
+    /// end, because returning would repeat the access. The handler takes no lock and allocates
+    /// nothing.
     extern "C" fn report(_: c_int) {
         if REPORTED.swap(true, Ordering::Relaxed) {
             loop {
@@ -111,6 +115,7 @@ mod handler {
         // `OnceLock::get` is an atomic load; `write` is a system call.
         let mut rest = MESSAGE.get().map_or(&[][..], Vec::as_slice);
         while let Ok(written @ 1..) = rustix::io::write(rustix::stdio::stderr(), rest) {
+            // No indexing: a handler of signals must not panic.
             rest = rest.get(written..).unwrap_or_default();
         }
         leave(0);
@@ -121,7 +126,8 @@ mod handler {
         let alarm = signals(Some(libc::SIGALRM));
         // SAFETY: `sigaction` and `leave` are async-signal-safe.
         unsafe { handle(libc::SIGALRM, leave) };
-        // SAFETY: the set is a live value, the previous one is not requested, and the call is async-signal-safe.
+        // SAFETY: the set is a live value, the previous one is not requested, and the call is
+        // async-signal-safe.
         unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const alarm, ptr::null_mut()) };
         // SAFETY: `alarm` takes a number and is async-signal-safe.
         unsafe { libc::alarm(PATIENCE) };

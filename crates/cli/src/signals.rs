@@ -1,18 +1,19 @@
-//! Ctrl-C, termination, and a terminal that is closed: the process ends at once, without a message, or as soon as nothing is left behind.
+//! Ctrl-C, termination, and a terminal that is closed: the process ends at once, without a message,
+//! or as soon as nothing is left behind.
 
 use std::io;
 use std::sync::Arc;
 
 use crate::progress::Progress;
 
-/// Ends the process when a signal asks for it: 129 on hangup, 130 on interruption, 143 on termination. For work whose temporary files have
-/// no names.
+/// Ends the process when a signal asks for it: 129 on hangup, 130 on interruption, 143 on
+/// termination. For work whose temporary files have no names.
 pub(crate) fn install(progress: Arc<Progress>) -> io::Result<()> {
     tell(progress, |_| false)
 }
 
-/// Tells of the first signal, so that the work can be given up tidily. When nobody sees to that (`false`), and at the second
-/// signal, the process ends.
+/// Tells of the first signal, so that the work can be given up tidily. When nobody sees to that
+/// (`false`), and at the second signal, the process ends.
 #[cfg(unix)]
 pub(crate) fn tell(
     progress: Arc<Progress>,
@@ -42,13 +43,14 @@ pub(crate) fn tell(
 /// True if this process ignores a signal, where the system says so.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return false };
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Ends the process when it has not ended by itself within some time: what was to be given up may wait for somebody else.
+/// Ends the process when it has not ended by itself within some time: what was to be given up may
+/// wait for somebody else.
 #[cfg(unix)]
 pub(crate) fn leave_after_a_grace(signal: i32) {
     const GRACE: std::time::Duration = std::time::Duration::from_secs(2);

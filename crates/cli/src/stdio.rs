@@ -1,9 +1,10 @@
 //! Standard output, and standard streams that are closed when the program starts.
 //!
-//! Before `main`, the Rust runtime opens `/dev/null` in place of each closed standard stream, so that no other file gets its
-//! number. An answer written there would be lost with status 0, and a stream that the runtime replaced cannot be
-//! distinguished from one that the caller sent to `/dev/null`. An initializer of the executable therefore checks the
-//! streams before the runtime does. Where executables have no such initializers, closed streams are not noticed.
+//! Before `main`, the Rust runtime opens `/dev/null` in place of each closed standard stream, so
+//! that no other file gets its number. An answer written there would be lost with status 0, and a
+//! stream that the runtime replaced cannot be distinguished from one that the caller sent to
+//! `/dev/null`. An initializer of the executable therefore checks the streams before the runtime
+//! does. Where executables have no such initializers, closed streams are not noticed.
 
 use std::io::{self, StdoutLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,8 +25,9 @@ mod start {
 
     use super::{NO_STDIN, NO_STDOUT};
 
-    // SAFETY: the loader calls every function pointer of this section once, before `main`, with arguments that a C function
-    // may ignore. `check` needs nothing that the runtime sets up: it makes two system calls and stores two flags.
+    // SAFETY: the loader calls every function pointer of this section once, before `main`, with
+    // arguments that a C function may ignore. `check` needs nothing that the runtime sets up: it
+    // makes two system calls and stores two flags.
     #[used]
     #[expect(unsafe_code, reason = "the runtime replaces closed streams before `main`")]
     #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]

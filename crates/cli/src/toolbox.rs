@@ -6,20 +6,16 @@ use std::time::Duration;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use terminal_size::{Width, terminal_size_of};
+use trommel_display::{Problem, Show, ToolNotFound};
 use trommel_route::{Destinations, Files, Scope};
 use trommel_store::Store;
-use trommel_tool::display::{Look, Problem, Show, ToolNotFound};
 use trommel_tool::{Context, Executor, Output, Registry, ToolExecution};
 use trommel_toolbox::{buffers, outputs, sessions};
 
-use crate::args::DisplayForm as Form;
+use crate::args::{DisplayForm as Form, Places};
 use crate::errors::{Failure, options};
-use crate::output;
+use crate::output::{self, Screen};
 use crate::progress::Progress;
-
-/// Columns that a box takes at most: longer lines are hard to read.
-const WIDEST: u16 = 100;
 
 /// Where files and variables are.
 pub(crate) struct Place<'a> {
@@ -36,16 +32,17 @@ pub(crate) struct Toolbox {
     pub(crate) store: Arc<Store>,
     pub(crate) places: Destinations,
     pub(crate) registry: Arc<Registry>,
+    screen: Screen,
 }
 
 impl Toolbox {
     /// The tools over the usual session and the files of this folder.
-    pub(crate) fn open() -> Result<Self, Failure> {
-        Self::at(&Place { session: "default", root: Path::new("."), usual: Scope::Session })
+    pub(crate) fn open(screen: &Screen) -> Result<Self, Failure> {
+        Self::at(&Place { session: "default", root: Path::new("."), usual: Scope::Session }, screen)
     }
 
     /// Opens the store and registers the tools. The program's own folder is closed to them.
-    pub(crate) fn at(place: &Place<'_>) -> Result<Self, Failure> {
+    pub(crate) fn at(place: &Place<'_>, screen: &Screen) -> Result<Self, Failure> {
         let store = crate::home::store()?;
         let files = Files::open(place.root)?.closed_to(crate::home::folder()?);
         let kept = crate::home::buffers(place.session, place.usual)?;
@@ -55,10 +52,11 @@ impl Toolbox {
         outputs::register(&registry, &store).map_err(std::io::Error::other)?;
         buffers::register(&registry, &places).map_err(std::io::Error::other)?;
         register_sessions(&registry)?;
-        Ok(Self { store, places, registry: Arc::new(registry) })
+        Ok(Self { store, places, registry: Arc::new(registry), screen: *screen })
     }
 
-    /// As [`ask`], for one question alone.
+    /// Calls a tool that answers with JSON, as long as it takes, and shows its progress. The call
+    /// is not recorded.
     pub(crate) fn ask(
         &self,
         tool: &str,
@@ -66,31 +64,52 @@ impl Toolbox {
         form: Form,
         progress: &Progress,
     ) -> Result<Box<RawValue>, Failure> {
-        let answer = ask(&self.registry, (tool, arguments), form, progress);
+        let mut context = Context::new(".").timeout(Duration::MAX);
+        // The limits of a model do not bind a program.
+        context.max_output_size = usize::MAX;
+        let executor = Executor::new(Arc::clone(&self.registry));
+        let mut execution =
+            executor.call_with(tool, arguments, &context, &mut |event| progress.watch(&event));
         progress.clear();
-        answer
+        if let Some(Output::Json(answer)) = execution.result.output {
+            return Ok(answer);
+        }
+        options::translate(&mut execution);
+        if form.json {
+            Err(self.problem(&execution, form))
+        } else {
+            Err(Failure::Called(Box::new(execution)))
+        }
     }
 
-    /// What is said of a call without a result.
+    /// The failure of a call without a result.
     pub(crate) fn problem(&self, execution: &ToolExecution, form: Form) -> Failure {
-        problem(&self.registry, execution, form)
+        let tool = self.registry.get(&execution.tool_name);
+        let problem = Problem::new(execution, tool.as_ref().map(|tool| tool.metadata()));
+        let request = execution.result.error_kind().is_some_and(trommel_tool::ErrorKind::is_request);
+        Failure::Tool { shown: self.refusal(&problem, form), request }
     }
 
-    /// What is said of a name that no tool has.
+    /// The failure of a name that no tool has.
     pub(crate) fn not_found(&self, name: &str, form: Form) -> Failure {
         let suggestions = self.registry.suggestions(name);
         let problem = ToolNotFound::new(name, &suggestions);
-        Failure::Tool { shown: refusal(&problem, form), request: true }
+        Failure::Tool { shown: self.refusal(&problem, form), request: true }
+    }
+
+    /// What is shown on standard error instead of an answer.
+    fn refusal(&self, display: &(impl Show + serde::Serialize), form: Form) -> String {
+        if form.json { output::json_line(display) } else { display.text(&self.screen.err.look(form)) }
     }
 }
 
-/// The tool over the sessions that are where the environment says, and over those of the cloud where settings name one.
+/// The tool over the sessions that are where the environment says, and over those of the cloud
+/// where settings name one.
 fn register_sessions(registry: &Registry) -> Result<(), Failure> {
-    let places = crate::home::usual_places();
-    let [amplifier, claude] = places.each_ref().map(Option::as_deref);
+    let places = Places::of_environment();
     #[cfg(feature = "cloud")]
     let registered = {
-        let known = crate::cloud::open(amplifier, claude);
+        let known = crate::cloud::open(&places);
         match (known.cloud, known.problem) {
             (Some(cloud), _) => {
                 sessions::register_hybrid(registry, cloud.hybrid, sessions::Bounds::default())
@@ -104,56 +123,6 @@ fn register_sessions(registry: &Registry) -> Result<(), Failure> {
         }
     };
     #[cfg(not(feature = "cloud"))]
-    let registered = sessions::register(registry, &crate::home::sessions(amplifier, claude));
+    let registered = sessions::register(registry, &crate::home::sessions(&places));
     Ok(registered.map_err(std::io::Error::other)?)
-}
-
-/// Asks a tool that answers with JSON, as long as it takes, and shows how far it is; the call is not recorded.
-pub(crate) fn ask(
-    registry: &Arc<Registry>,
-    (tool, arguments): (&str, Value),
-    form: Form,
-    progress: &Progress,
-) -> Result<Box<RawValue>, Failure> {
-    let mut context = Context::new(".").timeout(Duration::MAX);
-    // What a model can take is no bound for a program.
-    context.max_output_size = usize::MAX;
-    let executor = Executor::new(Arc::clone(registry));
-    let mut execution = executor.call_with(tool, arguments, &context, &mut |event| progress.watch(&event));
-    if let Some(Output::Json(answer)) = execution.result.output {
-        return Ok(answer);
-    }
-    progress.clear();
-    options::translate(&mut execution);
-    if form.json {
-        Err(problem(registry, &execution, form))
-    } else {
-        Err(Failure::Called(Box::new(execution)))
-    }
-}
-
-fn problem(registry: &Registry, execution: &ToolExecution, form: Form) -> Failure {
-    let tool = registry.get(&execution.tool_name);
-    let problem = Problem::new(execution, tool.as_ref().map(|tool| tool.metadata()));
-    let request = execution.result.error_kind().is_some_and(trommel_tool::ErrorKind::is_request);
-    Failure::Tool { shown: refusal(&problem, form), request }
-}
-
-/// What stands on standard error instead of an answer.
-fn refusal(display: &(impl Show + serde::Serialize), form: Form) -> String {
-    if form.json { one_line(display) } else { display.text(&look(std::io::stderr(), form)) }
-}
-
-/// A display as one line of JSON, safe for a terminal.
-pub(crate) fn one_line(display: &impl serde::Serialize) -> String {
-    output::for_reader(serde_json::to_string(display).unwrap_or_default(), true)
-}
-
-/// Displays as they look on a stream: as wide as a terminal has room for, else as usual.
-pub(crate) fn look(on: impl std::os::fd::AsFd, form: Form) -> Look {
-    let look = if form.plain { Look::new().plain() } else { Look::new() };
-    match terminal_size_of(on) {
-        Some((Width(width @ 1..), _)) => look.width(width.min(WIDEST)),
-        _ => look,
-    }
 }

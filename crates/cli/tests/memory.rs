@@ -1,6 +1,7 @@
 //! Memory: what storing and asking takes follows the questions, never the length of the output.
 //!
-//! A binary of its own, which holds little: the peak of whoever starts a program counts as that program's.
+//! A binary of its own, which holds little: the peak of whoever starts a program counts as that
+//! program's.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -47,7 +48,8 @@ fn peak(mut command: Command, input: Option<Repeat>) -> u64 {
     used.rusage.maxrss
 }
 
-/// Calls of all tools that look at the output named `large`, with what they may keep by declaration.
+/// Calls of all tools that look at the output named `large`, with what they may keep by
+/// declaration.
 fn questions(records: &str) -> Vec<(&'static str, Value, u64)> {
     let at = |rest: &str| format!("{records}{rest}");
     let counts = json!([
@@ -90,8 +92,8 @@ fn r7_outputs_take_no_more_for_their_length() {
     }
 }
 
-/// R7: a content of any length, on one line, is routed from anywhere to anywhere, and its buffer searched, read and exported, in
-/// 64 MiB.
+/// R7: a content of any length, on one line, is routed from anywhere to anywhere, and its buffer
+/// searched, read and exported, in 64 MiB.
 #[test]
 fn r7_contents_are_routed_in_bounded_memory() {
     let home = Home::new("routes-memory");

@@ -1,11 +1,13 @@
-//! What may have been meant by a query that selects nothing: the nearest path, a misspelled name inside a filter, the length of
-//! an array that an index is out of range of, or a filter that looks inside each record of a stream.
+//! Suggestions for a query that selects nothing: the nearest path, a misspelled name inside a
+//! filter, the length of an array whose index is out of range, or a filter that applies inside each
+//! record of a stream.
 //!
 //! Callers that show answers to people or models depend on this crate; the engine does not.
 //!
-//! Nothing here is run for a query that selects something. For one that does not, a bounded scan of the document (see
-//! [`Outline`]) shows which names there are; the query is rewritten to them; and a rewritten query is suggested only if it
-//! selects something, which is tried. No suggestion is better than a silly one.
+//! Nothing here runs for a query that selects something. For one that does not, a bounded scan of
+//! the document (see [`Outline`]) collects the names; the query is rewritten to them; and a
+//! rewritten query is suggested only if a trial selects something. No suggestion is better than a
+//! far-fetched one.
 //!
 //! ```
 //! use trommel::{Analysis, Document};
@@ -22,12 +24,11 @@
 //!
 //! # Cost
 //!
-//! The look and the trials read at most 256 MiB each, again. No error ends a hint: there is none then.
+//! The scan and the trials read at most 256 MiB each, again. An error means that there is no hint.
 
 mod message;
 mod outline;
 mod repair;
-mod similar;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +38,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use trommel::path::{FilterQuery, Logical, Pattern, PatternError, Query, Segment, Segments, Selector, Slice};
 use trommel::reader::{Error, ErrorKind, Framing, Validation};
 use trommel::{Analysis, Cancel, Count, CountAs, Document, Measure, Progress};
+use trommel_base::text::first;
 
 pub use message::Spelling;
 pub use outline::Outline;
@@ -70,11 +72,12 @@ impl<'a> Asked<'a> {
         self
     }
 
-    /// The literal patterns of `match` and `search` that are not I-Regexps (RFC 9485), each as a sentence: by RFC 9535 they
-    /// match nothing, which is hardly what was meant.
+    /// The literal patterns of `match` and `search` that are not I-Regexps (RFC 9485), each as a
+    /// sentence: by RFC 9535 they match nothing, which is rarely intended.
     pub fn bad_patterns(&self) -> Vec<String> {
         let of_filter = self.filter.map(bad_patterns).unwrap_or_default();
-        self.query.bad_patterns().into_iter().map(bad_pattern).chain(of_filter).collect()
+        let of_query = self.query.bad_patterns().into_iter();
+        of_query.map(|(pattern, error)| bad_pattern(pattern, &error)).chain(of_filter).collect()
     }
 
     fn has_bad_pattern(&self) -> bool {
@@ -84,11 +87,11 @@ impl<'a> Asked<'a> {
 
 /// The literal patterns of a filter that are not I-Regexps, as of a [query](Asked::bad_patterns).
 pub fn bad_patterns(filter: &Logical) -> Vec<String> {
-    filter.bad_patterns().into_iter().map(bad_pattern).collect()
+    filter.bad_patterns().into_iter().map(|(pattern, error)| bad_pattern(pattern, &error)).collect()
 }
 
-fn bad_pattern((pattern, error): (&str, PatternError)) -> String {
-    let shown: String = pattern.chars().take(LONGEST).collect();
+fn bad_pattern(pattern: &str, error: &PatternError) -> String {
+    let shown = first(pattern, LONGEST);
     let what = format!("the pattern `{shown}` is not an I-Regexp (RFC 9485) and matches nothing");
     match Pattern::respelled(pattern).filter(|better| better.chars().count() <= LONGEST) {
         Some(better) => format!("{what}; write `{better}`"),
@@ -106,13 +109,13 @@ pub struct Hint {
     pub why: Why,
 }
 
-/// What was found out about a query that selects nothing. Every path and filter suggested here selects something.
+/// The reason why a query selects nothing. Every suggested path and filter selects something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
     /// This query is the nearest one.
     Path(String),
-    /// A name that does not exist, in a query that would select nothing with the nearest name either.
+    /// An unknown name, in a query that would select nothing with the nearest name either.
     Name {
         /// The name.
         wanted: String,
@@ -168,8 +171,8 @@ pub enum Length {
     Less,
 }
 
-/// The names and arrays there are in a document, by a bounded look under the settings of an analysis. A document that can be read
-/// only once is consumed.
+/// The names and arrays there are in a document, by a bounded look under the settings of an
+/// analysis. A document that can be read only once is consumed.
 pub fn outline(analysis: &Analysis, document: &Document) -> Outline {
     let config = analysis.config().validation(Validation::Structural);
     let Ok(cursor) = document.cursor(&config) else { return Outline::default() };
@@ -181,10 +184,11 @@ pub fn outline(analysis: &Analysis, document: &Document) -> Outline {
     Outline::of(&mut cursor)
 }
 
-/// Hints for queries that selected nothing under the settings and filters of an analysis; its measures are not run.
+/// Hints for queries that selected nothing under the settings and filters of an analysis; its
+/// measures are not run.
 ///
-/// At most 256 MiB are read again. Without a suggestion that selects something there is no hint, and there is none for
-/// a query with a pattern that is [not valid](Asked::bad_patterns).
+/// At most 256 MiB are read again. Without a suggestion that selects something there is no hint,
+/// and there is none for a query with a pattern that is [not valid](Asked::bad_patterns).
 pub fn hints(
     analysis: &Analysis,
     document: &mut Document,
@@ -231,14 +235,15 @@ impl Trial<'_> {
         self.records(query).or_else(|| self.path(query)).or_else(|| self.elements(query))
     }
 
-    /// The record filters with names that exist, if they keep no record. A document that is one record is not inspected.
+    /// The record filters with names that exist, if they keep no record. A document that is one
+    /// record is not inspected.
     fn record_filters(&mut self) -> Option<Hint> {
-        let all = |mut filters: Vec<Logical>| match filters.len() {
-            1 => filters.pop(),
-            _ => Some(Logical::And(filters)),
-        };
+        let mut filters = std::mem::take(&mut self.filters);
+        if !self.outline.is_stream {
+            return None;
+        }
+        let filter = if filters.len() == 1 { filters.pop()? } else { Logical::And(filters) };
         let root = Query::root();
-        let filter = all(std::mem::take(&mut self.filters)).filter(|_| self.outline.is_stream)?;
         let asked = Asked::new("$", &root).filter(Some(&filter), CountAs::Matches);
         let why = self.filter(&asked, &filter)?;
         Some(Hint { text: asked.text.to_owned(), why })
@@ -322,7 +327,10 @@ impl Trial<'_> {
         let path = Query::from(segments.into_iter().cloned().collect::<Segments>());
         // Slices select elements of arrays only.
         let is_array = self.selects(&path.clone().with_child(Selector::Slice(Slice::ALL)));
-        Some(Why::Elements { path: short(path.shorthand()).filter(|_| is_array)? })
+        if !is_array {
+            return None;
+        }
+        short(path.shorthand()).map(|path| Why::Elements { path })
     }
 
     /// The first index or slice of a query that is out of range.
@@ -422,8 +430,8 @@ fn is_out_of_range(selector: &Selector, length: u64) -> bool {
             Err(_) => index.unsigned_abs() > length,
         },
         Selector::Slice(slice) if slice.step > 0 => {
-            let start = slice.start.unwrap_or_default();
-            u64::try_from(start).is_ok_and(|start| start >= length)
+            // A slice without a start begins at the first element.
+            u64::try_from(slice.start.unwrap_or(0)).is_ok_and(|start| start >= length)
         }
         _ => false,
     }
@@ -435,7 +443,8 @@ fn short(text: String) -> Option<String> {
 }
 
 impl Outline {
-    /// The nearest query that leads to something in the outline, and perhaps to nothing in some record: it is not tried.
+    /// The nearest query that leads to something in the outline, and perhaps to nothing in some
+    /// record: it is not tried.
     pub fn nearest(&self, query: &Query) -> Option<Query> {
         let mut repair = Repair::new(self);
         match repair.follow(Walk::from_root(), query.segments()) {

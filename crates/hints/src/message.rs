@@ -1,6 +1,9 @@
 //! Hints as sentences.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+
+use trommel_base::text::clip;
 
 use super::{Hint, Length, Why};
 
@@ -18,8 +21,8 @@ pub enum Spelling {
 }
 
 impl Hint {
-    /// The hint as a sentence without a full stop. It may hold characters of the query and of the document that are unsafe on
-    /// a terminal.
+    /// The hint as a sentence without a full stop. It may contain characters of the query and of
+    /// the document that are unsafe on a terminal.
     pub fn message(&self, spelling: Spelling) -> String {
         let text = shortened(&self.text);
         match &self.why {
@@ -85,12 +88,9 @@ fn elements(number: u64) -> String {
     if number == 1 { "1 element".to_owned() } else { format!("{number} elements") }
 }
 
-/// The beginning of a text.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+/// The start of a text.
+fn shortened(text: &str) -> Cow<'_, str> {
+    clip(text, SHOWN)
 }
 
 /// A text as a word of a shell.

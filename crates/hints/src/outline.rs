@@ -15,7 +15,8 @@ const NAMES: usize = 1 << 20;
 /// Bytes of a name that is remembered.
 const NAME: usize = 300;
 
-/// Elements of an array, members of an object, and records of a stream that are inspected; the others are skipped.
+/// Elements of an array, members of an object, and records of a stream that are inspected; the rest
+/// is skipped.
 const CHILDREN: u64 = 200;
 
 /// Containers within each other that are inspected.
@@ -23,7 +24,8 @@ const DEPTH: usize = 24;
 
 /// The shape of a document: which names there are where, elements of an array taken together.
 ///
-/// A look is bounded: 256 MiB, 200 records, 200 children of a container, 24 levels, and 4,000 places.
+/// A look is bounded: 256 MiB, 200 records, 200 children of a container, 24 levels, and 4,000
+/// places.
 #[derive(Clone, Debug)]
 pub struct Outline {
     places: Vec<Place>,
@@ -54,7 +56,8 @@ impl Outline {
     /// The place of `$`.
     pub(super) const ROOT: usize = 0;
 
-    /// Inspects what a cursor reads. An error ends the look, or skips the record where the framing allows it.
+    /// Inspects what a cursor reads. An error ends the look, or skips the record where the framing
+    /// allows it.
     pub(super) fn of(cursor: &mut Cursor<'_>) -> Self {
         let outline = Self { is_complete: true, ..Self::default() };
         let mut look = Look { outline, names: 0, open: Vec::new(), member: Self::ROOT };

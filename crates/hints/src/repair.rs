@@ -1,9 +1,11 @@
-//! Queries rewritten to what there is in a document: misspelled names, missing and needless steps into arrays.
+//! Rewrites queries to the names in a document: misspelled names, missing and needless array steps.
 
-use trommel::path::{Comparable, FilterQuery, Logical, Matching, Query, Segment, Segments, Selector};
+use trommel::path::{
+    Argument, Comparable, FilterQuery, FunctionCall, Logical, Query, Segment, Segments, Selector,
+};
+use trommel_base::nearest_one;
 
 use super::outline::Outline;
-use super::similar::nearest;
 
 /// Changes that a query may need. One that needs more is another query.
 const CHANGES: usize = 4;
@@ -100,11 +102,7 @@ impl<'o> Repair<'o> {
                 op: *op,
                 right: self.comparable(right, candidates),
             },
-            Logical::Matches(matching) => Logical::Matches(Box::new(Matching {
-                whole: matching.whole,
-                subject: self.comparable(&matching.subject, candidates),
-                pattern: self.comparable(&matching.pattern, candidates),
-            })),
+            Logical::Test(call) => Logical::Test(self.call(call, candidates)),
         }
     }
 
@@ -149,7 +147,8 @@ impl<'o> Repair<'o> {
         Some(())
     }
 
-    /// A step into the members of a name, or of the nearest one; through the elements of arrays where only those have it.
+    /// A step into the members of a name, or of the nearest one; through the elements of arrays if
+    /// only those have it.
     fn name(&mut self, walk: &mut Walk, base: &[usize], name: &str, descendant: bool) -> Option<()> {
         let named = |name: &str| {
             let segment = Segment { descendant, selectors: vec![Selector::Name(name.to_owned())] };
@@ -161,7 +160,10 @@ impl<'o> Repair<'o> {
             self.note(name, &known, walk);
             return Some(());
         }
-        let elements = some(self.elements(base)).filter(|_| !descendant)?;
+        if descendant {
+            return None;
+        }
+        let elements = some(self.elements(base))?;
         let (known, places) = self.known_or_nearest(&elements, name)?;
         self.changes += 1;
         walk.push(child(Selector::Wildcard), child(Selector::Wildcard), elements);
@@ -188,7 +190,7 @@ impl<'o> Repair<'o> {
             return Some((name.to_owned(), exact));
         }
         let names = base.iter().flat_map(|&place| self.outline.names(place)).map(|(name, _)| name);
-        let near = nearest(name, names)?;
+        let near = nearest_one(name, names)?;
         Some((near.to_owned(), members(near)))
     }
 
@@ -220,10 +222,16 @@ impl<'o> Repair<'o> {
         match comparable {
             Comparable::Literal(literal) => Comparable::Literal(literal.clone()),
             Comparable::Singular(query) => self.singular(query, candidates),
-            Comparable::Length(of) => Comparable::Length(Box::new(self.comparable(of, candidates))),
-            Comparable::Count(query) => Comparable::Count(self.inner(query, candidates)),
-            Comparable::Value(query) => Comparable::Value(self.inner(query, candidates)),
+            Comparable::Call(call) => Comparable::Call(self.call(call, candidates)),
         }
+    }
+
+    fn call(&mut self, call: &FunctionCall, candidates: &Walk) -> FunctionCall {
+        let arguments = call.arguments.iter().map(|argument| match argument {
+            Argument::Value(value) => Argument::Value(self.comparable(value, candidates)),
+            Argument::Nodes(query) => Argument::Nodes(self.inner(query, candidates)),
+        });
+        FunctionCall { function: call.function, arguments: arguments.collect() }
     }
 
     /// A query that must stay one that selects one node at most.
@@ -305,14 +313,13 @@ pub(super) fn elsewhere(outline: &Outline, query: &Query) -> Option<Query> {
     let mut paths: Vec<Option<(usize, Selector, usize)>> = Vec::new();
     let mut best: Option<(usize, usize)> = None;
     for (from, name, to) in outline.steps() {
+        // The root has no path to it.
         let depth = paths.get(from).and_then(Option::as_ref).map_or(0, |(_, _, depth)| *depth) + 1;
         let selector = name.map_or(Selector::Wildcard, |name| Selector::Name(name.to_owned()));
         if paths.len() <= to {
             paths.resize(to + 1, None);
         }
-        if let Some(path) = paths.get_mut(to) {
-            *path = Some((from, selector, depth));
-        }
+        paths[to] = Some((from, selector, depth));
         if name == Some(wanted) && best.is_none_or(|(shortest, _)| depth < shortest) {
             best = Some((depth, to));
         }

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-/// The place of a node: names and indices from the root. Prints as a normalized path (RFC 9535, section 2.7).
+/// The place of a node: names and indices from the root. Prints as a normalized path (RFC 9535,
+/// section 2.7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     steps: Vec<Step>,
@@ -39,7 +40,7 @@ impl Location {
     /// The steps from the root.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = LocationStep<'_>> {
         self.steps.iter().map(|step| match *step {
-            Step::Name { start, end } => LocationStep::Name(self.names.get(start..end).unwrap_or_default()),
+            Step::Name { start, end } => LocationStep::Name(&self.names[start..end]),
             Step::Index(index) => LocationStep::Index(index),
         })
     }
@@ -110,7 +111,7 @@ fn write_name(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
         if byte >= 0x20 && byte != b'\'' && byte != b'\\' {
             continue;
         }
-        f.write_str(name.get(plain..at).unwrap_or_default())?;
+        f.write_str(&name[plain..at])?;
         plain = at + 1;
         match byte {
             0x08 => f.write_str("\\b")?,
@@ -123,7 +124,7 @@ fn write_name(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
             _ => write!(f, "\\u{byte:04x}")?,
         }
     }
-    f.write_str(name.get(plain..).unwrap_or_default())?;
+    f.write_str(&name[plain..])?;
     f.write_str("']")
 }
 

@@ -1,8 +1,9 @@
 //! Matches held back until their order is known: spans, not values.
 //!
-//! A row is a key, a span and a tag of the caller's. Rows are collected up to 1 MiB, then sorted, delta-coded (a few bytes a
-//! row) and kept as a run; the runs stay in memory up to a limit and then go to a temporary file without a name. Taking the
-//! rows out merges the runs. Rows of equal keys keep the order in which they came.
+//! A row is a key, a span and a tag of the caller's. Rows are collected up to 1 MiB, then sorted,
+//! delta-coded (a few bytes a row) and kept as a run; the runs stay in memory up to a limit and
+//! then go to a temporary file without a name. Taking the rows out merges the runs. Rows of equal
+//! keys keep the order in which they came.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,7 +35,8 @@ pub struct Held {
     smallest: Option<Smallest>,
 }
 
-/// The rows with the smallest keys. There is no more in memory than is wanted, and nothing else is kept.
+/// The rows with the smallest keys. There is no more in memory than is wanted, and nothing else is
+/// kept.
 #[derive(Debug)]
 struct Smallest {
     most: usize,
@@ -86,8 +88,8 @@ impl Held {
         self.collected.is_empty() && self.runs.is_empty() && self.smallest.as_ref().is_none_or(is_empty)
     }
 
-    /// Keeps only the `most` rows with the smallest keys from now on. To be called while nothing is held. If that many rows
-    /// do not fit into the memory, all rows are kept.
+    /// Keeps only the `most` rows with the smallest keys from now on. To be called while nothing is
+    /// held. If that many rows do not fit into the memory, all rows are kept.
     pub fn keep_smallest(&mut self, most: u64) {
         let most = usize::try_from(most).ok().filter(|most| most.saturating_mul(HEAP_ROW) <= self.memory);
         self.smallest = most.map(|most| Smallest { most, rows: BinaryHeap::new(), pushed: 0 });
@@ -104,7 +106,8 @@ impl Held {
         self.bound().is_some_and(|bound| key >= bound)
     }
 
-    /// Holds a match. All keys must be of the same length; later ones are cut or filled with zeros to that of the first.
+    /// Holds a match. All keys must be of the same length; later ones are cut or filled with zeros
+    /// to that of the first.
     ///
     /// Fails when the temporary file cannot be made or written to; what was held is lost then.
     pub fn push(&mut self, key: &[u64], span: Span, tag: u64) -> io::Result<()> {
@@ -125,29 +128,26 @@ impl Held {
         if self.collected.len() >= COLLECTED { self.seal() } else { Ok(()) }
     }
 
-    /// Takes in what another holds, behind what was held of the same key. The other holds nothing afterwards.
+    /// Takes in what another holds, behind what was held of the same key. The other holds nothing
+    /// afterwards.
     ///
     /// Fails as [`push`](Self::push) does, or when the other's temporary file cannot be read.
     pub fn append(&mut self, later: &mut Self) -> io::Result<()> {
         let width = later.width;
         later.drain_words(|words| {
-            let (key, rest) = words.split_at_checked(width).unwrap_or_default();
-            let [start, length, tag] = rest else { return Ok(()) };
-            self.push(key, Span::new(*start, start + length), *tag)
+            let (key, HeldMatch { span, tag }) = row_of(words, width);
+            self.push(key, span, tag)
         })
     }
 
-    /// Hands out everything held, sorted by key, and holds nothing afterwards, also when `take` or reading the temporary
-    /// file fails.
+    /// Hands out everything held, sorted by key, and holds nothing afterwards, also when `take` or
+    /// reading the temporary file fails.
     pub fn drain<E: From<io::Error>>(
         &mut self,
         mut take: impl FnMut(HeldMatch) -> Result<(), E>,
     ) -> Result<(), E> {
         let width = self.width;
-        self.drain_words(|words| {
-            let word = |at: usize| words.get(width + at).copied().unwrap_or(0);
-            take(HeldMatch { span: Span::new(word(0), word(0) + word(1)), tag: word(2) })
-        })
+        self.drain_words(|words| take(row_of(words, width).1))
     }
 
     /// The same with the words of each row.
@@ -165,7 +165,7 @@ impl Held {
         }
         let taken = if self.runs.is_empty() {
             let (mut rows, stride) = (self.sorted().into_iter(), self.stride());
-            rows.try_for_each(|row| take(self.collected.get(row..row + stride).unwrap_or_default()))
+            rows.try_for_each(|row| take(&self.collected[row..row + stride]))
         } else {
             self.seal().map_err(E::from).and_then(|()| self.merge(&mut take))
         };
@@ -190,7 +190,7 @@ impl Held {
         let mut bytes = Vec::new();
         let mut before = vec![0; self.stride()];
         for row in self.sorted() {
-            let words = self.collected.get(row..row + self.stride()).unwrap_or_default();
+            let words = &self.collected[row..row + self.stride()];
             for (&word, before) in words.iter().zip(&mut before) {
                 put(word.wrapping_sub(*before), &mut bytes);
                 *before = word;
@@ -208,19 +208,20 @@ impl Held {
         let mut heap = BinaryHeap::new();
         for (number, reader) in readers.iter_mut().enumerate() {
             if reader.advance(&mut self.store)? {
-                let key = reader.words.get(..width).unwrap_or_default().to_vec();
+                let key = reader.words[..width].to_vec();
                 heap.push(Reverse((key, number)));
             }
         }
         while let Some(Reverse((_, number))) = heap.pop() {
-            let Some(reader) = readers.get_mut(number) else { continue };
+            let reader = &mut readers[number];
             loop {
                 take(&reader.words)?;
                 if !reader.advance(&mut self.store)? {
                     break;
                 }
-                // Matches come nearly in their order, so that the same run is mostly the next one, too.
-                let row = (reader.words.get(..width).unwrap_or_default(), number);
+                // Matches come nearly in their order, so that the same run is mostly the next one,
+                // too.
+                let row = (&reader.words[..width], number);
                 if heap.peek().is_some_and(|Reverse((key, other))| (key.as_slice(), *other) < row) {
                     heap.push(Reverse((row.0.to_vec(), number)));
                     break;
@@ -229,6 +230,12 @@ impl Held {
         }
         Ok(())
     }
+}
+
+/// The key of a row, and its match.
+fn row_of(words: &[u64], width: usize) -> (&[u64], HeldMatch) {
+    let (key, rest) = words.split_at(width);
+    (key, HeldMatch { span: Span::new(rest[0], rest[0] + rest[1]), tag: rest[2] })
 }
 
 impl Smallest {
@@ -334,14 +341,14 @@ impl Store {
         match self {
             Self::Memory { bytes, .. } => {
                 let start = start as usize;
-                into.extend_from_slice(bytes.get(start..start + count).unwrap_or_default());
+                into.extend_from_slice(&bytes[start..start + count]);
                 Ok(())
             }
             Self::File { file, .. } => {
                 file.seek(SeekFrom::Start(start))?;
                 let before = into.len();
                 into.resize(before + count, 0);
-                file.read_exact(into.get_mut(before..).unwrap_or_default())
+                file.read_exact(&mut into[before..])
             }
         }
     }

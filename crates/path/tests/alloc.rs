@@ -1,4 +1,5 @@
-//! What matching asks of the allocator: nothing for a record once the scratch has grown, and never more for a longer input.
+//! What matching asks of the allocator: nothing for a record once the scratch has grown, and never
+//! more for a longer input.
 //!
 //! The counts are those of the whole process, so that there is one test.
 

@@ -1,19 +1,19 @@
 //! The canonical spelling of queries.
 //!
-//! Normalized paths (RFC 9535, section 2.7) fix the spelling of names and indices; the rest follows them: every
-//! segment in brackets, single quotes, one space after a comma and around an operator, a slice with its step,
-//! parentheses only where precedence needs them. What comes out of the parser prints to a text that parses to an
-//! equal query.
+//! Normalized paths (RFC 9535, section 2.7) fix the spelling of names and indices; the rest follows
+//! them: every segment in brackets, single quotes, one space after a comma and around an operator,
+//! a slice with its step, parentheses only where precedence needs them. What comes out of the
+//! parser prints to a text that parses to an equal query.
 //!
-//! The alternate form (`{:#}`) is the shorthand for people: names after a dot where the RFC allows it, strings in double
-//! quotes, so that a query fits between a shell's single quotes.
+//! The alternate form (`{:#}`) is the shorthand for people: names after a dot where the RFC allows
+//! it, strings in double quotes, so that a query fits between a shell's single quotes.
 
 use std::fmt::{self, Display, Formatter, Write};
 
 use crate::shorthand::is_shorthand;
 use crate::tree::{
-    Comparable, Comparison, FilterQuery, Literal, Logical, Matching, Query, Segment, Segments, Selector,
-    Slice,
+    Argument, Comparable, Comparison, FilterQuery, FunctionCall, Literal, Logical, Query, Segment, Segments,
+    Selector, Slice,
 };
 
 /// Writes a name or string in single quotes, escaped as in a normalized path.
@@ -131,7 +131,7 @@ impl Display for Logical {
                 write!(f, " {op} ")?;
                 right.fmt(f)
             }
-            Self::Matches(matching) => matching.fmt(f),
+            Self::Test(call) => call.fmt(f),
         }
     }
 }
@@ -153,7 +153,7 @@ impl Logical {
             Self::And(_) => Binding::And,
             Self::Compare { .. } => Binding::Compare,
             Self::Not(_) => Binding::Not,
-            Self::Exists(_) | Self::Matches(_) => Binding::Test,
+            Self::Exists(_) | Self::Test(_) => Binding::Test,
         }
     }
 
@@ -186,32 +186,25 @@ impl Display for Comparable {
         match self {
             Self::Literal(literal) => literal.fmt(f),
             Self::Singular(query) => query.fmt(f),
-            Self::Length(of) => write_call(f, "length", |f| of.fmt(f)),
-            Self::Count(query) => write_call(f, "count", |f| query.fmt(f)),
-            Self::Value(query) => write_call(f, "value", |f| query.fmt(f)),
+            Self::Call(call) => call.fmt(f),
         }
     }
 }
 
-/// Writes a call of a function.
-fn write_call(
-    f: &mut Formatter<'_>,
-    name: &str,
-    arguments: impl Fn(&mut Formatter<'_>) -> fmt::Result,
-) -> fmt::Result {
-    write!(f, "{name}(")?;
-    arguments(f)?;
-    f.write_char(')')
+impl Display for FunctionCall {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.function.signature().name)?;
+        write_list(f, &self.arguments, ", ", Argument::fmt)?;
+        f.write_char(')')
+    }
 }
 
-impl Display for Matching {
+impl Display for Argument {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let name = if self.whole { "match" } else { "search" };
-        write_call(f, name, |f| {
-            self.subject.fmt(f)?;
-            f.write_str(", ")?;
-            self.pattern.fmt(f)
-        })
+        match self {
+            Self::Value(value) => value.fmt(f),
+            Self::Nodes(query) => query.fmt(f),
+        }
     }
 }
 

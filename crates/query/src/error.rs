@@ -6,16 +6,18 @@ use std::ops::Range;
 
 /// Most characters of the query an excerpt shows.
 const EXCERPT: usize = 24;
-/// Most characters of a suggested text that an error message shows; the suggestion itself has all of them.
+/// Most characters of a suggested text that an error message shows; the suggestion itself has all
+/// of them.
 const SHOWN: usize = 32;
 /// A longer replacement helps nobody and is not suggested.
 const REPLACEMENT: usize = 200;
 
 /// A text that is no valid query.
 ///
-/// [`Display`](fmt::Display) is one sentence: what is wrong, at which byte, what was expected there and what to
-/// write instead. It shows at most 80 characters of the query, control and invisible characters escaped. Offsets
-/// count bytes of the query text and lie on character boundaries. One pointer wide.
+/// [`Display`](fmt::Display) is one sentence: what is wrong, at which byte, what was expected there
+/// and what to write instead. It shows at most 80 characters of the query, control and invisible
+/// characters escaped. Offsets count bytes of the query text and lie on character boundaries. One
+/// pointer wide.
 ///
 /// ```
 /// use trommel_query::{ParseErrorKind, Query};
@@ -227,7 +229,8 @@ impl fmt::Display for ParseError {
 impl std::error::Error for ParseError {}
 
 impl Suggestion {
-    /// Replacing `span` of `text`; none when nothing would change, the span is none or the replacement too long.
+    /// Replacing `span` of `text`; none when nothing would change, the span is none or the
+    /// replacement too long.
     pub(crate) fn new(text: &str, span: Range<usize>, replacement: impl Into<String>) -> Option<Self> {
         let (old, replacement) = (text.get(span.clone())?, replacement.into());
         let useful = old != replacement && replacement.chars().nth(REPLACEMENT).is_none();
@@ -255,8 +258,8 @@ impl Suggestion {
         &self.replacement
     }
 
-    /// The text with the change made, or `None` if this is not the text the suggestion was made for and the span
-    /// does not fit it.
+    /// The text with the change made, or `None` if this is not the text the suggestion was made for
+    /// and the span does not fit it.
     pub fn apply(&self, query: &str) -> Option<String> {
         let (before, after) = (query.get(..self.span.start)?, query.get(self.span.end..)?);
         Some([before, &self.replacement, after].concat())

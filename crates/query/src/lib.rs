@@ -1,12 +1,14 @@
 //! JSONPath queries by RFC 9535: from text to a checked syntax tree and back.
 //!
-//! Who wants to *run* queries takes `trommel-path`, which re-exports everything here, or the facade `trommel`. This crate is
-//! for who only reads, checks, rewrites or evaluates queries in a way of their own.
+//! Who wants to *run* queries takes `trommel-path`, which re-exports everything here, or the facade
+//! `trommel`. This crate is for who only reads, checks, rewrites or evaluates queries in a way of
+//! their own.
 //!
 //! # Terms
 //!
-//! A [`Query`] is `$` and [`Segments`]; a [`Segment`] holds [`Selector`]s; a filter selector holds a [`Logical`] expression.
-//! The words are the RFC's. The *canonical* spelling writes every segment in brackets; the *shorthand* is for people.
+//! A [`Query`] is `$` and [`Segments`]; a [`Segment`] holds [`Selector`]s; a filter selector holds
+//! a [`Logical`] expression. The words are the RFC's. The *canonical* spelling writes every segment
+//! in brackets; the *shorthand* is for people.
 //!
 //! # Example
 //!
@@ -18,20 +20,23 @@
 //! assert_eq!(query.shorthand(), "$.store..book[?@.price < 10].title");
 //!
 //! let error = "$.store.book[?@.price = 10]".parse::<Query>().unwrap_err();
-//! assert_eq!(error.suggestion().map(ToString::to_string).as_deref(), Some("write `==` instead of `=`"));
+//! let suggestion = error.suggestion().map(ToString::to_string);
+//! assert_eq!(suggestion.as_deref(), Some("write `==` instead of `=`"));
 //! # Ok::<(), trommel_query::ParseError>(())
 //! ```
 //!
 //! # Limits, errors, cost
 //!
-//! [`QueryLimits`] bounds the text (1 MiB), the nesting (128, which also bounds the stack of everything that walks a tree) and
-//! the number of selectors (4,096). Parsing is linear in the text. A [`ParseError`] says what is wrong, where, what was expected,
-//! and, if a near text is valid, what to write instead: the text parses after every [`Suggestion`]. Patterns are I-Regexps (RFC 9485), translated to a linear-time engine whose memory is
-//! bounded; numbers compare by their exact value, whatever their spelling and size.
+//! [`QueryLimits`] bounds the text (1 MiB), the nesting (128, which also bounds the stack of
+//! everything that walks a tree) and the number of selectors (4,096). Parsing is linear in the
+//! text. A [`ParseError`] says what is wrong, where, what was expected, and, if a near text is
+//! valid, what to write instead: the text parses after every [`Suggestion`]. Patterns are I-Regexps
+//! (RFC 9485), translated to a linear-time engine whose memory is bounded; numbers compare by their
+//! exact value, whatever their spelling and size.
 
-mod compare;
 mod display;
 mod error;
+mod function;
 mod parse;
 mod patterns;
 mod regexp;
@@ -39,11 +44,12 @@ mod shorthand;
 mod spelling;
 mod tree;
 
-pub use compare::{compare_numbers, compare_strings};
 pub use error::{ParseError, ParseErrorKind, Suggestion};
+pub use function::{Function, FunctionResult, Parameter, Signature};
 pub use parse::QueryLimits;
 pub use regexp::{Pattern, PatternError, RegexCache};
 pub use tree::{
-    Comparable, Comparison, FilterQuery, Literal, Logical, Matching, Query, Segment, Segments, Selector,
-    Slice,
+    Argument, Comparable, Comparison, FilterQuery, FunctionCall, Literal, Logical, Query, Segment, Segments,
+    Selector, Slice, compare_strings,
 };
+pub use trommel_base::decimal::compare_numbers;

@@ -1,13 +1,17 @@
 //! Patterns of a query that never match, because they are none.
 
+use crate::function::Parameter;
 use crate::regexp::{Pattern, PatternError};
-use crate::tree::{Comparable, FilterQuery, Literal, Logical, Query, Segments, Selector};
+use crate::tree::{
+    Argument, Comparable, FilterQuery, FunctionCall, Literal, Logical, Query, Segments, Selector,
+};
 
 impl Query {
-    /// The literal patterns of `match` and `search` that are no I-Regexp, with the reason, in order.
+    /// The literal patterns of `match` and `search` that are no I-Regexp, with the reason, in
+    /// order.
     ///
-    /// Such a query is valid and a test with such a pattern never holds (RFC 9535, section 2.4.6), which is hardly
-    /// what was meant: worth a warning.
+    /// Such a query is valid and a test with such a pattern never holds (RFC 9535, section 2.4.6),
+    /// which is hardly what was meant: worth a warning.
     ///
     /// ```
     /// use trommel_query::Query;
@@ -57,24 +61,29 @@ fn in_logical<'q>(logical: &'q Logical, bad: &mut Bad<'q>) {
             in_comparable(left, bad);
             in_comparable(right, bad);
         }
-        Logical::Matches(matching) => {
-            in_comparable(&matching.subject, bad);
-            in_comparable(&matching.pattern, bad);
-            if let Comparable::Literal(Literal::String(text)) = &matching.pattern
-                && let Err(error) = Pattern::new(text, matching.whole)
-            {
-                bad.push((text, error));
-            }
-        }
+        Logical::Test(call) => in_call(call, bad),
     }
 }
 
 fn in_comparable<'q>(comparable: &'q Comparable, bad: &mut Bad<'q>) {
     match comparable {
         Comparable::Literal(_) => {}
-        Comparable::Singular(query) | Comparable::Count(query) | Comparable::Value(query) => {
-            in_segments(&query.segments, bad);
+        Comparable::Singular(query) => in_segments(&query.segments, bad),
+        Comparable::Call(call) => in_call(call, bad),
+    }
+}
+
+fn in_call<'q>(call: &'q FunctionCall, bad: &mut Bad<'q>) {
+    for (argument, parameter) in call.typed_arguments() {
+        match argument {
+            Argument::Nodes(query) => in_segments(&query.segments, bad),
+            Argument::Value(value) => in_comparable(value, bad),
         }
-        Comparable::Length(of) => in_comparable(of, bad),
+        if let Parameter::Pattern { whole } = parameter
+            && let Argument::Value(Comparable::Literal(Literal::String(text))) = argument
+            && let Err(error) = Pattern::new(text, whole)
+        {
+            bad.push((text, error));
+        }
     }
 }

@@ -1,10 +1,12 @@
-//! The patterns of `match` and `search`: I-Regexp (RFC 9485), translated to an engine that is linear in the text.
+//! The patterns of `match` and `search`: I-Regexp (RFC 9485), translated to an engine that is
+//! linear in the text.
 //!
-//! Only what RFC 9485 defines is a pattern; everything else (`\d`, `a*?`, `(?i)`, backreferences, look-around) is
-//! none, and a filter that uses it does not hold (RFC 9535, sections 2.4.6 and 2.4.7). `.` is any character but
-//! line feed and carriage return. `^` and `$` are what the RFC's own mapping onto common engines (section 5) makes
-//! of them, the beginning and the end of the text; as plain characters they are written `\^` and `[$]`.
-//! Case, equivalence and normalization are not considered: characters are Unicode scalar values.
+//! Only what RFC 9485 defines is a pattern; everything else (`\d`, `a*?`, `(?i)`, backreferences,
+//! look-around) is none, and a filter that uses it does not hold (RFC 9535, sections 2.4.6 and
+//! 2.4.7). `.` is any character but line feed and carriage return. `^` and `$` are what the RFC's
+//! own mapping onto common engines (section 5) makes of them, the beginning and the end of the
+//! text; as plain characters they are written `\^` and `[$]`. Case, equivalence and normalization
+//! are not considered: characters are Unicode scalar values.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -65,7 +67,8 @@ enum Problem {
 /// Holds at most 256 patterns and 32 MiB; when either is used up it begins anew. One per thread.
 #[derive(Debug, Default)]
 pub struct RegexCache {
-    /// By text; the first for `search`, the second for `match`. A text that is no pattern is kept as such.
+    /// By text; the first for `search`, the second for `match`. A text that is no pattern is kept
+    /// as such.
     patterns: [HashMap<Box<str>, Option<Pattern>>; 2],
     bytes: usize,
 }
@@ -73,7 +76,8 @@ pub struct RegexCache {
 impl Pattern {
     /// Compiles a pattern that must match the whole text (`match`) or any part of it (`search`).
     ///
-    /// Fails if the text is no I-Regexp, longer than 64 KiB or compiles to more than 1 MiB (`[a-z]{100000}`).
+    /// Fails if the text is no I-Regexp, longer than 64 KiB or compiles to more than 1 MiB
+    /// (`[a-z]{100000}`).
     pub fn new(text: &str, whole: bool) -> Result<Self, PatternError> {
         let too_large = PatternError { offset: 0, problem: Problem::TooLarge };
         if text.len() > TEXT {
@@ -93,7 +97,8 @@ impl Pattern {
             .map_or(Err(too_large), |compiled| Ok(Self(compiled)))
     }
 
-    /// Whether the subject matches. Linear in the subject; the factor is at most the pattern's compiled size.
+    /// Whether the subject matches. Linear in the subject; the factor is at most the pattern's
+    /// compiled size.
     pub fn is_match(&self, subject: &str) -> bool {
         self.0.is_match(subject)
     }
@@ -110,8 +115,8 @@ impl RegexCache {
         Self::default()
     }
 
-    /// Whether the subject matches the pattern, as a whole (`match`) or in any part (`search`); never, if the text
-    /// is no pattern.
+    /// Whether the subject matches the pattern, as a whole (`match`) or in any part (`search`);
+    /// never, if the text is no pattern.
     pub fn is_match(&mut self, pattern: &str, subject: &str, whole: bool) -> bool {
         let side = usize::from(whole);
         if let Some(known) = self.patterns[side].get(pattern) {
@@ -264,7 +269,8 @@ impl<'t> Translator<'t> {
         Ok(self.put(")"))
     }
 
-    /// Writes a character that stands for itself, in a class or outside; `\<` and the like would mean something else.
+    /// Writes a character that stands for itself, in a class or outside; `\<` and the like would
+    /// mean something else.
     fn literal(&mut self, c: char) -> bool {
         if "\\.+*?()|[]{}^$#&-~".contains(c) {
             self.out.push('\\');

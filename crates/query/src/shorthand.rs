@@ -3,8 +3,9 @@
 use crate::tree::Query;
 
 impl Query {
-    /// The query in its short spelling: names after a dot where RFC 9535 allows it, inside filters too, and strings in
-    /// double quotes; everything else as in the canonical form. Parses to the same query.
+    /// The query in its short spelling: names after a dot where RFC 9535 allows it, inside filters
+    /// too, and strings in double quotes; everything else as in the canonical form. Parses to the
+    /// same query.
     pub fn shorthand(&self) -> String {
         format!("{self:#}")
     }

@@ -6,8 +6,9 @@ use crate::regexp::Pattern;
 const CLASSES: [(char, &str); 3] = [('d', "0-9"), ('w', "A-Za-z0-9_"), ('s', " \\t\\r\\n")];
 
 impl Pattern {
-    /// The I-Regexp that matches the same as a pattern in the syntax of other engines, if there is one: `\d` becomes
-    /// `[0-9]`, `\w` `[A-Za-z0-9_]`, `\s` `[ \t\r\n]`, `(?:…)` a plain group, and a lazy repetition a plain one.
+    /// The I-Regexp that matches the same as a pattern in the syntax of other engines, if there is
+    /// one: `\d` becomes `[0-9]`, `\w` `[A-Za-z0-9_]`, `\s` `[ \t\r\n]`, `(?:…)` a plain group, and
+    /// a lazy repetition a plain one.
     ///
     /// Word boundaries, flags, look-around and backreferences have no counterpart.
     ///

@@ -1,19 +1,19 @@
 //! The syntax tree of a query, in the words of RFC 9535.
 //!
-//! The tree nests at most as deep as [`QueryLimits::nesting`](crate::QueryLimits::nesting), so that walking and
-//! dropping it is bounded whatever the text was.
+//! The tree nests at most as deep as [`QueryLimits::nesting`](crate::QueryLimits::nesting), so that
+//! walking and dropping it is bounded whatever the text was.
 
-use std::str::FromStr;
+use std::cmp::Ordering;
 
-use crate::error::ParseError;
-use crate::parse::{self, QueryLimits};
+use crate::function::{Function, Parameter};
 
 /// A valid, well-typed query (RFC 9535).
 ///
-/// Parse one with [`FromStr`] or [`parse_with`](Self::parse_with); [`Display`](std::fmt::Display) writes its canonical
-/// spelling, which parses to an equal query. Two spellings of one query are equal: quotes, escapes, white space,
-/// shorthand and needless parentheses are not kept. Numbers in filters are kept as written, since `1.0` and `1` are
-/// one value but two texts.
+/// Parse one with [`FromStr`](std::str::FromStr) or [`parse_with`](Self::parse_with);
+/// [`Display`](std::fmt::Display) writes its canonical spelling, which parses to an equal query.
+/// Two spellings of one query are equal: quotes, escapes, white space, shorthand and needless
+/// parentheses are not kept. Numbers in filters are kept as written, since `1.0` and `1` are one
+/// value but two texts.
 ///
 /// ```
 /// use trommel_query::Query;
@@ -34,40 +34,13 @@ impl Query {
         Self { segments: Segments(Vec::new()) }
     }
 
-    /// Parses a text within the given limits; `FromStr` uses the default ones.
-    ///
-    /// Time and memory are linear in the text; the stack is bounded by the nesting.
-    pub fn parse_with(text: &str, limits: &QueryLimits) -> Result<Self, ParseError> {
-        parse::query(text, limits).map(|segments| Self { segments })
-    }
-
-    /// Parses the expression of a filter alone, in any of the spellings `@.a > 1`, `?@.a > 1` and `[?(@.a > 1)]`,
-    /// with white space around it; default limits.
-    ///
-    /// ```
-    /// use trommel_query::Query;
-    ///
-    /// let filter = Query::parse_filter("@.price > 10")?;
-    /// assert_eq!(filter, Query::parse_filter("[?(@.price > 10)]")?);
-    /// let query = "$.books".parse::<Query>()?.with_filter(filter);
-    /// assert_eq!(query.to_string(), "$['books'][?@['price'] > 10]");
-    /// # Ok::<(), trommel_query::ParseError>(())
-    /// ```
-    pub fn parse_filter(text: &str) -> Result<Logical, ParseError> {
-        Self::parse_filter_with(text, &QueryLimits::default())
-    }
-
-    /// [`parse_filter`](Self::parse_filter) within the given limits.
-    pub fn parse_filter_with(text: &str, limits: &QueryLimits) -> Result<Logical, ParseError> {
-        parse::filter(text, limits)
-    }
-
     /// The segments after `$`.
     pub const fn segments(&self) -> &Segments {
         &self.segments
     }
 
-    /// Whether at most one node can be selected: only child segments, each of one name or index (section 2.3.5.1).
+    /// Whether at most one node can be selected: only child segments, each of one name or index
+    /// (section 2.3.5.1).
     pub fn is_singular(&self) -> bool {
         self.segments.is_singular()
     }
@@ -92,15 +65,8 @@ impl Query {
     }
 }
 
-impl FromStr for Query {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        Self::parse_with(text, &QueryLimits::default())
-    }
-}
-
-/// What follows `$` or `@`: segments, each applied to every node the one before it selected (section 2.1).
+/// What follows `$` or `@`: segments, each applied to every node the one before it selected
+/// (section 2.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segments(pub(crate) Vec<Segment>);
 
@@ -172,8 +138,8 @@ pub enum Logical {
         /// Right side.
         right: Comparable,
     },
-    /// `match(…)` or `search(…)`.
-    Matches(Box<Matching>),
+    /// A function that yields a truth, such as `match(…)`.
+    Test(FunctionCall),
 }
 
 /// A comparison operator.
@@ -194,6 +160,19 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
+/// Compares two strings by their Unicode scalar values, which is the order of their UTF-8 bytes
+/// (section 2.3.5.2.2).
+///
+/// ```
+/// use std::cmp::Ordering;
+///
+/// // Unlike UTF-16 code units, where the surrogates of U+1F600 come before U+FF5E.
+/// assert_eq!(trommel_query::compare_strings("\u{ff5e}", "\u{1f600}"), Ordering::Less);
+/// ```
+pub fn compare_strings(left: &str, right: &str) -> Ordering {
+    left.as_bytes().cmp(right.as_bytes())
+}
+
 /// A side of a comparison, or an argument of type `ValueType` (section 2.4.1).
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
@@ -205,23 +184,31 @@ pub enum Comparable {
     Literal(Literal),
     /// A singular query: its value, or Nothing.
     Singular(FilterQuery),
-    /// `length(…)`
-    Length(Box<Comparable>),
-    /// `count(…)`
-    Count(FilterQuery),
-    /// `value(…)`: the value of the only node, or Nothing.
-    Value(FilterQuery),
+    /// A function that yields a value, such as `length(…)`.
+    Call(FunctionCall),
 }
 
-/// `match(subject, pattern)` or `search(subject, pattern)` (sections 2.4.6 and 2.4.7).
+/// A call of a function.
+///
+/// The parser only returns well-typed calls: one argument of the right type for each parameter, and
+/// a [`Comparable`] or a test as the result type demands. An ill-typed call that a program puts
+/// together has no value, and does not hold.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matching {
-    /// `match`: the whole subject must match, not just some part of it.
-    pub whole: bool,
-    /// The text to look in.
-    pub subject: Comparable,
-    /// An I-Regexp (RFC 9485).
-    pub pattern: Comparable,
+pub struct FunctionCall {
+    /// The function.
+    pub function: Function,
+    /// Its arguments in order.
+    pub arguments: Vec<Argument>,
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "RFC 9535 has these types of parameters")]
+pub enum Argument {
+    /// A value, for [`Parameter::Value`] and [`Parameter::Pattern`].
+    Value(Comparable),
+    /// Nodes, for [`Parameter::NodeCount`] and [`Parameter::OnlyNode`].
+    Nodes(FilterQuery),
 }
 
 /// A literal in a filter. Numbers are kept as they are written.
@@ -265,11 +252,21 @@ impl Segments {
         self.0.iter()
     }
 
-    /// Whether at most one node can be selected: only child segments, each of one name or index (section 2.3.5.1).
+    /// Whether at most one node can be selected: only child segments, each of one name or index
+    /// (section 2.3.5.1).
     pub fn is_singular(&self) -> bool {
         self.iter().all(|segment| {
             !segment.descendant
                 && matches!(segment.selectors.as_slice(), [Selector::Name(_) | Selector::Index(_)])
         })
+    }
+}
+
+impl FunctionCall {
+    /// The arguments, each with the type of its parameter. Arguments beyond the last parameter are
+    /// left out.
+    pub fn typed_arguments(&self) -> impl Iterator<Item = (&Argument, Parameter)> {
+        let parameters = self.function.signature().parameters.iter();
+        self.arguments.iter().zip(parameters.map(|(_, parameter)| *parameter))
     }
 }

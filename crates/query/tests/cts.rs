@@ -3,8 +3,8 @@
 use trommel_query::{Query, QueryLimits};
 use trommel_testkit::conformance;
 
-/// Checks that a query is refused or parses and survives its canonical spelling. One query of the suites is longer
-/// than the default limit.
+/// Checks that a query is refused or parses and survives its canonical spelling. One query of the
+/// suites is longer than the default limit.
 fn check(name: &str, text: &str, valid: bool) {
     let mut limits = QueryLimits::default();
     limits.text = 1 << 20;

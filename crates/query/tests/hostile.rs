@@ -20,8 +20,9 @@ fn long() -> QueryLimits {
     limits
 }
 
-/// What parsing within the limits fails with; within 100 ms, with a margin for a busy machine unless
-/// `TROMMEL_DEEP` is set, and for the length of a text that is only tried because the limit was lifted.
+/// What parsing within the limits fails with; within 100 ms, with a margin for a busy machine
+/// unless `TROMMEL_DEEP` is set, and for the length of a text that is only tried because the limit
+/// was lifted.
 fn refused(text: &str, limits: &QueryLimits) -> ParseError {
     let most = cases(2000, 100).max(text.len().min(limits.text) as u64 / 5000);
     let start = Instant::now();
@@ -63,7 +64,8 @@ fn depth_is_refused() {
     });
 }
 
-/// The deepest texts that are allowed parse, print, compare and drop on a small stack, and one level more is refused.
+/// The deepest texts that are allowed parse, print, compare and drop on a small stack, and one
+/// level more is refused.
 #[test]
 fn the_limit_itself_fits_the_stack() {
     on_small_stack(|| {
@@ -117,7 +119,8 @@ fn limits_are_settable() {
     );
 }
 
-/// R9: texts that just fit the limit of the length are refused by the other limits, or parsed, as quickly as longer ones.
+/// R9: texts that just fit the limit of the length are refused by the other limits, or parsed, as
+/// quickly as longer ones.
 #[test]
 fn texts_up_to_the_length_limit_are_quick() {
     on_small_stack(|| {
@@ -211,8 +214,8 @@ fn noise() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(20_000, 1_000_000) as u32, ..ProptestConfig::default() })]
 
-    /// R13 (queries), R45: no text panics; an error's spans lie on characters, its message is short and shows no
-    /// control characters; what parses prints to an equal query.
+    /// R13 (queries), R45: no text panics; an error's spans lie on characters, its message is short
+    /// and shows no control characters; what parses prints to an equal query.
     #[test]
     fn noise_is_refused_in_order(body in noise(), within in 0..4) {
         let text = match within {

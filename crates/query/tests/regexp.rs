@@ -168,7 +168,8 @@ fn what_is_too_large_is_refused() {
         .expect("no overflow");
 }
 
-/// R40: ten patterns that make engines which backtrack take exponential time, on 1 MB that nearly matches.
+/// R40: ten patterns that make engines which backtrack take exponential time, on 1 MB that nearly
+/// matches.
 #[test]
 fn evil_patterns_are_linear() {
     let most = cases(5000, 100);
@@ -196,7 +197,8 @@ fn evil_patterns_are_linear() {
     }
 }
 
-/// Patterns from data: never more than the cache holds, whatever their number, and always the right answer.
+/// Patterns from data: never more than the cache holds, whatever their number, and always the right
+/// answer.
 #[test]
 fn patterns_from_data_are_cached() {
     let mut cache = RegexCache::new();
@@ -214,8 +216,8 @@ fn patterns_from_data_are_cached() {
     }
 }
 
-/// The grammar of RFC 9485, section 4, by the letter: every way to read a text is tried. Where the ABNF has two
-/// readings, of `[^]`, this too takes the caret as the negation.
+/// The grammar of RFC 9485, section 4, by the letter: every way to read a text is tried. Where the
+/// ABNF has two readings, of `[^]`, this too takes the caret as the negation.
 mod by_the_letter {
     type Rest<'t> = &'t [char];
 
@@ -360,7 +362,8 @@ fn pattern() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(10_000, 200_000) as u32, ..ProptestConfig::default() })]
 
-    /// What we take is what the grammar derives, but for bounds and ranges that run backwards, which it cannot say.
+    /// What we take is what the grammar derives, but for bounds and ranges that run backwards,
+    /// which it cannot say.
     #[test]
     fn the_grammar_is_taken_by_the_letter(text in pattern()) {
         let valid = by_the_letter::is_valid(&text);

@@ -1,4 +1,5 @@
-//! R45 (queries): habits of jq, SQL and shells. What is suggested parses, and nothing else is suggested.
+//! R45 (queries): habits of jq, SQL and shells. What is suggested parses, and nothing else is
+//! suggested.
 
 use proptest::prelude::*;
 use trommel_query::Query;

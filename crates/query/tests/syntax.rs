@@ -1,9 +1,11 @@
 //! What the grammar takes and what tree it becomes (RFC 9535), beyond the compliance suite.
 
+use std::cmp::Ordering::{Equal, Greater, Less};
+
 use proptest::prelude::*;
 use trommel_query::{
-    Comparable, Comparison, FilterQuery, Literal, Logical, Matching, ParseErrorKind, Query, Segments,
-    Selector, Slice,
+    Argument, Comparable, Comparison, FilterQuery, Function, FunctionCall, Literal, Logical, ParseErrorKind,
+    Query, Segments, Selector, Slice, compare_strings,
 };
 use trommel_testkit::effort::cases;
 
@@ -31,6 +33,31 @@ fn relative(text: &str) -> FilterQuery {
 
 fn number(lexeme: &str) -> Comparable {
     Comparable::Literal(Literal::Number(lexeme.to_owned()))
+}
+
+fn value_call(function: Function, value: Comparable) -> Comparable {
+    Comparable::Call(FunctionCall { function, arguments: vec![Argument::Value(value)] })
+}
+
+fn nodes_call(function: Function, query: FilterQuery) -> Comparable {
+    Comparable::Call(FunctionCall { function, arguments: vec![Argument::Nodes(query)] })
+}
+
+fn test(function: Function, text: Comparable, pattern: Comparable) -> Logical {
+    let arguments = vec![Argument::Value(text), Argument::Value(pattern)];
+    Logical::Test(FunctionCall { function, arguments })
+}
+
+#[test]
+fn strings_are_ordered_by_scalar_values() {
+    let ascending = ["", "\0", "A", "a", "a\0", "aa", "b", "é", "\u{ffff}", "\u{10000}", "\u{10ffff}"];
+    for (index, left) in ascending.iter().enumerate() {
+        assert_eq!(compare_strings(left, left), Equal);
+        for right in &ascending[index + 1..] {
+            assert_eq!(compare_strings(left, right), Less);
+            assert_eq!(compare_strings(right, left), Greater);
+        }
+    }
 }
 
 #[test]
@@ -122,7 +149,7 @@ fn comparisons_take_literals_singular_queries_and_values() {
         assert_eq!(filter(&format!("1\n{text}\t@ .a [0]")), compare(number("1"), op, singular(".a[0]")));
     }
     let root = FilterQuery { absolute: true, segments: parse("$['x']").segments().clone() };
-    let length = Comparable::Length(Box::new(Comparable::Value(relative("..a"))));
+    let length = value_call(Function::Length, nodes_call(Function::Value, relative("..a")));
     assert_eq!(
         filter("length( value( @..a ) )==$['x']"),
         compare(length, Comparison::Equal, Comparable::Singular(root))
@@ -157,12 +184,9 @@ fn numbers_are_kept_as_written() {
 
 #[test]
 fn patterns_may_come_from_anywhere() {
-    let matching = Matching {
-        whole: false,
-        subject: Comparable::Singular(relative(".a")),
-        pattern: Comparable::Value(relative("..b")),
-    };
-    assert_eq!(filter("search(@.a,value(@..b))"), Logical::Matches(Box::new(matching)));
+    let (text, pattern) =
+        (Comparable::Singular(relative(".a")), nodes_call(Function::Value, relative("..b")));
+    assert_eq!(filter("search(@.a,value(@..b))"), test(Function::Search, text, pattern));
     for valid in ["match(1, 2)", "match(null, 'a')", "search(length(@.a), count(@.*))", "!match(@.a, @.b)"] {
         filter(valid);
     }
@@ -369,10 +393,10 @@ fn comparable() -> impl Strategy<Value = Comparable> {
     let leaf = prop_oneof![
         literal.prop_map(Comparable::Literal),
         singular().prop_map(Comparable::Singular),
-        singular().prop_map(Comparable::Count),
-        singular().prop_map(Comparable::Value),
+        singular().prop_map(|query| nodes_call(Function::Count, query)),
+        singular().prop_map(|query| nodes_call(Function::Value, query)),
     ];
-    leaf.prop_recursive(2, 3, 1, |inner| inner.prop_map(|of| Comparable::Length(Box::new(of))))
+    leaf.prop_recursive(2, 3, 1, |inner| inner.prop_map(|of| value_call(Function::Length, of)))
 }
 
 fn comparison() -> impl Strategy<Value = Comparison> {
@@ -396,7 +420,7 @@ fn logical() -> impl Strategy<Value = Logical> {
             right
         }),
         (any::<bool>(), comparable(), comparable()).prop_map(|(whole, subject, pattern)| {
-            Logical::Matches(Box::new(Matching { whole, subject, pattern }))
+            test(if whole { Function::Match } else { Function::Search }, subject, pattern)
         }),
     ];
     leaf.prop_recursive(4, 24, 3, |inner| {

@@ -11,9 +11,10 @@ pub enum Validation {
     /// All of RFC 8259: grammar, UTF-8, escapes, numbers, depth.
     #[default]
     Strict,
-    /// In what is skipped, strings end and brackets balance per kind: truncation, a missing or surplus bracket and an
-    /// open string are found; wrong literals, commas, escapes, UTF-8 and interleaved brackets (`[{]}`) are not. Where members
-    /// are sought by name, the others are skipped with their names and commas.
+    /// In what is skipped, strings end and brackets balance per kind: truncation, a missing or
+    /// surplus bracket and an open string are found; wrong literals, commas, escapes, UTF-8 and
+    /// interleaved brackets (`[{]}`) are not. Where members are sought by name, the others are
+    /// skipped with their names and commas.
     Structural,
 }
 
@@ -30,14 +31,17 @@ pub enum Validation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Containers open at once; one bit of memory each. At most [`Limits::MAX_DEPTH`]. Default 10,000.
+    /// Containers open at once; one bit of memory each. At most [`Limits::MAX_DEPTH`]. Default
+    /// 10,000.
     pub depth: u32,
     /// Bytes of a number, and bytes between the quotes of a name: more is an error. Default 16 MiB.
     ///
-    /// A string on a stream that has more of them is passed over in pieces, and its text is [cut](crate::Text::is_cut), as
-    /// long as nothing is [held](crate::Cursor::hold). On a slice a string has no limit.
+    /// A string on a stream that has more of them is passed over in pieces, and its text is
+    /// [cut](crate::Text::is_cut), as long as nothing is [held](crate::Cursor::hold). On a slice a
+    /// string has no limit.
     pub token_bytes: u64,
-    /// Bytes of a stream kept in memory for looking back; more goes to an unlinked temporary file. Default 16 MiB.
+    /// Bytes of a stream kept in memory for looking back; more goes to an unlinked temporary file.
+    /// Default 16 MiB.
     pub held_bytes: u64,
     /// Bytes of that temporary file. Default 8 GiB.
     pub spool_bytes: u64,
@@ -104,8 +108,8 @@ impl Config {
         self
     }
 
-    /// With reads of at most this many bytes on streams, and room for as many (reads of at least 16 bytes, room for at least
-    /// 640; default 64 KiB). Answers do not depend on it.
+    /// With reads of at most this many bytes on streams, and room for as many (reads of at least 16
+    /// bytes, room for at least 640; default 64 KiB). Answers do not depend on it.
     #[must_use]
     pub fn window(mut self, bytes: usize) -> Self {
         self.window = bytes.max(16);

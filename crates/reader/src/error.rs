@@ -1,21 +1,23 @@
 //! What can go wrong while reading, and where.
 //!
-//! One error type serves the whole crate. It is one pointer wide, so that results stay small on the hot path, and it is
-//! made complete at the place where the bytes are still there: the offset, the line and column, and the bytes around. An
-//! error that the input caused always says at which byte; the first byte that cannot stand where it stands, going from
-//! left to right, whatever the source, the window and the backend.
+//! One error type serves the whole crate. It is one pointer wide, so that results stay small on the
+//! hot path, and it is made complete at the place where the bytes are still there: the offset, the
+//! line and column, and the bytes around. An error that the input caused always says at which byte;
+//! the first byte that cannot stand where it stands, going from left to right, whatever the source,
+//! the window and the backend.
 
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 
 use crate::foreign::Foreign;
-use crate::input::Shrunk;
 
-/// An error of reading: what happened, at which byte, and what stood there. One pointer wide, and cheap to clone.
+/// An error of reading: what happened, at which byte, and what stood there. One pointer wide, and
+/// cheap to clone.
 ///
-/// [`kind`](Self::kind) is for programs. For people, [`Display`](fmt::Display) is one line with the place and, where
-/// there is something to do about it, what to do; [`excerpt`](Self::excerpt) has the bytes to draw the place in.
+/// [`kind`](Self::kind) is for programs. For people, [`Display`](fmt::Display) is one line with the
+/// place and, where there is something to do about it, what to do; [`excerpt`](Self::excerpt) has
+/// the bytes to draw the place in.
 ///
 /// ```
 /// use trommel_reader::{Cursor, Config, ErrorKind, Place, Syntax};
@@ -26,7 +28,8 @@ use crate::input::Shrunk;
 /// assert_eq!((error.offset(), error.place()), (14, Some(Place::new(1, 15))));
 /// assert_eq!(
 ///     error.to_string(),
-///     "a comma before the closing bracket at byte 14 (line 1, column 15); JSON has no trailing commas: remove it",
+///     "a comma before the closing bracket at byte 14 (line 1, column 15); \
+///      JSON has no trailing commas: remove it",
 /// );
 /// assert_eq!(error.excerpt().bytes()[error.excerpt().at()], b']');
 /// ```
@@ -50,7 +53,8 @@ struct Inner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Reading the input, or writing the temporary file behind it, failed. The offset is how far the input was read.
+    /// Reading the input, or writing the temporary file behind it, failed. The offset is how far
+    /// the input was read.
     Io(io::ErrorKind),
     /// The input is not what RFC 8259 (or the framing) allows.
     Syntax(Syntax),
@@ -74,7 +78,8 @@ pub enum Syntax {
     Empty,
     /// The input or record ends inside a value: at its end.
     UnexpectedEnd,
-    /// The input or record ends inside a string: at its end, even where the end cuts an escape or a character.
+    /// The input or record ends inside a string: at its end, even where the end cuts an escape or a
+    /// character.
     UnterminatedString,
     /// Something else stands where a value must begin: at that byte.
     ExpectedValue,
@@ -86,13 +91,14 @@ pub enum Syntax {
     ExpectedCommaOrEnd,
     /// A comma stands before the closing bracket: at the bracket.
     TrailingComma,
-    /// The closing bracket does not fit what is open: at the bracket. In what is skipped under structural validation, at
-    /// the bracket with which the depth returns to that of the container, when there are too many or too few of a kind.
+    /// The closing bracket does not fit what is open: at the bracket. In what is skipped under
+    /// structural validation, at the bracket with which the depth returns to that of the container,
+    /// when there are too many or too few of a kind.
     MismatchedBracket,
     /// A word that is not `true`, `false` or `null`: at its first byte.
     Literal,
-    /// Not a number of JSON: at the byte with which it ceases to be one, such as a digit after a leading zero, or what
-    /// stands where a digit is missing.
+    /// Not a number of JSON: at the byte with which it ceases to be one, such as a digit after a
+    /// leading zero, or what stands where a digit is missing.
     Number,
     /// A character below U+0020 in a string, which must be escaped: at that byte.
     ControlCharacter,
@@ -100,33 +106,35 @@ pub enum Syntax {
     Escape,
     /// An escape that is half of a surrogate pair: at its backslash.
     LoneSurrogate,
-    /// The bytes of a string are not UTF-8: at the first byte of the first sequence that is none. Outside of strings such
-    /// bytes are like any other that cannot stand there.
+    /// The bytes of a string are not UTF-8: at the first byte of the first sequence that is none.
+    /// Outside of strings such bytes are like any other that cannot stand there.
     Utf8,
     /// The bytes are UTF-16 or UTF-32: at the first byte.
     Encoding,
-    /// Something that is no value follows the value, or anything at all where one value is all there may be: at its first
-    /// byte.
+    /// Something that is no value follows the value, or anything at all where one value is all
+    /// there may be: at its first byte.
     TrailingData,
     /// Another value follows on the same line, or without anything between: at its first byte.
     ValuesTouch,
-    /// A record of a text sequence (RFC 7464) may have been cut off: a number or word without white space after it. At the
-    /// end of the record.
+    /// A record of a text sequence (RFC 7464) may have been cut off: a number or word without white
+    /// space after it. At the end of the record.
     TruncatedRecord,
-    /// A text sequence (RFC 7464) does not begin with its record separator: at the first byte that is not blank.
+    /// A text sequence (RFC 7464) does not begin with its record separator: at the first byte that
+    /// is not blank.
     ExpectedSeparator,
 }
 
 /// Which limit was reached, with its value.
 ///
-/// The reader itself refuses by the first three; the others are there for what stands on it, which has one error type
-/// with it.
+/// The reader itself refuses by the first three; the others are there for what stands on it, which
+/// has one error type with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
     /// [`Limits::depth`](crate::Limits::depth), at the bracket that opens one level too many.
     Depth(u64),
-    /// [`Limits::token_bytes`](crate::Limits::token_bytes), at the first byte of the name or number.
+    /// [`Limits::token_bytes`](crate::Limits::token_bytes), at the first byte of the name or
+    /// number.
     TokenBytes(u64),
     /// [`Limits::spool_bytes`](crate::Limits::spool_bytes), at the byte that no longer fits.
     SpoolBytes(u64),
@@ -153,10 +161,11 @@ impl Place {
     }
 }
 
-/// Up to 160 bytes around the place of an error: 80 before it and 80 from it on, as far as there are any.
+/// Up to 160 bytes around the place of an error: 80 before it and 80 from it on, as far as there
+/// are any.
 ///
-/// The 80 bytes before the place are kept on a stream, too; of those after it only what has been read by then. The
-/// bytes may begin or end within a character, and are as untrusted as the input.
+/// The 80 bytes before the place are kept on a stream, too; of those after it only what has been
+/// read by then. The bytes may begin or end within a character, and are as untrusted as the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
     bytes: Vec<u8>,
@@ -171,7 +180,7 @@ impl Excerpt {
         let at = at.min(window.len());
         let start = at.saturating_sub(Self::SIDE);
         let end = window.len().min(at + Self::SIDE);
-        Self { bytes: window.get(start..end).unwrap_or_default().to_vec(), at: at - start }
+        Self { bytes: window[start..end].to_vec(), at: at - start }
     }
 
     /// The bytes, as they stand in the input.
@@ -197,8 +206,9 @@ impl Error {
         Self(Arc::new(Inner { kind, offset, place, excerpt, cause, foreign: Some(foreign) }))
     }
 
-    /// An error of the operating system, after `offset` bytes. What a reader of an [`Input`](crate::Input) reports when
-    /// its file became shorter is [`ErrorKind::SourceChanged`].
+    /// An error of the operating system, after `offset` bytes. What a reader of an
+    /// [`Input`](crate::Input) reports when its file became shorter is
+    /// [`ErrorKind::SourceChanged`].
     pub fn io(cause: io::Error, offset: u64) -> Self {
         let shrunk = cause.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Shrunk>);
         let kind = if shrunk { ErrorKind::SourceChanged } else { ErrorKind::Io(cause.kind()) };
@@ -224,13 +234,14 @@ impl Error {
 
     /// Line and column, where known: for everything that is wrong with the input itself.
     ///
-    /// On a [`View`](crate::View) that begins later in the input they count from the view's first byte. A byte order mark
-    /// is no column.
+    /// On a [`View`](crate::View) that begins later in the input they count from the view's first
+    /// byte. A byte order mark is no column.
     pub fn place(&self) -> Option<Place> {
         self.0.place
     }
 
-    /// The same error with line and column, for who knows what stood before the bytes that were read.
+    /// The same error with line and column, for who knows what stood before the bytes that were
+    /// read.
     #[must_use]
     pub fn at_place(&self, place: Place) -> Self {
         let Inner { kind, offset, ref excerpt, ref cause, foreign, .. } = *self.0;
@@ -252,7 +263,8 @@ impl Error {
         }
     }
 
-    /// The help that the bytes at the place suggest: how to unpack compressed data, or that JSON has no comments.
+    /// The help that the bytes at the place suggest: how to unpack compressed data, or that JSON
+    /// has no comments.
     pub fn hint(&self) -> Option<&'static str> {
         if let Some(foreign) = self.0.foreign {
             return Some(foreign.help());
@@ -284,8 +296,8 @@ impl Error {
         matches!(self.0.kind, ErrorKind::Limit(_))
     }
 
-    /// Whether the input's content was the reason, so that a later record may still be good: wrong syntax, and names,
-    /// numbers or nesting beyond their limit.
+    /// Whether the input's content was the reason, so that a later record may still be good: wrong
+    /// syntax, and names, numbers or nesting beyond their limit.
     pub fn is_syntax(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Syntax(_) | ErrorKind::Limit(Limit::Depth(_) | Limit::TokenBytes(_)))
     }
@@ -295,6 +307,18 @@ impl Error {
         self.0.kind == ErrorKind::Cancelled
     }
 }
+
+/// The cause of an I/O error where a reader of a file ends before the length that the file had.
+#[derive(Debug)]
+pub(crate) struct Shrunk;
+
+impl fmt::Display for Shrunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the file became shorter while it was read")
+    }
+}
+
+impl std::error::Error for Shrunk {}
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,7 @@
 //! What a cursor yields: events, and the payload of the current one.
 //!
-//! The two are apart so that an event can be kept, compared and passed on while the text it came with stays where it is.
+//! The two are apart so that an event can be kept, compared and passed on while the text it came
+//! with stays where it is.
 
 use crate::number::Number;
 use crate::text::Text;
@@ -46,7 +47,8 @@ impl Kind {
     }
 }
 
-/// One step of a cursor. Small and `Copy`; the text stands in [`Payload`] and is looked at only when asked for.
+/// One step of a cursor. Small and `Copy`; the text stands in [`Payload`] and is looked at only
+/// when asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(
     clippy::exhaustive_enums,
@@ -101,10 +103,11 @@ impl Scalar<'_> {
     }
 }
 
-/// Who is [told](crate::Cursor::listen) of events, each with the absolute offset where its token begins.
+/// Who is [told](crate::Cursor::listen) of events, each with the absolute offset where its token
+/// begins.
 pub trait Listener {
-    /// Whether it wants to be told of values that have no parts. Where not, everything else is told for less; it is asked when
-    /// it begins to listen.
+    /// Whether it wants to be told of values that have no parts. Where not, everything else is told
+    /// for less; it is asked when it begins to listen.
     fn wants_scalars(&self) -> bool {
         true
     }

@@ -4,7 +4,8 @@ use trommel_scan::hex4;
 
 use crate::error::Syntax;
 
-/// Whether `byte` can stand in a number at all: one that does, right behind a number, was meant to belong to it.
+/// Whether `byte` can stand in a number at all: one that does, right behind a number, was meant to
+/// belong to it.
 pub(crate) const fn is_numeric(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
 }
@@ -26,14 +27,14 @@ pub(crate) enum Numeral {
 }
 
 impl Numeral {
-    /// Passes the bytes that continue the number and returns how many they are. Linear in that count.
+    /// Passes the bytes that continue the number and returns how many they are. Linear in that
+    /// count.
     #[inline]
     pub(crate) fn pass(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;
         loop {
             if matches!(self, Self::Whole | Self::Fraction | Self::ExponentDigits) {
-                let rest = bytes.get(at..).unwrap_or_default();
-                at += rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                at += bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
             }
             let Some(next) = bytes.get(at).and_then(|&byte| self.after(byte)) else { return at };
             *self = next;
@@ -102,9 +103,10 @@ fn unicode_escape(bytes: &[u8]) -> Escape {
     }
 }
 
-/// An escape `\u` at an index that lacks its four digits: cut off as long as what is there are digits.
+/// An escape `\u` at an index that lacks its four digits: cut off as long as what is there are
+/// digits.
 fn unfinished(bytes: &[u8], at: usize) -> Escape {
-    let digits = bytes.get(at + 2..).unwrap_or_default();
+    let digits = &bytes[at + 2..];
     if digits.len() < 4 && digits.iter().all(u8::is_ascii_hexdigit) {
         Escape::Cut
     } else {
@@ -112,12 +114,13 @@ fn unfinished(bytes: &[u8], at: usize) -> Escape {
     }
 }
 
-/// Length of the longest prefix of `bytes`, the inside of a string, that cuts neither an escape nor a character.
+/// Length of the longest prefix of `bytes`, the inside of a string, that cuts neither an escape nor
+/// a character.
 pub(crate) fn whole_characters(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let length = match byte {
-            b'\\' => match escape(bytes.get(at..).unwrap_or_default()) {
+            b'\\' => match escape(&bytes[at..]) {
                 Escape::Whole(length) => length,
                 Escape::Cut | Escape::Bad(..) => return at,
             },
@@ -134,7 +137,8 @@ pub(crate) fn whole_characters(bytes: &[u8]) -> usize {
 /// Bytes at the end of `bytes` that begin a UTF-8 sequence and are not all of it: 0 to 3.
 pub(crate) fn incomplete_tail(bytes: &[u8]) -> usize {
     let lead = bytes.iter().rev().take(3).position(|&byte| byte >= 0xC0);
-    let tail = lead.and_then(|back| bytes.get(bytes.len() - back - 1..)).unwrap_or_default();
+    let Some(back) = lead else { return 0 };
+    let tail = &bytes[bytes.len() - back - 1..];
     let is_begun =
         std::str::from_utf8(tail).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none());
     if is_begun { tail.len() } else { 0 }
@@ -150,8 +154,9 @@ const fn sequence_length(lead: u8) -> usize {
     }
 }
 
-/// Whether the first bytes of an input are those of UTF-16 or UTF-32: a byte order mark, or ASCII characters with zero
-/// bytes where only those encodings have them (RFC 4627, section 3). Looks at four bytes at most.
+/// Whether the first bytes of an input are those of UTF-16 or UTF-32: a byte order mark, or ASCII
+/// characters with zero bytes where only those encodings have them (RFC 4627, section 3). Looks at
+/// four bytes at most.
 pub(crate) fn is_wide(first: &[u8]) -> bool {
     let ascii = |bytes: &[u8]| bytes.iter().all(|byte| (b'\t'..=b'~').contains(byte));
     match *first {

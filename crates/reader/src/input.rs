@@ -1,43 +1,17 @@
 //! Where bytes come from: a file, mapped or read, or bytes in memory.
 //!
-//! An [`Input`] can be read more than once, and remembers what its file was when it was opened. A [`View`] is what a
-//! cursor reads without a stream: borrowed bytes that know where they stand. What can be read only once, such as a pipe
-//! or a decompressor, is no input but a reader, for [`Cursor::from_reader`](crate::Cursor::from_reader).
+//! An [`Input`] can be read more than once, and remembers what its file was when it was opened. A
+//! [`View`] is what a cursor reads without a stream: borrowed bytes that know where they stand.
+//! What can be read only once, such as a pipe or a decompressor, is no input but a reader, for
+//! [`Cursor::from_reader`](crate::Cursor::from_reader).
 
-use std::fmt;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::map::Map;
-
-/// Whether a file may be mapped.
-///
-/// A mapped file that another process truncates ends the reading process with a signal, and one that is written to
-/// changes bytes behind Rust's back. Nothing in a library can prevent that, so the caller says whether it may be risked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MapPolicy {
-    trusted: bool,
-}
-
-impl MapPolicy {
-    /// Files are read through a window, never mapped.
-    pub const fn never() -> Self {
-        Self { trusted: false }
-    }
-
-    /// Regular files are mapped.
-    ///
-    /// # Safety
-    ///
-    /// Nobody truncates or writes to the files opened with this policy while they are read.
-    #[expect(unsafe_code, reason = "the caller's word, given once")]
-    pub const unsafe fn trusted() -> Self {
-        Self { trusted: true }
-    }
-}
+use crate::error::{Error, ErrorKind, Result, Shrunk};
+use crate::map::{Map, MapPolicy};
 
 /// An input that can be read more than once: a file, or bytes.
 ///
@@ -67,8 +41,8 @@ enum Storage {
 enum Extent {
     /// To the length that it reported when it was opened.
     Reported,
-    /// To its end. It is in a file system that computes contents when they are read (procfs, sysfs, some of FUSE), and reports
-    /// a length of 0, or one that is too large.
+    /// To its end. It is in a file system that computes contents when they are read (procfs, sysfs,
+    /// some of FUSE), and reports a length of 0, or one that is too large.
     ToEnd,
 }
 
@@ -77,7 +51,8 @@ enum Extent {
 struct Fingerprint {
     length: u64,
     modified: Option<SystemTime>,
-    /// When the file itself last changed, where the system knows: by a write, and by the loss of its name to another.
+    /// When the file itself last changed, where the system knows: by a write, and by the loss of
+    /// its name to another.
     changed: Option<(i64, i64)>,
 }
 
@@ -101,7 +76,8 @@ fn change_time(_: &Metadata) -> Option<(i64, i64)> {
 
 impl Input {
     /// Opens a file. A directory is an error; what is no regular file (a pipe, a device) is for
-    /// [`Cursor::from_reader`](crate::Cursor::from_reader) and refused here, without waiting for its other end.
+    /// [`Cursor::from_reader`](crate::Cursor::from_reader) and refused here, without waiting for
+    /// its other end.
     pub fn open(path: impl AsRef<Path>, policy: MapPolicy) -> io::Result<Self> {
         // Looked at before it is opened: to open a pipe is to wait for somebody who writes to it.
         check_regular(&std::fs::metadata(&path)?)?;
@@ -110,14 +86,14 @@ impl Input {
 
     /// Takes an open regular file, from its first byte, wherever its own position is.
     ///
-    /// A file that the system refuses to map is read through a window. A file whose reported length is not that of its
-    /// contents, as in procfs and sysfs, is read to its end.
+    /// A file that the system refuses to map is read through a window. A file whose reported length
+    /// is not that of its contents, as in procfs and sysfs, is read to its end.
     pub fn from_file(file: File, policy: MapPolicy) -> io::Result<Self> {
         let metadata = file.metadata()?;
         check_regular(&metadata)?;
         let print = Fingerprint::of(&metadata);
         // An empty file cannot be mapped, and needs no map.
-        if policy.trusted
+        if policy.is_trusted()
             && metadata.len() > 0
             && let Ok(map) = Map::of_trusted(&file, metadata.len(), policy)
         {
@@ -132,7 +108,8 @@ impl Input {
         Self(Storage::Bytes(bytes))
     }
 
-    /// Length in bytes, if it is known before all is read: not for a file whose reported length is not that of its contents.
+    /// Length in bytes, if it is known before all is read: not for a file whose reported length is
+    /// not that of its contents.
     pub fn known_len(&self) -> Option<u64> {
         match &self.0 {
             Storage::File { extent: Extent::ToEnd, .. } => None,
@@ -162,10 +139,10 @@ impl Input {
         }
     }
 
-    /// A reader of the bytes from the start, up to the length when it was opened: what is appended later is not seen.
-    /// Readers do not disturb each other. A file that has become shorter is an error, which is
-    /// [`ErrorKind::SourceChanged`] when it comes out of a cursor. Where the length is not [known](Self::known_len), the reader goes
-    /// to the end of the file.
+    /// A reader of the bytes from the start, up to the length when it was opened: what is appended
+    /// later is not seen. Readers do not disturb each other. A file that has become shorter is an
+    /// error, which is [`ErrorKind::SourceChanged`] when it comes out of a cursor. Where the length
+    /// is not [known](Self::known_len), the reader goes to the end of the file.
     pub fn reader(&self) -> Box<dyn Read + Send + '_> {
         match &self.0 {
             Storage::Bytes(bytes) => Box::new(bytes.as_slice()),
@@ -176,11 +153,13 @@ impl Input {
         }
     }
 
-    /// An error when the file is not what it was when it was opened: truncated, appended to, overwritten, or replaced by
-    /// another of its name. With `grown`, bytes appended since are no change.
+    /// An error when the file is not what it was when it was opened: truncated, appended to,
+    /// overwritten, or replaced by another of its name. With `grown`, bytes appended since are no
+    /// change.
     ///
-    /// To be called when all was read. It compares length and times; what is written within the resolution of
-    /// the file system's clock after the file was opened, to the same length, goes unnoticed.
+    /// To be called when all was read. It compares length and times; what is written within the
+    /// resolution of the file system's clock after the file was opened, to the same length, goes
+    /// unnoticed.
     pub fn verify(&self, grown: bool) -> Result<()> {
         let (Storage::Mapped { file, print, .. } | Storage::File { file, print, .. }) = &self.0 else {
             return Ok(());
@@ -201,11 +180,11 @@ fn check_regular(metadata: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Finds out how far a file is to be read, where its metadata leaves that open. A file of length 0 may have contents all the
-/// same, and a file without blocks may have less than its length.
+/// Finds out how far a file is to be read, where its metadata leaves that open. A file of length 0
+/// may have contents all the same, and a file without blocks may have less than its length.
 ///
-/// Only a length that stays the same while it is contradicted is not trusted. If it changes, so does the file, which is then read
-/// to its new length, or fails later as one that became shorter.
+/// Only a length that stays the same while it is contradicted is not trusted. If it changes, so
+/// does the file, which is then read to its new length, or fails later as one that became shorter.
 fn extent_of(file: &File, metadata: &Metadata) -> io::Result<(Fingerprint, Extent)> {
     let print = Fingerprint::of(metadata);
     let contradicted = match metadata.len() {
@@ -264,7 +243,7 @@ struct Positioned<'a> {
 impl Read for Positioned<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let wanted = into.len().min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
-        let into = into.get_mut(..wanted).unwrap_or_default();
+        let into = &mut into[..wanted];
         let read = read_at(self.file, into, self.at)?;
         if read == 0 && !into.is_empty() {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, Shrunk));
@@ -273,18 +252,6 @@ impl Read for Positioned<'_> {
         Ok(read)
     }
 }
-
-/// Why a reader of a file ends before the length that the file had.
-#[derive(Debug)]
-pub(crate) struct Shrunk;
-
-impl fmt::Display for Shrunk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the file became shorter while it was read")
-    }
-}
-
-impl std::error::Error for Shrunk {}
 
 #[cfg(unix)]
 fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
@@ -361,25 +328,25 @@ impl<'a> View<'a> {
         self.bytes.get(start..end)
     }
 
-    /// Gives the memory of the bytes of `span` back to the system, if this is a view of a file: touched again, they are
-    /// read from the file again. A cursor does so by itself; this is for bytes that were copied out of the view.
+    /// Gives the memory of the bytes of `span` back to the system, if this is a view of a file:
+    /// touched again, they are read from the file again. A cursor does so by itself; this is for
+    /// bytes that were copied out of the view.
     pub fn release(&self, span: crate::Span) {
         if let Some(Mapped { map, base }) = self.map {
             map.give_back(span.start.saturating_sub(base), span.end.saturating_sub(base));
         }
     }
 
-    /// Cuts the view at line ends into parts of at least `target` bytes, the last one aside, for workers. The parts joined
-    /// are the view; none is empty.
+    /// Cuts the view at line ends into parts of at least `target` bytes, the last one aside, for
+    /// workers. The parts joined are the view; none is empty.
     pub fn partitions(&self, target: usize) -> Vec<Self> {
         let mut parts = Vec::with_capacity(self.bytes.len() / target.max(1) + 1);
         let mut rest = *self;
         while rest.bytes.len() > target {
-            let Some(end) = memchr::memchr(b'\n', rest.bytes.get(target..).unwrap_or_default()) else {
-                break;
-            };
+            let Some(end) = memchr::memchr(b'\n', &rest.bytes[target..]) else { break };
             let (part, after) = rest.bytes.split_at(target + end + 1);
-            // Looking for the line end has brought in the pages around it, and they would be many in the end.
+            // Looking for the line end has brought in the pages around it, and they would be many
+            // in the end.
             let at = rest.base + part.len() as u64;
             rest.release(crate::Span::new(at.saturating_sub(AROUND), at + AROUND));
             parts.push(Self { bytes: part, ..rest });

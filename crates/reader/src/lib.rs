@@ -1,15 +1,17 @@
 //! Bytes to validated pull events, with absolute offsets, over JSON of any size.
 //!
-//! A [`Cursor`] stands at a place in the input and is moved forward: event by event, or by moves that pass over what does
-//! not matter at the speed of masks. The input is a slice, a mapped file, or any [`Read`](std::io::Read) behind a window of
-//! fixed size; what comes out is the same, byte for byte and error for error. Nothing is built: an event is two bytes, and
-//! text stays as it is spelt until somebody wants it.
+//! A [`Cursor`] stands at a place in the input and is moved forward: event by event, or by moves
+//! that pass over what does not matter at the speed of masks. The input is a slice, a mapped file,
+//! or any [`Read`](std::io::Read) behind a window of fixed size; what comes out is the same, byte
+//! for byte and error for error. Nothing is built: an event is two bytes, and text stays as it is
+//! spelt until somebody wants it.
 //!
 //! # Contents
 //!
 //! - [Should I use this crate?](#should-i-use-this-crate)
 //! - [Terms](#terms)
-//! - [Events](#events), [moves](#moves), [streams](#streams), [records](#records), [looking back](#looking-back)
+//! - [Events](#events), [moves](#moves), [streams](#streams), [records](#records), [looking
+//!   back](#looking-back)
 //! - [What is accepted](#what-is-accepted)
 //! - [Validation](#validation)
 //! - [Errors](#errors)
@@ -19,10 +21,11 @@
 //!
 //! # Should I use this crate?
 //!
-//! Depend on it to write something of your own that walks JSON too large to load: a converter, an index, a measure that
-//! nobody has thought of. It is small and changes slowly, and has no notion of a query. To ask questions (paths, counts,
-//! samples, statistics), take the facade `trommel`, which re-exports this crate as `trommel::reader`; to match JSONPath while
-//! pulling, `trommel-path`. To turn a document that fits in memory into Rust values, take `serde_json`.
+//! Depend on it to write something of your own that walks JSON too large to load: a converter, an
+//! index, a measure that nobody has thought of. It is small and changes slowly, and has no notion
+//! of a query. To ask questions (paths, counts, samples, statistics), take the facade `trommel`,
+//! which re-exports this crate as `trommel::reader`; to match JSONPath while pulling,
+//! `trommel-path`. To turn a document that fits in memory into Rust values, take `serde_json`.
 //!
 //! # Terms
 //!
@@ -63,8 +66,8 @@
 //!
 //! # Moves
 //!
-//! Who knows what to look for says so. Here every value but one is passed over, and the document is left as soon as the
-//! answer is known:
+//! Who knows what to look for says so. Here every value but one is passed over, and the document is
+//! left as soon as the answer is known:
 //!
 //! ```
 //! use trommel_reader::{Config, Cursor, Payload, Scalar, Validation};
@@ -92,18 +95,20 @@
 //!     })
 //! }
 //!
-//! let settings = br#"{"servers": [{"a": [1, 2, 3]}, {}], "limits": {"burst": 9, "rate": 2.5}, "more": []}"#;
+//! let settings = br#"{"servers": [{"a": [1, 2, 3]}, {}],
+//!     "limits": {"burst": 9, "rate": 2.5}, "more": []}"#;
 //! assert_eq!(rate(settings)?, Some(2.5));
 //! # Ok::<(), trommel_reader::Error>(())
 //! ```
 //!
-//! [`Cursor::seek_name`] goes to the next member of one name at any depth, at the cost of masks. [`Cursor::between`] and
-//! [`Cursor::from_between`] are for who reads the elements of one long array at several places at once.
+//! [`Cursor::seek_name`] goes to the next member of one name at any depth, at the cost of masks.
+//! [`Cursor::between`] and [`Cursor::from_between`] are for who reads the elements of one long
+//! array at several places at once.
 //!
 //! # Streams
 //!
-//! A reader needs no more than its window, however long the input and whatever is in it; the code is the same. Spans count
-//! from the first byte that was read:
+//! A reader needs no more than its window, however long the input and whatever is in it; the code
+//! is the same. Spans count from the first byte that was read:
 //!
 //! ```
 //! use std::io::Read;
@@ -116,8 +121,11 @@
 //! assert!(cursor.next_element()? && cursor.next_element()?);
 //! assert_eq!(cursor.skip_value()?.start, 100_000_009);
 //! let error = cursor.next_element().and_then(|_| cursor.skip_value()).unwrap_err();
-//! assert_eq!(error.to_string(), "the input ends inside a value at byte 100000018 (line 1, column 100000019); \
-//!     it may have been cut off");
+//! assert_eq!(
+//!     error.to_string(),
+//!     "the input ends inside a value at byte 100000018 (line 1, column 100000019); \
+//!      it may have been cut off"
+//! );
 //! # Ok::<(), trommel_reader::Error>(())
 //! ```
 //!
@@ -125,7 +133,8 @@
 //!
 //! # Records
 //!
-//! [`Cursor::next_record`] goes from record to record, and behind a bad one where the [`Framing`] has something to go by:
+//! [`Cursor::next_record`] goes from record to record, and behind a bad one where the [`Framing`]
+//! has something to go by:
 //!
 //! ```
 //! use trommel_reader::{Config, Cursor, Framing, View};
@@ -154,13 +163,15 @@
 //!
 //! # Looking back
 //!
-//! [`Cursor::hold`] keeps everything from the current token on, [`Cursor::rewind`] goes back. On a slice both are free; on a
-//! stream what does not fit in memory goes to a temporary file without a name, and comes back by itself:
+//! [`Cursor::hold`] keeps everything from the current token on, [`Cursor::rewind`] goes back. On a
+//! slice both are free; on a stream what does not fit in memory goes to a temporary file without a
+//! name, and comes back by itself:
 //!
 //! ```
 //! use trommel_reader::{Config, Cursor, Framing};
 //!
-//! let mut cursor = Cursor::from_reader(&br#"[1, 2, 3] "tail""#[..], Framing::Concatenated, &Config::new());
+//! let stream = &br#"[1, 2, 3] "tail""#[..];
+//! let mut cursor = Cursor::from_reader(stream, Framing::Concatenated, &Config::new());
 //! cursor.begin_value()?;
 //! let start = cursor.hold();
 //! let mut length = 0;
@@ -175,21 +186,24 @@
 //!
 //! # What is accepted
 //!
-//! RFC 8259, all of it and nothing more: no comments, no trailing commas, no `NaN`, no lone surrogates. Where the RFC leaves a
-//! choice:
+//! RFC 8259, all of it and nothing more: no comments, no trailing commas, no `NaN`, no lone
+//! surrogates. Where the RFC leaves a choice:
 //!
-//! - A UTF-8 byte order mark at the very start is passed over, and is no column; anywhere else it is an error. UTF-16 and
-//!   UTF-32 are refused by name, with or without a mark.
-//! - Numbers of any size and precision are taken, and kept as they are spelt; [`Number::as_f64`] rounds once, correctly.
+//! - A UTF-8 byte order mark at the very start is passed over, and is no column; anywhere else it
+//!   is an error. UTF-16 and UTF-32 are refused by name, with or without a mark.
+//! - Numbers of any size and precision are taken, and kept as they are spelt; [`Number::as_f64`]
+//!   rounds once, correctly.
 //! - Repeated names are all reported. Which of them counts is for the caller to say.
-//! - Bytes in strings that are not UTF-8, and escapes that are half of a surrogate pair, are refused: there is no text that
-//!   they could stand for.
+//! - Bytes in strings that are not UTF-8, and escapes that are half of a surrogate pair, are
+//!   refused: there is no text that they could stand for.
 //!
 //! # Validation
 //!
-//! What a cursor *visits* is always checked in full, and what is returned once is right: a name, a scalar, a bracket. For what
-//! it *skips* ([`skip_value`](Cursor::skip_value), [`leave`](Cursor::leave), values that no move looked at, and what
-//! [`next_named`](Cursor::next_named) and [`seek_name`](Cursor::seek_name) do not look for), [`Config::validation`] chooses:
+//! What a cursor *visits* is always checked in full, and what is returned once is right: a name, a
+//! scalar, a bracket. For what it *skips* ([`skip_value`](Cursor::skip_value),
+//! [`leave`](Cursor::leave), values that no move looked at, and what
+//! [`next_named`](Cursor::next_named) and [`seek_name`](Cursor::seek_name) do not look for),
+//! [`Config::validation`] chooses:
 //!
 //! | found in what is skipped | [`Strict`](Validation::Strict) | [`Structural`](Validation::Structural) |
 //! | --- | --- | --- |
@@ -201,18 +215,21 @@
 //! | wrong escapes, control characters, UTF-8 | yes | no |
 //! | cost | that of many masks | that of few |
 //!
-//! A record that is left for the next counts as skipped. Strict validation reads it to its end in every framing;
-//! [`Cursor::validate_rest`] does so for a caller that stops there. Structural validation goes to the delimiter where the framing has
-//! one, and does not check the bytes between.
+//! A record that is left for the next counts as skipped. Strict validation reads it to its end in
+//! every framing; [`Cursor::validate_rest`] does so for a caller that stops there. Structural
+//! validation goes to the delimiter where the framing has one, and does not check the bytes
+//! between.
 //!
 //! # Errors
 //!
-//! [`Error`] has a [kind](ErrorKind) for programs, the byte [offset](Error::offset), line and column, the bytes around, and a
-//! sentence that says what to do next. It is the first thing wrong from left to right, the same for every source, window and
-//! backend, with two exceptions that follow from validation: a strict skip finds what a structural one does not look for, and
-//! reports a bracket that does not fit where it stands, while a structural one knows only at the end that they do not
-//! balance (a search for a name goes from bracket to bracket, and finds it where it stands). An error is final for its record. The kinds of [`Syntax`] are one a rule; `ErrorKind::Io` passes on
-//! what a reader failed with.
+//! [`Error`] has a [kind](ErrorKind) for programs, the byte [offset](Error::offset), line and
+//! column, the bytes around, and a sentence that says what to do next. It is the first thing wrong
+//! from left to right, the same for every source, window and backend, with two exceptions that
+//! follow from validation: a strict skip finds what a structural one does not look for, and reports
+//! a bracket that does not fit where it stands, while a structural one knows only at the end that
+//! they do not balance (a search for a name goes from bracket to bracket, and finds it where it
+//! stands). An error is final for its record. The kinds of [`Syntax`] are one a rule;
+//! `ErrorKind::Io` passes on what a reader failed with.
 //!
 //! # Limits
 //!
@@ -228,18 +245,21 @@
 //!
 //! # Cost
 //!
-//! Time is linear in the bytes that are read, and a rewind pays for what is read again. A cursor takes a bit for each level
-//! of nesting, and on a stream its [window](Config::window) (64 KiB), which grows for a token or for what is held up to the
-//! limits above, and shrinks again; where many events are asked for, the places of tokens within 8 KiB are known ahead, in 33 KiB at
-//! most. Nothing is allocated for a token or a record. Pages of a mapped file are given back some
-//! 2 MiB behind the cursor, so that resident memory stays flat on a file larger than memory. The line and column of an error
-//! are counted when there is one on a slice, and as the window moves on a stream.
+//! Time is linear in the bytes that are read, and a rewind pays for what is read again. A cursor
+//! takes a bit for each level of nesting, and on a stream its [window](Config::window) (64 KiB),
+//! which grows for a token or for what is held up to the limits above, and shrinks again; where
+//! many events are asked for, the places of tokens within 8 KiB are known ahead, in 33 KiB at most.
+//! Nothing is allocated for a token or a record. Pages of a mapped file are given back some 2 MiB
+//! behind the cursor, so that resident memory stays flat on a file larger than memory. The line and
+//! column of an error are counted when there is one on a slice, and as the window moves on a
+//! stream.
 //!
 //! # Backends and platforms
 //!
-//! On x86-64 masks are made with AVX2 and carry-less multiplication where the CPU has both, else with SSE2; elsewhere by
-//! portable code. All are tested to agree on every input. The choice is made at run time, once; [`Config::backend`] and, for
-//! tests, the environment variable `TROMMEL_BACKEND` override it. Linux on x86-64 is tested; other Unix systems and Windows are
+//! On x86-64 masks are made with AVX2 and carry-less multiplication where the CPU has both, else
+//! with SSE2; elsewhere by portable code. All are tested to agree on every input. The choice is
+//! made at run time, once; [`Config::backend`] and, for tests, the environment variable
+//! `TROMMEL_BACKEND` override it. Linux on x86-64 is tested; other Unix systems and Windows are
 //! expected to build with the same behaviour, with maps and temporary files as they have them.
 
 mod config;
@@ -267,7 +287,8 @@ pub use cursor::{Alike, Between, Cursor, Mark};
 pub use error::{Error, ErrorKind, Excerpt, Limit, Place, Result, Syntax};
 pub use event::{Event, Kind, Listener, Payload, Scalar};
 pub use framing::Framing;
-pub use input::{Input, MapPolicy, View};
+pub use input::{Input, View};
+pub use map::MapPolicy;
 pub use number::Number;
 pub use seek::{Seek, SeekStep};
 pub use source::Monitor;

@@ -1,9 +1,10 @@
-//! Counting lines and characters as bytes pass. Bytes that are not UTF-8 are counted as if they were: what continues no
-//! character is one.
+//! Counting lines and characters as bytes pass. Bytes that are not UTF-8 are counted as if they
+//! were: what continues no character is one.
 
 use trommel_scan::count_chars;
 
 use crate::error::Place;
+use crate::span::Span;
 
 /// Line and column of the byte at `offset`, moved forward over the bytes that follow it.
 #[derive(Clone, Copy, Debug)]
@@ -19,16 +20,16 @@ impl Meter {
         Self { offset, line: 1, column: 1 }
     }
 
-    /// Passes the bytes of `window`, which begins at `base`, up to `offset`. Linear in the bytes passed.
+    /// Passes the bytes of `window`, which begins at `base`, up to `offset`. Linear in the bytes
+    /// passed.
     pub(crate) fn pass(&mut self, window: &[u8], base: u64, offset: u64) {
-        let from = self.offset.saturating_sub(base) as usize;
-        let to = offset.saturating_sub(base) as usize;
+        let (from, to) = ((self.offset - base) as usize, (offset - base) as usize);
         let Some(passed) = window.get(from..to.min(window.len())) else { return };
         let mut rest = passed;
         if let Some(last) = memchr::memrchr(b'\n', passed) {
             self.line += memchr::memchr_iter(b'\n', passed).count() as u64;
             self.column = 1;
-            rest = passed.get(last + 1..).unwrap_or_default();
+            rest = &passed[last + 1..];
         }
         self.column += count_chars(rest);
         self.offset += passed.len() as u64;
@@ -57,31 +58,29 @@ impl CharMeter {
         Self { offset, chars: 0, count }
     }
 
-    /// Passes the bytes of `window`, which begins at `base`, up to `offset`, unless they were passed before.
+    /// Passes the bytes of `window`, which begins at `base`, up to `offset`, unless they were
+    /// passed before.
     pub(crate) fn pass(&mut self, window: &[u8], base: u64, offset: u64) {
-        let from = self.offset.saturating_sub(base) as usize;
-        let to = offset.saturating_sub(base) as usize;
+        let (from, to) = ((self.offset - base) as usize, (offset - base) as usize);
         if let Some(passed) = window.get(from..to.min(window.len())) {
             self.chars += (self.count)(passed);
             self.offset += passed.len() as u64;
         }
     }
 
-    /// Passes the bytes up to one offset, and takes it that there are so many characters from there to another.
-    pub(crate) fn jump(&mut self, window: &[u8], base: u64, (from, to): (u64, u64), chars: u64) {
-        self.pass(window, base, from);
-        if self.offset == from {
+    /// Passes a span that begins where the meter is, and has `chars` characters.
+    pub(crate) fn jump(&mut self, span: Span, chars: u64) {
+        if self.offset == span.start {
             self.chars += chars;
-            self.offset = to;
+            self.offset = span.end;
         }
     }
 
-    /// Characters between the meter's start and `offset`. Linear in the bytes between the offset passed last and this.
+    /// Characters between the meter's start and `offset`. Linear in the bytes between the offset
+    /// passed last and this.
     pub(crate) fn chars_before(&mut self, window: &[u8], base: u64, offset: u64) -> u64 {
         self.pass(window, base, offset);
-        let from = offset.saturating_sub(base) as usize;
-        let to = self.offset.saturating_sub(base) as usize;
-        let back = window.get(from..to).unwrap_or_default();
-        self.chars.saturating_sub((self.count)(back))
+        let (from, to) = ((offset - base) as usize, (self.offset - base) as usize);
+        self.chars - (self.count)(&window[from..to])
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::grammar::Numeral;
 
-/// A number: its lexeme, valid by RFC 8259 section 6, and ways to read it that say when they would round.
+/// A number: its lexeme, valid by RFC 8259 section 6, and ways to read it that say when they would
+/// round.
 ///
 /// No big integer is ever built from input; whoever wants one has the lexeme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,9 +14,9 @@ pub struct Number<'a> {
 impl<'a> Number<'a> {
     /// A number whose bytes have passed the grammar.
     #[inline]
+    #[expect(clippy::expect_used, reason = "the grammar of numbers is ASCII")]
     pub(crate) fn of_digits(lexeme: &'a [u8]) -> Self {
-        // They are ASCII, then.
-        Self { lexeme: std::str::from_utf8(lexeme).unwrap_or("0") }
+        Self { lexeme: std::str::from_utf8(lexeme).expect("digits, signs, points, and letters `e`") }
     }
 
     /// Reads a lexeme, or `None` when the text is not a JSON number. Time is linear in its length.
@@ -45,11 +46,12 @@ impl<'a> Number<'a> {
         self.lexeme.parse().ok()
     }
 
-    /// The nearest double, correctly rounded; infinite when the magnitude is beyond a double's range.
+    /// The nearest double, correctly rounded; infinite when the magnitude is beyond a double's
+    /// range.
     pub fn as_f64(self) -> f64 {
         let parse = |text: &str| text.parse().unwrap_or(f64::NAN);
-        // The standard library takes exponents of seven digits for smaller ones, which is the same for all but mantissas
-        // that are themselves as long.
+        // The standard library takes exponents of seven digits for smaller ones, which is the same
+        // for all but mantissas that are themselves as long.
         if self.lexeme.len() < LONG { parse(self.lexeme) } else { parse(&self.shortened()) }
     }
 
@@ -79,8 +81,8 @@ impl<'a> Number<'a> {
 /// Lexemes of this length or more are shortened before they are read.
 const LONG: usize = 1 << 16;
 
-/// Significant digits that decide how a decimal fraction is rounded, together with whether all that follow are zero: no
-/// double, and no value halfway between two, has more than 767.
+/// Significant digits that decide how a decimal fraction is rounded, together with whether all that
+/// follow are zero: no double, and no value halfway between two, has more than 767.
 const DIGITS: usize = 800;
 
 #[cfg(test)]

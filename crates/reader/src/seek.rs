@@ -5,19 +5,20 @@ use trommel_scan::{Carry, Hit, Hits, Needle, Passed, Sought, Stack, Taken};
 /// Bytes in which an array shows that it is long, at first.
 const WATCHED: u64 = 64 << 10;
 
-/// A name to be looked for at any depth with [`Cursor::seek_name`](crate::Cursor::seek_name), and where the containers that
-/// are open began.
+/// A name to be looked for at any depth with [`Cursor::seek_name`](crate::Cursor::seek_name), and
+/// where the containers that are open began.
 #[derive(Clone, Debug)]
 pub struct Seek {
     pub(crate) needle: Needle,
-    /// Absolute offsets of the open containers, outermost first. Those that were entered by other moves are told of.
+    /// Absolute offsets of the open containers, outermost first. Those that were entered by other
+    /// moves are told of.
     pub(crate) opened: Vec<u64>,
     /// Brackets that were passed, while a kernel works.
     pub(crate) passed: Passed,
     /// Objects opened less objects closed, those that are open aside.
     pub(crate) surplus: i64,
-    /// The fewest containers that were open at once since it was marked, or begun to look for a long array; and before that,
-    /// since it was marked.
+    /// The fewest containers that were open at once since it was marked, or begun to look for a
+    /// long array; and before that, since it was marked.
     pub(crate) lowest: u32,
     before: u32,
     /// The fewest containers that were open at once since it was begun to look for a long array.
@@ -50,7 +51,8 @@ pub enum SeekStep {
     Left,
     /// Between two elements of a long array, where it was [asked](Seek::watch) to stop.
     Between,
-    /// Members were [kept](Seek::take). They are to be read before the search goes on, and the cursor is not to be moved otherwise.
+    /// Members were [kept](Seek::take). They are to be read before the search goes on, and the
+    /// cursor is not to be moved otherwise.
     Kept,
 }
 
@@ -92,19 +94,21 @@ impl Seek {
         self.needle.name()
     }
 
-    /// From now on, members whose values are scalars are [told of](SeekStep::Member), [counted](Self::take_counted) or
-    /// [kept](SeekStep::Kept), wherever that takes no closer look; of each object only the first, if they are `unique` and not told
-    /// of. All others are told of.
+    /// From now on, members whose values are scalars are [told of](SeekStep::Member),
+    /// [counted](Self::take_counted) or [kept](SeekStep::Kept), wherever that takes no closer look;
+    /// of each object only the first, if they are `unique` and not told of. All others are told of.
     pub fn take(&mut self, taken: Taken, unique: bool) {
         (self.taken, self.hits.unique) = (taken, unique);
     }
 
-    /// Does not go on with members kept, or with others `waiting`, where a container has ended and so many are open, or fewer.
+    /// Does not go on with members kept, or with others `waiting`, where a container has ended and
+    /// so many are open, or fewer.
     pub fn stop_at_ebb(&mut self, depth: u32, waiting: bool) {
         (self.ebb, self.hits.waiting) = (depth, waiting);
     }
 
-    /// One of the members that were kept, by its number; they are forgotten when the search goes on.
+    /// One of the members that were kept, by its number; they are forgotten when the search goes
+    /// on.
     #[inline]
     pub fn kept(&self, number: usize) -> Option<Hit> {
         self.hits.kept.get(number).copied()
@@ -115,8 +119,8 @@ impl Seek {
         std::mem::take(&mut self.hits.counted)
     }
 
-    /// Notes a member that was told of, in the object in which so many containers are open; `false` if it is not the first
-    /// there.
+    /// Notes a member that was told of, in the object in which so many containers are open; `false`
+    /// if it is not the first there.
     pub fn note(&mut self, depth: u32) -> bool {
         let start = self.start_of(depth);
         self.hits.note(depth, start)
@@ -133,16 +137,14 @@ impl Seek {
         if self.opened.len() <= level {
             self.opened.resize(level + 1, 0);
         }
-        if let Some(opened) = self.opened.get_mut(level) {
-            *opened = start;
-        }
+        self.opened[level] = start;
         self.lowest = self.lowest.min(depth);
     }
 
-    /// Absolute offset of the opening bracket of the open container that is so many deep, the outermost one being 1.
+    /// Absolute offset of the opening bracket of the open container that is so many deep, the
+    /// outermost one being 1.
     pub fn start_of(&self, depth: u32) -> u64 {
-        let level = (depth as usize).checked_sub(1);
-        level.and_then(|level| self.opened.get(level)).copied().unwrap_or(0)
+        self.opened[depth as usize - 1]
     }
 
     /// The fewest containers that were open at once since [`mark`](Self::mark).
@@ -156,20 +158,22 @@ impl Seek {
         (self.lowest, self.before) = (depth, depth);
     }
 
-    /// From now on, when an array is not left for some time from this offset on, where so many containers are open, stops
-    /// between two elements of it.
+    /// From now on, when an array is not left for some time from this offset on, where so many
+    /// containers are open, stops between two elements of it.
     pub fn watch(&mut self, depth: u32, offset: u64) {
         self.begin_to_look(depth);
         (self.watch, self.step, self.turn) = (offset.saturating_add(WATCHED), WATCHED, 0);
     }
 
-    /// Goes on where it has stopped, with so many containers open: not to stop again in the innermost of them.
+    /// Goes on where it has stopped, with so many containers open: not to stop again in the
+    /// innermost of them.
     pub fn go_on(&mut self, depth: u32, offset: u64) {
         self.done = self.start_of(depth);
         self.watch(depth, offset);
     }
 
-    /// From now on stops between two elements of the array in which so many containers are open, at this offset or behind it.
+    /// From now on stops between two elements of the array in which so many containers are open, at
+    /// this offset or behind it.
     pub fn stop_between(&mut self, depth: u32, offset: u64) {
         (self.turn, self.until, self.watch) = (depth, offset, u64::MAX);
     }
@@ -179,7 +183,8 @@ impl Seek {
         (self.fewest, self.lowest) = (depth, depth);
     }
 
-    /// Looks, at an offset, which array is long: where so many containers are open, and more than `floor` in it.
+    /// Looks, at an offset, which array is long: where so many containers are open, and more than
+    /// `floor` in it.
     #[inline]
     pub(crate) fn look(&mut self, offset: u64, stack: &Stack, floor: u32) {
         if offset >= self.watch {

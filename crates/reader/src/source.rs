@@ -1,7 +1,8 @@
 //! The bytes a cursor sees: a window that grows forward, over a slice or over a stream.
 //!
-//! Whatever is behind it, a source shows one contiguous piece of the input, and nothing beyond the end of the current
-//! record where the framing has a delimiter. A cursor that reaches the end of the piece asks for more.
+//! Whatever is behind it, a source shows one contiguous piece of the input, and nothing beyond the
+//! end of the current record where the framing has a delimiter. A cursor that reaches the end of
+//! the piece asks for more.
 
 use std::io::Read;
 
@@ -13,8 +14,8 @@ use crate::span::Span;
 use crate::stream::Stream;
 
 /// Called as bytes pass: at least once a MiB of them (bytes that are gone over again after a
-/// [rewind](crate::Cursor::rewind) count again), once a read on a stream, and at the end of the input. It is told the
-/// highest offset that was reached so far, which never decreases.
+/// [rewind](crate::Cursor::rewind) count again), once a read on a stream, and at the end of the
+/// input. It is told the highest offset that was reached so far, which never decreases.
 ///
 /// An error it returns ends the reading: every further move of the cursor returns it.
 pub type Monitor<'a> = Box<dyn FnMut(u64) -> Result<()> + Send + 'a>;
@@ -22,7 +23,8 @@ pub type Monitor<'a> = Box<dyn FnMut(u64) -> Result<()> + Send + 'a>;
 /// Bytes shown at a time, and so half of what passes at most without a call of the monitor.
 const STEP: usize = 512 << 10;
 
-/// Bytes behind the cursor whose pages are kept, and pages are given back by so many bytes at least.
+/// Bytes behind the cursor whose pages are kept, and pages are given back by so many bytes at
+/// least.
 const BEHIND: u64 = 1 << 20;
 
 pub(crate) struct Source<'a> {
@@ -115,7 +117,7 @@ impl<'a> Source<'a> {
     /// What is shown of the current record.
     #[inline]
     pub(crate) fn window(&self) -> &[u8] {
-        self.loaded().get(..self.shown).unwrap_or_default()
+        &self.loaded()[..self.shown]
     }
 
     /// All bytes that are there, shown or not.
@@ -158,14 +160,19 @@ impl<'a> Source<'a> {
         self.closed && self.delimiter.is_some() && self.loaded().get(self.shown).copied() == self.delimiter
     }
 
-    /// Goes back from index `from` to index `to`. What lies between is work done twice, of which the monitor hears.
-    pub(crate) fn rewind(&mut self, from: usize, to: usize) {
+    /// Goes back from index `from` to index `to`, or forward again to where the cursor was before.
+    /// What is between is work done twice, of which the monitor hears. Returns `true` if nothing
+    /// from there on is shown any more, until more is asked for.
+    pub(crate) fn rewind(&mut self, from: usize, to: usize) -> bool {
         self.passed += from.saturating_sub(to);
         self.given_back = self.given_back.min(self.base + to as u64);
-        if self.passed >= STEP || self.shown.saturating_sub(to) > STEP {
+        // What is not shown now was shown before: the cursor was there.
+        let hides = self.passed >= STEP || to > self.shown || self.shown - to > STEP;
+        if hides {
             self.shown = to;
             self.closed = false;
         }
+        hides
     }
 
     /// The offset up to which the monitor was told of bytes.
@@ -181,8 +188,8 @@ impl<'a> Source<'a> {
         self.passed = 0;
     }
 
-    /// Shows more of the record. Returns by how much what was shown before moved towards the window's start, and whether
-    /// more is shown now; `false` at the record's end.
+    /// Shows more of the record. Returns by how much what was shown before moved towards the
+    /// window's start, and whether more is shown now; `false` at the record's end.
     pub(crate) fn grow(&mut self, needs: Needs) -> (usize, Result<bool>) {
         let base = self.base;
         let more = self.show_more(needs);
@@ -213,7 +220,7 @@ impl<'a> Source<'a> {
     fn show(&mut self) -> bool {
         let loaded = self.loaded();
         let end = loaded.len().min(self.shown + STEP);
-        let fresh = loaded.get(self.shown..end).unwrap_or_default();
+        let fresh = &loaded[self.shown..end];
         let found = self.delimiter.and_then(|delimiter| memchr::memchr(delimiter, fresh));
         let end = found.map_or(end, |at| self.shown + at);
         let fresh = end - self.shown;
@@ -226,7 +233,7 @@ impl<'a> Source<'a> {
     /// Gives back the memory of the pages far behind offset `at`.
     fn give_back(&mut self, at: u64) {
         let behind = at.saturating_sub(BEHIND);
-        if behind < self.given_back.saturating_add(BEHIND) {
+        if behind < self.given_back + BEHIND {
             return;
         }
         if let (Some(chars), Storage::Slice(view)) = (&mut self.chars, &self.storage) {
@@ -257,7 +264,7 @@ impl<'a> Source<'a> {
             return Ok(false);
         }
         // What an error shows of the bytes before it stays as well.
-        let keep = needs.keep.saturating_sub(self.base) as usize;
+        let keep = (needs.keep - self.base) as usize;
         let count = stream.droppable(keep.saturating_sub(Excerpt::SIDE));
         if count > 0 {
             let dropped = self.base + count as u64;
@@ -305,15 +312,16 @@ impl<'a> Source<'a> {
         Some(meter.place())
     }
 
-    /// Unicode scalar values between the place where counting began and `offset`.
     /// Takes it that there are so many characters from offset `from` to offset `to`.
     pub(crate) fn pass_chars(&mut self, from: u64, to: u64, chars: u64) {
         if let Some(mut meter) = self.chars.take() {
-            meter.jump(self.loaded(), self.base, (from, to), chars);
+            meter.pass(self.loaded(), self.base, from);
+            meter.jump(Span::new(from, to), chars);
             self.chars = Some(meter);
         }
     }
 
+    /// Unicode scalar values between the place where counting began and `offset`.
     pub(crate) fn chars_before(&mut self, offset: u64) -> u64 {
         let Some(mut chars) = self.chars.take() else { return 0 };
         let count = chars.chars_before(self.loaded(), self.base, offset);

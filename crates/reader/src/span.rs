@@ -4,8 +4,8 @@ use std::fmt;
 
 /// A half-open range of absolute byte offsets, `start..end`.
 ///
-/// Offsets count bytes from the start of the input (after decompression, where there is any) and are 64 bits wide
-/// on every platform.
+/// Offsets count bytes from the start of the input (after decompression, where there is any) and
+/// are 64 bits wide on every platform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// Offset of the first byte.

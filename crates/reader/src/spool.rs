@@ -1,4 +1,5 @@
-//! Bytes of a stream that must stay readable and are too many for memory: a temporary file without a name.
+//! Bytes of a stream that must stay readable and are too many for memory: a temporary file without
+//! a name.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -30,8 +31,8 @@ impl Spool {
         let io = |cause| Error::io(cause, offset);
         let file = tempfile::tempfile().map_err(io)?;
         let capacity = (bytes.len() as u64 + STEP).next_multiple_of(STEP);
-        // Extended first, so that every byte of the map lies within the file; the blocks are allocated by `write`,
-        // which reports a full disk.
+        // Extended first, so that every byte of the map lies within the file; the blocks are
+        // allocated by `write`, which reports a full disk.
         file.set_len(capacity).map_err(io)?;
         let map = Map::of_own(&file, capacity).map_err(io)?;
         let chunk = vec![0; CHUNK].into_boxed_slice();
@@ -42,15 +43,17 @@ impl Spool {
 
     /// The bytes written so far.
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.map.bytes().get(..self.length as usize).unwrap_or_default()
+        &self.map.bytes()[..self.length as usize]
     }
 
-    /// Reads once from `reader`, and says how many bytes came. An interrupted read is the caller's to repeat.
+    /// Reads once from `reader`, and says how many bytes came. An interrupted read is the caller's
+    /// to repeat.
     pub(crate) fn fill(&mut self, reader: &mut dyn Read, offset: u64) -> Result<std::io::Result<usize>> {
         let mut chunk = std::mem::take(&mut self.chunk);
-        let read = reader.read(&mut chunk);
+        // A reader that reports more than it was given room for is not believed.
+        let read = reader.read(&mut chunk).map(|count| count.min(chunk.len()));
         let appended = match &read {
-            Ok(count) => self.append(chunk.get(..*count).unwrap_or_default(), offset),
+            Ok(count) => self.append(&chunk[..*count], offset),
             Err(_) => Ok(()),
         };
         self.chunk = chunk;

@@ -1,5 +1,5 @@
-//! A stream behind a window: what was read and must stay readable, in memory or, when that is too much, in a temporary
-//! file.
+//! A stream behind a window: what was read and must stay readable, in memory or, when that is too
+//! much, in a temporary file.
 
 use std::io::Read;
 
@@ -46,12 +46,13 @@ impl<'a> Stream<'a> {
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.held {
-            Held::Heap { buffer, filled } => buffer.get(..*filled).unwrap_or_default(),
+            Held::Heap { buffer, filled } => &buffer[..*filled],
             Held::Spool(spool) => spool.bytes(),
         }
     }
 
-    /// The same, with the temporary file behind them if there is one; `base` is where they stand in the input.
+    /// The same, with the temporary file behind them if there is one; `base` is where they stand in
+    /// the input.
     pub(crate) fn view(&self, base: u64) -> View<'_> {
         match &self.held {
             Held::Heap { .. } => View::at(self.bytes(), base),
@@ -64,7 +65,8 @@ impl<'a> Stream<'a> {
         self.ended
     }
 
-    /// How many of the first `unneeded` bytes to drop now: moving the rest must not cost more than was read.
+    /// How many of the first `unneeded` bytes to drop now: moving the rest must not cost more than
+    /// was read.
     pub(crate) fn droppable(&self, unneeded: usize) -> usize {
         let worth_it = match &self.held {
             Held::Heap { buffer, filled } => {
@@ -87,10 +89,9 @@ impl<'a> Stream<'a> {
             }
             held => {
                 let kept = match held {
-                    Held::Heap { buffer, filled } => buffer.get(count..*filled),
-                    Held::Spool(spool) => spool.bytes().get(count..),
+                    Held::Heap { buffer, filled } => &buffer[count..*filled],
+                    Held::Spool(spool) => &spool.bytes()[count..],
                 };
-                let kept = kept.unwrap_or_default();
                 let (filled, room) = (kept.len(), self.room.max(kept.len() * 2));
                 let mut buffer = Vec::with_capacity(room);
                 buffer.extend_from_slice(kept);
@@ -100,8 +101,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Makes room for a read. What is held beyond the limit goes to a temporary file; what the current token takes stays in
-    /// memory, as tokens have a limit of their own.
+    /// Makes room for a read. What is held beyond the limit goes to a temporary file; what the
+    /// current token takes stays in memory, as tokens have a limit of their own.
     pub(crate) fn make_room(&mut self, is_held: bool, base: u64) -> Result<()> {
         let Held::Heap { buffer, filled } = &mut self.held else { return Ok(()) };
         if *filled + self.room / 4 <= buffer.len() {
@@ -116,14 +117,14 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Reads once, with at least a byte of room; `offset` is where the bytes will stand in the input, for errors. `false`
-    /// when the input has ended.
+    /// Reads once, with at least a byte of room; `offset` is where the bytes will stand in the
+    /// input, for errors. `false` when the input has ended.
     pub(crate) fn fill(&mut self, offset: u64) -> Result<bool> {
         loop {
             let read = match &mut self.held {
                 Held::Heap { buffer, filled } => {
                     let end = buffer.len().min(*filled + self.read);
-                    let free = buffer.get_mut(*filled..end).unwrap_or_default();
+                    let free = &mut buffer[*filled..end];
                     let read = self.reader.read(free).map(|count| count.min(free.len()));
                     *filled += read.as_ref().map_or(0, |count| *count);
                     read

@@ -53,7 +53,8 @@ impl Tally {
     /// What masks have counted. Of what is no JSON they may have counted anything.
     pub(crate) fn of(counted: &Tallying) -> Self {
         let counts = counted.counts;
-        // An `e` stands in each truth value; any other continues a number, whose digits are then two runs.
+        // An `e` stands in each truth value; any other continues a number, whose digits are then
+        // two runs.
         let exponents = counts.exponents.saturating_sub(counts.bools);
         Self {
             objects: counts.objects,

@@ -1,17 +1,19 @@
 //! A string or a name as it stands in the input.
 //!
-//! A cursor hands out text as it is spelt, and has checked it; to undo the escapes is the work of whoever wants the text,
-//! and often nobody does. Comparing and counting do without a copy.
+//! A cursor hands out text as it is spelt, and has checked it; to undo the escapes is the work of
+//! whoever wants the text, and often nobody does. Comparing and counting do without a copy.
 
 use std::borrow::Cow;
 
 use trommel_scan::{count_chars, decode_escape, eq_escaped};
 
-/// A string or a member's name: the bytes between the quotes as they are spelt, decoded only when asked.
+/// A string or a member's name: the bytes between the quotes as they are spelt, decoded only when
+/// asked.
 ///
-/// A string on a stream that is longer than [`Limits::token_bytes`](crate::Limits::token_bytes) is passed over piece by
-/// piece; its text is then [cut](Self::is_cut): [`raw`](Self::raw) holds its beginning only, while
-/// [`byte_len`](Self::byte_len) and [`char_len`](Self::char_len) still speak of the whole. Names are never cut.
+/// A string on a stream that is longer than [`Limits::token_bytes`](crate::Limits::token_bytes) is
+/// passed over piece by piece; its text is then [cut](Self::is_cut): [`raw`](Self::raw) holds its
+/// beginning only, while [`byte_len`](Self::byte_len) and [`char_len`](Self::char_len) still speak
+/// of the whole. Names are never cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a> {
     raw: &'a [u8],
@@ -39,7 +41,8 @@ impl<'a> Text<'a> {
         Self { raw, escaped, cut: Some(whole) }
     }
 
-    /// Text from the bytes between the quotes, as they are spelt; `escaped` says whether there are escapes to undo.
+    /// Text from the bytes between the quotes, as they are spelt; `escaped` says whether there are
+    /// escapes to undo.
     ///
     /// Bytes that strict reading would refuse are replaced when decoded, never trusted.
     pub const fn from_raw(raw: &'a [u8], escaped: bool) -> Self {
@@ -76,8 +79,8 @@ impl<'a> Text<'a> {
         self.cut.map_or_else(|| decoded_chars(self.raw, self.escaped), |whole| whole.chars)
     }
 
-    /// Whether the decoded text is `other`. Allocates nothing, and is linear in the length of the shorter. A cut text equals
-    /// nothing that could be held.
+    /// Whether the decoded text is `other`. Allocates nothing, and is linear in the length of the
+    /// shorter. A cut text equals nothing that could be held.
     pub fn eq_str(&self, other: &str) -> bool {
         match (self.cut, self.escaped) {
             (Some(_), _) => false,
@@ -88,8 +91,8 @@ impl<'a> Text<'a> {
 
     /// The text, escapes undone; borrowed when there are none. Of a cut text its beginning.
     ///
-    /// Half a surrogate and bytes that are not UTF-8, which reading refuses and only [`from_raw`](Self::from_raw) lets
-    /// pass, become U+FFFD.
+    /// Half a surrogate and bytes that are not UTF-8, which reading refuses and only
+    /// [`from_raw`](Self::from_raw) lets pass, become U+FFFD.
     pub fn decode(&self) -> Cow<'a, str> {
         if self.escaped { Cow::Owned(unescape(self.raw)) } else { String::from_utf8_lossy(self.raw) }
     }
@@ -105,7 +108,7 @@ fn decoded_chars(raw: &[u8], escaped: bool) -> u64 {
         let (plain, escape) = rest.split_at(at);
         let (_, length) = decode_escape(escape);
         chars += count_chars(plain) + 1;
-        rest = escape.get(length..).unwrap_or_default();
+        rest = &escape[length..];
     }
     chars + count_chars(rest)
 }
@@ -118,7 +121,7 @@ fn unescape(raw: &[u8]) -> String {
         let (decoded, length) = decode_escape(escape);
         text.push_str(&String::from_utf8_lossy(plain));
         text.push(decoded);
-        rest = escape.get(length..).unwrap_or_default();
+        rest = &escape[length..];
     }
     text.push_str(&String::from_utf8_lossy(rest));
     text

@@ -1,4 +1,5 @@
-//! Memory by an allocator that counts: nothing a token, and a peak that does not know how long the input is.
+//! Memory by an allocator that counts: nothing a token, and a peak that does not know how long the
+//! input is.
 //!
 //! A binary of its own with one test, since the counts are those of the whole process.
 
@@ -75,7 +76,8 @@ fn counts(item: &str, large: u64) -> [u64; 2] {
     [1 << 20, cases(large, 256 << 20)].map(|bytes| bytes / item.len() as u64)
 }
 
-/// R7: the peak of a stream is that of its window, and the number of allocations is that of starting, not that of tokens.
+/// R7: the peak of a stream is that of its window, and the number of allocations is that of
+/// starting, not that of tokens.
 fn streams_take_their_window() {
     let [small, large] = counts(RECORD, 12 << 20);
     for (framing, validation, work) in [
@@ -108,11 +110,13 @@ fn slices_take_nothing() {
     limits.depth = Limits::MAX_DEPTH;
     let config = Config::new().limits(limits);
     let (_, usage) = ALLOCATOR.measure(|| Cursor::new(&deep, &config).skip_value().unwrap());
-    // A bit a level is 128 KiB, once more for the way back; a vector doubles, and holds the old half while it does.
+    // A bit a level is 128 KiB, once more for the way back; a vector doubles, and holds the old
+    // half while it does.
     assert!(usage.peak <= 320 << 10, "{usage:?}");
 }
 
-/// R10: strings beyond the token limit take the limit, however long they are; so do those within it, and no more.
+/// R10: strings beyond the token limit take the limit, however long they are; so do those within
+/// it, and no more.
 fn long_strings_take_the_limit() {
     let mut limits = Limits::default();
     limits.token_bytes = 1 << 20;
@@ -134,7 +138,8 @@ fn refusals_take_nothing() {
     assert!(error.is_limit() && usage.peak < 112 << 10, "{usage:?}");
 }
 
-/// White space behind a string that is no name that is looked for is let go, however much of it there is.
+/// White space behind a string that is no name that is looked for is let go, however much of it
+/// there is.
 fn white_space_takes_nothing() {
     let space = " ".repeat(4 << 20);
     let text = format!(r#"{{"x":"y"{space},"z"{space}:1{space},"a":2}}"#);
@@ -167,7 +172,8 @@ fn holds_take_their_limit() {
 
 #[test]
 fn memory() {
-    // What is found out once a process is not part of it, nor what the harness still does on its own thread.
+    // What is found out once a process is not part of it, nor what the harness still does on its
+    // own thread.
     usage(Repeat::lines(RECORD, 20_000), Framing::Lines, &Config::new(), events);
     streams_take_their_window();
     slices_take_nothing();

@@ -1,5 +1,6 @@
-//! What went wrong in other readers of JSON, each named after the project and the thread that tells of it; here it must go
-//! right, as a slice, as a stream in awkward reads, on every backend, entering and skipping.
+//! What went wrong in other readers of JSON, each named after the project and the thread that tells
+//! of it; here it must go right, as a slice, as a stream in awkward reads, on every backend,
+//! entering and skipping.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -207,8 +208,8 @@ fn simdjson_1107_number_grammar() {
     }
 }
 
-/// simdjson#1974, #1976, #1977, #2355: a missing bracket, a surplus one, and what follows the document went unnoticed when a
-/// lazy walk did not look at them.
+/// simdjson#1974, #1976, #1977, #2355: a missing bracket, a surplus one, and what follows the
+/// document went unnoticed when a lazy walk did not look at them.
 #[test]
 fn simdjson_1974_ends_are_seen() {
     for (text, expected) in [
@@ -235,8 +236,8 @@ fn simdjson_1974_ends_are_seen() {
     }
 }
 
-/// simdjson#1668, #1307 to #1311, #1729: batches smaller than a document, of no size, and cut within a character gave errors
-/// that were none.
+/// simdjson#1668, #1307 to #1311, #1729: batches smaller than a document, of no size, and cut
+/// within a character gave errors that were none.
 #[test]
 fn simdjson_1668_documents_larger_than_the_window() {
     let record = format!("{{\"text\":\"{}\"}}", "é€😀".repeat(40));
@@ -255,7 +256,8 @@ fn simdjson_1668_documents_larger_than_the_window() {
     }
 }
 
-/// simdjson#353: short inputs were read beyond their end. Here the bytes behind a view are those of a trap.
+/// simdjson#353: short inputs were read beyond their end. Here the bytes behind a view are those of
+/// a trap.
 #[test]
 fn simdjson_353_nothing_behind_the_end_is_read() {
     let trap = br#"[1,"a",tru"]]]]]}}}}e1,2]0123456789"#;

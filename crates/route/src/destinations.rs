@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use trommel_base::files::Op;
 use trommel_tool::{Manifest, Reason, Redaction};
 
 use crate::buffers::{self, Buffers};
@@ -13,7 +14,8 @@ use crate::pattern::Now;
 use crate::spool::{Size, Spool};
 use crate::target::{Place, Route};
 
-/// The places that contents go to: buffers, and files where the host allows a root. Clones share them.
+/// The places that contents go to: buffers, and files where the host allows a root. Clones share
+/// them.
 #[derive(Clone, Debug, Default)]
 pub struct Destinations {
     buffers: Arc<Buffers>,
@@ -57,7 +59,8 @@ impl Destinations {
         self
     }
 
-    /// Sets the time that patterns are about; the moment at which a content arrives unless it is set.
+    /// Sets the time that patterns are about; the moment at which a content arrives unless it is
+    /// set.
     #[must_use]
     pub fn at(mut self, now: Now) -> Self {
         self.now = Some(now);
@@ -71,16 +74,16 @@ impl Destinations {
 
     /// The files. An error tells that there are none.
     pub fn root(&self) -> Result<&Arc<Files>> {
-        self.files.as_ref().ok_or_else(|| {
-            Error::new(ErrorKind::Unsupported, "there is no root for files here: route to a variable instead")
-        })
+        self.files.as_ref().ok_or_else(|| ErrorKind::NoRoot.into())
     }
 
-    pub(crate) fn now(&self) -> Now {
+    /// The time that patterns are about.
+    pub fn now(&self) -> Now {
         self.now.clone().unwrap_or_else(Now::local)
     }
 
-    /// Opens a place for one content. Nothing is there before [`Parcel::finish`], and nothing when that is not called.
+    /// Opens a place for one content. Nothing is there before [`Parcel::finish`], and nothing when
+    /// that is not called.
     pub fn open(&self, route: &Route, origin: Origin) -> Result<Parcel<'_>> {
         let place = route.resolve(&self.now())?;
         let spool = match &place {
@@ -162,7 +165,7 @@ impl Parcel<'_> {
                 (name.clone(), format!("variable:{name}"))
             }
             (Place::File(path), Some(spool)) => {
-                let content = spool.content().map_err(|cause| Error::io("read what goes to", path, cause))?;
+                let content = spool.content().map_err(|cause| Error::file(Op::Read, path, cause))?;
                 let path = self.destinations.root()?.write(
                     path,
                     self.route.mode(),
@@ -192,10 +195,10 @@ impl Write for Parcel<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let Some(spool) = &mut self.spool {
             spool.write_all(bytes).map_err(|cause| {
+                // The destination, and the folder whose disk refuses it meanwhile.
                 let folder = self.destinations.buffers.spool_folder();
-                let what = format!("{} (in {})", self.route.target, folder.display());
-                let error = Error::io("keep what is on its way to", &what, cause);
-                error.needs(self.size.bytes + bytes.len() as u64)
+                let name = format!("{} (in {})", self.route.target, folder.display());
+                Error::file(Op::Write, &name, cause).needs(self.size.bytes + bytes.len() as u64)
             })?;
         }
         self.size.add(bytes);

@@ -1,11 +1,12 @@
 //! Files below a root, and nothing outside of it.
 //!
-//! Every path is resolved by the system beneath the opened root: links, `..` and folders that are exchanged meanwhile lead
-//! nowhere else. Pipes and devices are refused. What is replaced is replaced in one step; what is appended is appended whole,
-//! while the folder is locked.
+//! Every path is resolved by the system beneath the opened root: links, `..` and folders that are
+//! exchanged meanwhile lead nowhere else. Pipes and devices are refused. What is replaced is
+//! replaced in one step; what is appended is appended whole, while the folder is locked.
 
 mod find;
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,21 +15,27 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, PermissionsExt};
+use trommel_base::files::{self, Op};
+use trommel_base::text::shown_name;
 
 use crate::disk;
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{Error, ErrorKind, Result};
 use crate::mode::WriteMode;
 use crate::target::check_path;
 
-pub(crate) use find::{Matched, has_wildcard};
+pub use find::{Matched, has_wildcard};
+
+/// Bytes that are copied at a time.
+pub(crate) const BLOCK: usize = 64 << 10;
 
 /// Numbers that [`WriteMode::New`] tries.
 pub(crate) const NUMBERS: u32 = 1_000_000;
 
 /// A number that is not taken, from one on: the first after a run of taken ones.
 ///
-/// It is found by doubling the distance and then halving it, so that the ten-thousandth costs some thirty checks and not ten
-/// thousand. Where numbers in between were freed, it may be one of those or the next after all.
+/// It is found by doubling the distance and then halving it, so that the ten-thousandth costs some
+/// thirty checks and not ten thousand. Where numbers in between were freed, it may be one of those
+/// or the next after all.
 pub(crate) fn free_number(from: u32, mut is_taken: impl FnMut(u32) -> bool) -> Option<u32> {
     if from >= NUMBERS {
         return None;
@@ -80,13 +87,14 @@ impl Files {
     pub fn open(root: impl AsRef<Path>) -> Result<Self> {
         let root = root.as_ref();
         let name = root.to_string_lossy();
-        let path = root.canonicalize().map_err(|cause| Error::io("open the root", &name, cause))?;
+        let path = root.canonicalize().map_err(|cause| Error::file(Op::Open, &name, cause))?;
         let dir = Dir::open_ambient_dir(&path, ambient_authority());
-        let dir = dir.map_err(|cause| Error::io("open the root", &name, cause))?;
+        let dir = dir.map_err(|cause| Error::file(Op::Open, &name, cause))?;
         Ok(Self { root: dir, path, closed: Vec::new() })
     }
 
-    /// Closes a folder that may lie below the root, such as the host's own. It need not be there yet.
+    /// Closes a folder that may lie below the root, such as the host's own. It need not be there
+    /// yet.
     #[must_use]
     pub fn closed_to(mut self, folder: impl AsRef<Path>) -> Self {
         let folder = folder.as_ref();
@@ -103,7 +111,7 @@ impl Files {
     pub fn read(&self, path: &str) -> Result<File> {
         check_path(path)?;
         self.check_open(path)?;
-        disk::open(&self.root, path).map_err(|cause| refused("read", path, cause))
+        disk::open(&self.root, path).map_err(|cause| refused(Op::Open, path, cause))
     }
 
     /// An error where a path leads into a folder that is closed.
@@ -151,24 +159,26 @@ impl Files {
             WriteMode::New => {
                 let is_taken = |number| self.root.symlink_metadata(numbered(path, number)).is_ok();
                 let free = free_number(0, is_taken).map(|number| numbered(path, number));
-                free.ok_or_else(|| no_number(path))
+                free.ok_or_else(|| ErrorKind::NoNumber(path.to_owned()).into())
             }
             _ => Ok(path.to_owned()),
         }
     }
 
-    /// An error where a folder of a path leads outside the root, or is a file. Folders that are missing can be created.
+    /// An error where a folder of a path leads outside the root, or is a file. Folders that are
+    /// missing can be created.
     fn check_folders(&self, path: &str) -> Result<()> {
         let folders = Path::new(path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         for folder in folders {
             match self.root.metadata(folder) {
                 Ok(found) if found.is_dir() => return Ok(()),
                 Ok(_) => {
-                    return Err(outside(path, &format!("`{}` is a file", shown(&folder.to_string_lossy()))));
+                    let folder = shown_name(&folder.to_string_lossy());
+                    return Err(outside(path, format!("`{folder}` is a file")));
                 }
                 Err(cause)
                     if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
-                Err(cause) => return Err(refused("write to", path, cause)),
+                Err(cause) => return Err(refused(Op::Write, path, cause)),
             }
         }
         Ok(())
@@ -179,25 +189,26 @@ impl Files {
         check_path(path).is_ok() && self.root.symlink_metadata(path).is_ok()
     }
 
-    /// Goes to where a file is to be written, making folders; a link is followed to the file it leads to.
+    /// Goes to where a file is to be written, making folders; a link is followed to the file it
+    /// leads to.
     fn place(&self, path: &str) -> Result<Place> {
         check_path(path)?;
         self.check_open(path)?;
         let mut real = PathBuf::from(path);
         if self.root.symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
-            real = self.root.canonicalize(path).map_err(|cause| refused("write to", path, cause))?;
+            real = self.root.canonicalize(path).map_err(|cause| refused(Op::Write, path, cause))?;
         }
         let folder = real.parent().unwrap_or(Path::new(""));
         self.check_folders(path)?;
         disk::make_folders(&self.root, folder)?;
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let dir = self.root.open_dir(folder).map_err(|cause| refused("write to", path, cause))?;
+        let dir = self.root.open_dir(folder).map_err(|cause| refused(Op::Write, path, cause))?;
         let name = real.file_name().and_then(OsStr::to_str);
         let name = name.ok_or_else(|| outside(path, "it names no file"))?.to_owned();
         match dir.symlink_metadata(&name) {
             Ok(found) if !found.is_file() => return Err(outside(path, "it is not a regular file")),
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                return Err(refused("write to", path, cause));
+                return Err(refused(Op::Write, path, cause));
             }
             _ => {}
         }
@@ -206,22 +217,29 @@ impl Files {
 }
 
 impl Place {
-    /// Puts a content behind what is there, on a line of its own, and ends its last line. What fails is taken back.
+    /// Puts a content behind what is there, on a line of its own, and ends its last line. What
+    /// fails is taken back.
     fn append(&self, header: &str, content: &mut dyn Read) -> Result<()> {
         let opened = disk::open_or_create(&self.dir, &self.name);
-        let (mut file, is_new) = opened.map_err(|cause| refused("write to", &self.path, cause))?;
-        let failed = |cause| Error::io("write to", &self.path, cause);
+        let (mut file, is_new) = opened.map_err(|cause| refused(Op::Write, &self.path, cause))?;
+        let failed = |cause| Error::file(Op::Write, &self.path, cause);
         let before = file.seek(SeekFrom::End(0)).map_err(failed)?;
         let ended = before == 0 || last_byte(&mut file, before).map_err(failed)? == b'\n';
         let start = if ended { header.to_owned() } else { format!("\n{header}") };
-        let done = self.fill(&mut file, &start, content, true).and_then(|()| disk::sync(&file, &self.path));
-        let done = done.and_then(|()| if is_new { disk::sync_folder(&self.dir, &self.path) } else { Ok(()) });
+        let path = Path::new(&self.path);
+        let done = self.fill(&mut file, &start, content, true).and_then(|()| {
+            files::sync(&file, path)?;
+            if is_new {
+                disk::sync_folder(&self.dir, &self.path)?;
+            }
+            Ok(())
+        });
         if done.is_err() {
             // What cannot be taken back either is told by the error that came first.
             let _ = if is_new {
                 disk::remove(&self.dir, &self.name)
             } else {
-                disk::cut(&file, before, &self.path)
+                files::truncate(&file, path, before)
             };
         }
         done
@@ -231,8 +249,8 @@ impl Place {
     fn fill(&self, to: &mut dyn Write, start: &str, content: &mut dyn Read, ends: bool) -> Result<()> {
         let mut start = start.as_bytes();
         let ending = Ending { inner: Read::chain(&mut start, content), last: b'\n', is_over: !ends };
-        disk::copy(&mut Full(ending), to, &self.path)?;
-        Ok(())
+        let path = Path::new(&self.path);
+        files::each_block(&mut Full(ending), path, BLOCK, |part| Ok(files::write(to, path, part)?))
     }
 
     fn replace(&self, header: &str, content: &mut dyn Read) -> Result<()> {
@@ -242,7 +260,8 @@ impl Place {
         disk::publish(&self.dir, &self.name, mode, &mut |file| self.fill(file, header, content, false))
     }
 
-    /// Writes under a free number. The file is created first, exclusively, so that no other process gets the same number.
+    /// Writes under a free number. The file is created first, exclusively, so that no other process
+    /// gets the same number.
     fn number(&self, header: &str, content: &mut dyn Read) -> Result<String> {
         let mut from = 0;
         let is_taken = |number| self.dir.symlink_metadata(numbered(&self.name, number)).is_ok();
@@ -253,10 +272,10 @@ impl Place {
                     from = number + 1;
                     continue;
                 }
-                taken => drop(taken.map_err(|cause| refused("write to", &path, cause))?),
+                taken => drop(taken.map_err(|cause| refused(Op::Write, &path, cause))?),
             }
             let place = Self {
-                dir: self.dir.try_clone().map_err(|cause| refused("write to", &path, cause))?,
+                dir: self.dir.try_clone().map_err(|cause| refused(Op::Write, &path, cause))?,
                 name,
                 path,
             };
@@ -266,13 +285,8 @@ impl Place {
             }
             return done.map(|()| place.path);
         }
-        Err(no_number(&self.path))
+        Err(ErrorKind::NoNumber(self.path.clone()).into())
     }
-}
-
-fn no_number(path: &str) -> Error {
-    let message = format!("all {NUMBERS} numbers of {} are taken: use another name", shown(path));
-    Error::new(ErrorKind::Exists, message)
 }
 
 /// A path with a number in front of its extension: `notes/a_000.txt`.
@@ -290,22 +304,23 @@ fn last_byte(file: &mut File, length: u64) -> io::Result<u8> {
 }
 
 /// The error where the system refuses a path.
-pub(crate) fn refused(doing: &str, path: &str, cause: io::Error) -> Error {
+pub(crate) fn refused(op: Op, path: &str, cause: io::Error) -> Error {
     let is = |errno: rustix::io::Errno| cause.raw_os_error() == Some(errno.raw_os_error());
     let is_outside = is(rustix::io::Errno::XDEV)
         || matches!(cause.kind(), io::ErrorKind::PermissionDenied) && cause.raw_os_error().is_none();
     match cause.kind() {
         _ if is_outside => outside(path, "a link on the way leads outside the root"),
-        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => outside(path, &cause.to_string()),
+        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory | io::ErrorKind::Unsupported => {
+            outside(path, cause.to_string())
+        }
         _ if is(rustix::io::Errno::LOOP) => outside(path, "its links form a loop"),
         _ if is(rustix::io::Errno::NXIO) => outside(path, "it is not a regular file"),
-        _ => Error::io(doing, path, cause),
+        _ => Error::file(op, path, cause),
     }
 }
 
-fn outside(path: &str, why: &str) -> Error {
-    let message = format!("`{}` is not allowed: {why}; name a file below the root", shown(path));
-    Error::new(ErrorKind::Outside, message)
+fn outside(path: &str, why: impl Into<Cow<'static, str>>) -> Error {
+    ErrorKind::Outside { path: path.to_owned(), why: why.into() }.into()
 }
 
 /// Ends the last line, where anything was read and it is not ended.
@@ -337,8 +352,8 @@ struct Full<R>(R);
 impl<R: Read> Read for Full<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
-        while let Some(room) = bytes.get_mut(filled..).filter(|room| !room.is_empty()) {
-            match self.0.read(room) {
+        while filled < bytes.len() {
+            match self.0.read(&mut bytes[filled..]) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -350,7 +365,7 @@ impl<R: Read> Read for Full<R> {
 }
 
 /// When a file was changed last, in nanoseconds, for those that are sorted by it.
-pub(crate) fn changed(file: &File) -> io::Result<i128> {
+pub fn changed(file: &File) -> io::Result<i128> {
     let metadata = file.metadata()?;
     Ok(i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()))
 }

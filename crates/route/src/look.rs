@@ -1,35 +1,25 @@
 //! Looking at a content piece by piece: in bounded pieces, from anywhere, on a line of any length.
 //!
-//! Offsets count characters, lines count from 1. What is read is bounded by constants; what is longer is refused with what would
-//! fit, never cut in silence.
+//! Offsets count characters, lines count from 1. What is read is bounded by constants; what is
+//! longer is refused with what would fit, never cut in silence.
 
 mod place;
 mod search;
 
-use crate::buffers::{BufferInfo, Content};
-use crate::error::{Error, ErrorKind, Result};
-use crate::spool::{count_chars, nth_char};
-use trommel_tool::display::grouped;
+use trommel_base::files::Op;
+use trommel_base::text::{count_chars, nth_char};
 
-pub use search::{Expression, Found, Hit, Hunt};
+use crate::buffers::{BufferInfo, Content};
+use crate::error::{Error, ErrorKind, RangeFault, Result};
+
+pub use place::Watch;
+pub use search::{CONTEXT_LINES, Expression, Found, HIT_CHARS, HITS, Hit, Hunt};
 
 /// Characters that a peek shows at most.
 pub const PEEK_CHARS: u64 = 2_000;
 
 /// Characters that a reading gives at most.
 pub const READ_CHARS: u64 = 8_000;
-
-/// Hits that a search gives at most.
-pub const HITS: usize = 100;
-
-/// Characters of a hit, and of each line around it, at most.
-pub const HIT_CHARS: usize = 300;
-
-/// Lines around a hit, on either side, at most.
-pub const CONTEXT_LINES: usize = 10;
-
-/// Is told how many bytes were passed, and says whether to go on.
-pub type Watch<'a> = &'a mut dyn FnMut(u64) -> bool;
 
 /// A piece of a content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,17 +33,19 @@ pub struct Piece {
     pub chars: u64,
 }
 
-/// The first characters from an offset on, at most [`PEEK_CHARS`]. An offset behind the end is an error, unless there is nothing.
+/// The first characters from an offset on, at most [`PEEK_CHARS`]. An offset behind the end is an
+/// error, unless there is nothing.
 ///
 /// Takes time in proportion to the offset, unless all characters are of one byte.
 pub fn peek(info: &BufferInfo, content: &Content, offset: u64, most: u64, watch: Watch<'_>) -> Result<Piece> {
     if offset > 0 && offset >= info.chars {
-        return Err(behind(info, offset));
+        return behind(info, offset);
     }
     piece(info, content, offset, most.min(PEEK_CHARS), watch)
 }
 
-/// So many characters from an offset on. More than [`READ_CHARS`] are refused, and so is an offset behind the end.
+/// So many characters from an offset on. More than [`READ_CHARS`] are refused, and so is an offset
+/// behind the end.
 pub fn range(
     info: &BufferInfo,
     content: &Content,
@@ -62,48 +54,34 @@ pub fn range(
     watch: Watch<'_>,
 ) -> Result<Piece> {
     if length > READ_CHARS {
-        let message = format!(
-            "a length of {} characters is more than the {} that are read at once: read on from offset {} next",
-            grouped(length),
-            grouped(READ_CHARS),
-            offset + READ_CHARS
-        );
-        return Err(Error::new(ErrorKind::Range, message));
+        return refuse(RangeFault::Long { length, limit: READ_CHARS, next: offset + READ_CHARS });
     }
     if length == 0 {
-        return Err(Error::new(ErrorKind::Range, "a length of 0 reads nothing: `length` must be at least 1"));
+        return refuse(RangeFault::Empty);
     }
     if offset >= info.chars {
-        return Err(behind(info, offset));
+        return behind(info, offset);
     }
     piece(info, content, offset, length, watch)
 }
 
-fn behind(info: &BufferInfo, offset: u64) -> Error {
-    let chars = grouped(info.chars);
-    let message = format!(
-        "offset {} is past the end: `{}` has {chars} characters",
-        grouped(offset),
-        crate::error::shown(&info.name)
-    );
-    Error::new(ErrorKind::Range, message)
+fn refuse<T>(fault: RangeFault) -> Result<T> {
+    Err(ErrorKind::Range(fault).into())
 }
 
-/// Lines from `start` to `end`, both included. A start behind the end is an error, and so is a range of more than [`READ_CHARS`]
-/// characters, which tells how many lines would fit. An end behind the last line is the last line.
+fn behind<T>(info: &BufferInfo, offset: u64) -> Result<T> {
+    refuse(RangeFault::Offset { offset, name: info.name.clone(), chars: info.chars })
+}
+
+/// Lines from `start` to `end`, both included. A start behind the end is an error, and so is a
+/// range of more than [`READ_CHARS`] characters, which tells how many lines would fit. An end
+/// behind the last line is the last line.
 pub fn lines(info: &BufferInfo, content: &Content, start: u64, end: u64, watch: Watch<'_>) -> Result<Piece> {
-    let refuse = |message: String| Err(Error::new(ErrorKind::Range, message));
     if start == 0 || end < start {
-        return refuse(format!(
-            "line range {start}\u{2013}{end} is empty: lines count from 1, and the end must not be before the start"
-        ));
+        return refuse(RangeFault::Order { start, end });
     }
     if start > info.lines {
-        let lines = grouped(info.lines);
-        return refuse(format!(
-            "line {start} is past the end: `{}` has {lines} lines",
-            crate::error::shown(&info.name)
-        ));
+        return refuse(RangeFault::Line { line: start, name: info.name.clone(), lines: info.lines });
     }
     let place = place::line(content, start, watch)?;
     // As many bytes as hold one character more than may be read.
@@ -113,23 +91,17 @@ pub fn lines(info: &BufferInfo, content: &Content, start: u64, end: u64, watch: 
     let wanted = end.min(info.lines) - start + 1;
     let (length, whole) = first_lines(&bytes, wanted);
     let at_end = place.byte + count as u64 == content.len();
-    let text = bytes.get(..length).unwrap_or_default();
+    let text = &bytes[..length];
     let chars = count_chars(text);
     if chars <= READ_CHARS && (whole == wanted || at_end) {
         return Ok(Piece { text: String::from_utf8_lossy(text).into_owned(), offset: place.char, chars });
     }
     let fit = fitting(&bytes);
-    let most = grouped(READ_CHARS);
+    let limit = READ_CHARS;
     if fit == 0 {
-        return refuse(format!(
-            "line {start} alone has more than {most} characters, and it begins at offset {}: read it with `offset` and `length`, or search it",
-            place.char
-        ));
+        return refuse(RangeFault::LongLine { line: start, offset: place.char, limit });
     }
-    refuse(format!(
-        "lines {start} to {end} have more than {most} characters: narrow the range, lines {start} to {} fit",
-        start + fit - 1
-    ))
+    refuse(RangeFault::LongLines { start, end, fits: start + fit - 1, limit })
 }
 
 /// How many bytes the first so many lines have, and how many of them end.
@@ -145,7 +117,7 @@ fn fitting(bytes: &[u8]) -> u64 {
     let mut start = 0;
     let mut fit = 0;
     for at in memchr::memchr_iter(b'\n', bytes) {
-        chars += count_chars(bytes.get(start..=at).unwrap_or_default());
+        chars += count_chars(&bytes[start..=at]);
         if chars > READ_CHARS {
             break;
         }
@@ -156,7 +128,8 @@ fn fitting(bytes: &[u8]) -> u64 {
 
 fn piece(info: &BufferInfo, content: &Content, offset: u64, length: u64, watch: Watch<'_>) -> Result<Piece> {
     let start = place::char(info, content, offset, watch)?;
-    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0) * 4 + 4];
+    // No longer than a peek or a reading.
+    let mut bytes = vec![0; length as usize * 4 + 4];
     let count = content.read_at(start, &mut bytes).map_err(|cause| failed(info, cause))?;
     bytes.truncate(count);
     let end = nth_char(&bytes, length).unwrap_or(bytes.len());
@@ -166,8 +139,5 @@ fn piece(info: &BufferInfo, content: &Content, offset: u64, length: u64, watch: 
 }
 
 fn failed(info: &BufferInfo, cause: std::io::Error) -> Error {
-    Error::io("read the buffer", &info.name, cause)
+    Error::file(Op::Read, &info.name, cause)
 }
-
-#[cfg(test)]
-mod tests;

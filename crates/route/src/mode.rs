@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, shown};
+use crate::error::{Error, ErrorKind};
 
 /// How something is written where something may be already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,10 +46,7 @@ impl FromStr for WriteMode {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let known = Self::ALL.into_iter().find(|mode| mode.name().eq_ignore_ascii_case(text.trim()));
-        known.ok_or_else(|| {
-            let message = format!("`{}` is no write mode: use append, replace or new", shown(text));
-            Error::new(ErrorKind::Target, message)
-        })
+        known.ok_or_else(|| ErrorKind::WriteMode(text.to_owned()).into())
     }
 }
 
@@ -89,9 +86,6 @@ impl FromStr for Scope {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let known = Self::ALL.into_iter().find(|scope| scope.name().eq_ignore_ascii_case(text.trim()));
-        known.ok_or_else(|| {
-            let message = format!("`{}` is no scope: use run or session", shown(text));
-            Error::new(ErrorKind::Target, message)
-        })
+        known.ok_or_else(|| ErrorKind::Scope(text.to_owned()).into())
     }
 }

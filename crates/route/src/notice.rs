@@ -1,21 +1,18 @@
 //! Manifests in words: what stands in a prompt, or on a terminal, in the place of a content.
 //!
-//! A notice stands before data and outside of it. Nothing in it comes from a content, and what comes from outside, names and
-//! paths, is on one line, without characters that do something.
+//! A notice stands before data and outside of it. Nothing in it comes from a content, and what
+//! comes from outside, names and paths, is on one line, without characters that do something.
 
 use std::fmt::Write;
 
+use trommel_base::text::{grouped, safe};
 use trommel_tool::Manifest;
-use trommel_tool::display::{grouped, safe};
 
 /// Paths that a notice names.
 const PATHS: usize = 20;
 
 /// The source of what an `@input` has read.
-pub(crate) const INPUT: &str = "input";
-
-/// The source of what a model has answered.
-pub(crate) const MODEL: &str = "model";
+pub const INPUT: &str = "input";
 
 /// The manifest of what was routed, in the words of the specification.
 ///
@@ -46,22 +43,8 @@ pub fn notice(manifest: &Manifest) -> String {
     text
 }
 
-/// One manifest for several of one input, which has a destination for each of its files; nothing for none.
-pub(crate) fn summary(manifests: &[Manifest]) -> Option<Manifest> {
-    let (first, last) = (manifests.first()?, manifests.last()?);
-    let mut summary = first.clone();
-    if manifests.len() > 1 {
-        summary.destination = format!("{} … {}", first.destination, last.destination);
-        summary.items = Some(manifests.iter().map(|one| one.items.unwrap_or(1)).sum());
-        summary.size_chars = manifests.iter().map(|one| one.size_chars).sum();
-        summary.size_bytes = manifests.iter().map(|one| one.size_bytes).sum();
-        summary.paths = manifests.iter().flat_map(|one| one.paths.iter().cloned()).collect();
-        summary.next_calls.clear();
-    }
-    Some(summary)
-}
-
-/// The same as programs write it that route to `variable: NAME`: the figures on a line of their own, without commas.
+/// The same as programs write it that route to `variable: NAME`: the figures on a line of their
+/// own, without commas.
 ///
 /// ```
 /// # let mut manifest = trommel_route::Manifest::new("foo", "variable:foo");
@@ -93,8 +76,8 @@ fn add_paths(text: &mut String, paths: &[String]) {
     }
 }
 
-/// The same with all that a caller needs to go on: what it is called, how it begins, and the calls that ask it. How it begins is
-/// data, and stands last, behind a line that says so.
+/// The same with all that a caller needs to go on: what it is called, how it begins, and the calls
+/// that ask it. How it begins is data, and stands last, behind a line that says so.
 pub fn full_notice(manifest: &Manifest) -> String {
     let Manifest { id, destination, preview, next_calls, .. } = manifest;
     let mut text = notice(manifest);

@@ -6,8 +6,9 @@ use std::fmt;
 
 use jiff::Zoned;
 use jiff::civil::Weekday;
+use trommel_base::nearest_one;
 
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{Error, ErrorKind, PatternFault, Result};
 use date::{Day, Format};
 
 /// Files that `{latest}` and `{pending}` stand for unless a number follows.
@@ -18,10 +19,11 @@ const LONGEST: usize = 1_024;
 
 /// A path or a name with patterns in braces.
 ///
-/// Dates: `{today}`, `{yesterday}`, `{tomorrow}`; `{this-week}`, `{last-week}`, `{next-week}`, the first day of the week;
-/// `{this-month}`, `{last-month}`; `{day-name}`, `{month-name}`. Each takes a format behind a colon, `{today:YYYYMMDD}`, of the
-/// words `YYYY YY MMMM MMM MM M DD D dddd ddd HH mm ss`; other letters go in brackets, `[week]`. In inputs, `{latest}` and `{pending}`
-/// select files. A literal brace is doubled: `{{`, `}}`.
+/// Dates: `{today}`, `{yesterday}`, `{tomorrow}`; `{this-week}`, `{last-week}`, `{next-week}`, the
+/// first day of the week; `{this-month}`, `{last-month}`; `{day-name}`, `{month-name}`. Each takes
+/// a format behind a colon, `{today:YYYYMMDD}`, of the words `YYYY YY MMMM MMM MM M DD D dddd ddd
+/// HH mm ss`; other letters go in brackets, `[week]`. In inputs, `{latest}` and `{pending}` select
+/// files. A literal brace is doubled: `{{`, `}}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: String,
@@ -68,9 +70,7 @@ impl Now {
         let days = Weekday::Monday.cycle_forward().take(7);
         let named = days.zip(date::DAYS).find(|(_, name)| name.eq_ignore_ascii_case(day.trim()));
         let Some((day, _)) = named else {
-            let message =
-                format!("`{}` is no day of the week: use one of {}", shown(day), date::DAYS.join(", "));
-            return Err(Error::new(ErrorKind::Pattern, message));
+            return refuse(PatternFault::Weekday { day: day.to_owned(), known: &date::DAYS });
         };
         self.week_starts = day;
         Ok(self)
@@ -85,9 +85,8 @@ impl Now {
 impl Pattern {
     /// Reads a name. An error names the pattern that does not exist, and those that do.
     pub fn parse(text: &str) -> Result<Self> {
-        let refuse = |what: String| Err(Error::new(ErrorKind::Pattern, what));
         if text.len() > LONGEST {
-            return refuse(format!("the name has {} bytes, and may have {LONGEST}", text.len()));
+            return refuse(PatternFault::Long { bytes: text.len(), limit: LONGEST });
         }
         let mut pieces = Vec::new();
         let mut literal = String::new();
@@ -103,10 +102,7 @@ impl Pattern {
             }
             let inside = brace.strip_prefix('{').and_then(|inside| inside.split_once('}'));
             let Some((inside, behind)) = inside else {
-                return refuse(format!(
-                    "a brace in `{}` has no partner: a pattern is written {{today}}, and a literal brace is doubled, {{{{ or }}}}",
-                    shown(text)
-                ));
+                return refuse(PatternFault::Brace(text.to_owned()));
             };
             if !literal.is_empty() {
                 pieces.push(Piece::Literal(std::mem::take(&mut literal)));
@@ -119,10 +115,7 @@ impl Pattern {
             pieces.push(Piece::Literal(literal));
         }
         if pieces.iter().filter(|piece| matches!(piece, Piece::Files(_))).count() > 1 {
-            return refuse(format!(
-                "`{}` asks for files twice: use {{latest}} or {{pending}} once",
-                shown(text)
-            ));
+            return refuse(PatternFault::Twice(text.to_owned()));
         }
         Ok(Self { text: text.to_owned(), pieces })
     }
@@ -182,24 +175,19 @@ impl Piece {
         let number = detail.map_or(Ok(FILES), |detail| detail.trim().parse());
         match number {
             Ok(number) if (1..=1_000).contains(&number) => Ok(Self::Files(files(number))),
-            _ => Err(Error::new(
-                ErrorKind::Pattern,
-                format!("the number in {{{}}} is to be from 1 to 1000", shown(inside)),
-            )),
+            _ => refuse(PatternFault::Number(inside.to_owned())),
         }
     }
 }
 
+fn refuse<T>(fault: PatternFault) -> Result<T> {
+    Err(ErrorKind::Pattern(fault).into())
+}
+
 fn unknown(name: &str) -> Error {
-    let known = Day::NAMES.iter().map(|(name, _)| *name).chain(["latest", "pending"]).collect::<Vec<_>>();
-    let near = crate::near::one(name, known.iter().copied());
-    let meant = near.map_or(String::new(), |near| format!(" Did you mean {{{near}}}?"));
-    let message = format!(
-        "there is no pattern {{{}}}.{meant} There are {}; to write a literal brace, double it: {{{{",
-        shown(name),
-        known.join(", ")
-    );
-    Error::new(ErrorKind::Pattern, message)
+    let known: Vec<_> = Day::NAMES.iter().map(|(name, _)| *name).chain(["latest", "pending"]).collect();
+    let near = nearest_one(name, known.iter().copied());
+    ErrorKind::Pattern(PatternFault::Unknown { name: name.to_owned(), near, known }).into()
 }
 
 #[cfg(test)]
@@ -245,7 +233,7 @@ mod tests {
         let sunday = now().week_starts("Sunday").unwrap();
         assert_eq!(Pattern::parse("{this-week}").unwrap().resolve(&sunday), "2026-03-01");
         let error = now().week_starts("someday").unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Pattern);
+        assert!(matches!(error.kind(), ErrorKind::Pattern(PatternFault::Weekday { .. })));
         assert!(error.to_string().contains("monday"), "{error}");
     }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use trommel_base::text::{grouped, safe};
 use trommel_tool::{
     About, Delivery, Failure, Finished, Manifest, PREVIEW_CHARS, Reason, ResultMode, Sink, Way,
 };
@@ -18,7 +19,8 @@ use crate::target::{Route, Target};
 
 pub use choosing::Choosing;
 
-/// Where results go that nobody routed and that are too long for the caller, or that are kept: a store.
+/// Where results go that nobody routed and that are too long for the caller, or that are kept: a
+/// store.
 pub trait Shelf: Send + Sync {
     /// Opens a place for one result, whose bytes are then written in order.
     fn open(&self, about: &About<'_>, reason: Reason) -> std::result::Result<Box<dyn Sink + '_>, Failure>;
@@ -26,12 +28,15 @@ pub trait Shelf: Send + Sync {
 
 /// Where the results of tools go, in this order:
 ///
-/// 1. a [rule](Self::rule) for the tool: it is hard, so that `inline` means inline, whatever the length;
-/// 2. what the caller chose with the arguments `output` and `write_mode`, for tools that [allow](Self::choosing) that;
+/// 1. a [rule](Self::rule) for the tool: it is hard, so that `inline` means inline, whatever the
+///    length;
+/// 2. what the caller chose with the arguments `output` and `write_mode`, for tools that
+///    [allow](Self::choosing) that;
 /// 3. by length, to the [shelf](Self::shelf), or without one to a new buffer `TOOL_output_000`;
 /// 4. inline.
 ///
-/// A result is streamed to its place and never held; the caller gets the manifest, and so do the events.
+/// A result is streamed to its place and never held; the caller gets the manifest, and so do the
+/// events.
 #[derive(Clone, Default)]
 pub struct Router {
     destinations: Destinations,
@@ -53,8 +58,8 @@ impl Router {
         self
     }
 
-    /// Lets the caller choose where the results of a tool go, and says how they are written where it does not. The tool is to be
-    /// registered as [`Choosing`].
+    /// Lets the caller choose where the results of a tool go, and says how they are written where
+    /// it does not. The tool is to be registered as [`Choosing`].
     #[must_use]
     pub fn choosing(mut self, tool: impl Into<String>, usual: Option<WriteMode>) -> Self {
         self.choosing.insert(tool.into(), usual);
@@ -130,8 +135,9 @@ impl Delivery for Router {
     }
 }
 
-/// Marks, in the metadata of a failed call, a result that was lost on the way to where a rule or its length sends it.
-pub(crate) const NOT_ROUTED: &str = "not_routed";
+/// Marks, in the metadata of a failed call, a result that was lost on the way to where a rule or
+/// its length sends it.
+pub const NOT_ROUTED: &str = "not_routed";
 
 /// The failure of a result that did not get where it should, with the reason.
 fn not_routed(tool: &str, failure: Failure) -> Failure {
@@ -189,8 +195,8 @@ fn preview(begins: &[u8], chars: u64) -> String {
     let (mut shown, mut taken) = (String::new(), 0);
     for c in text.chars() {
         let mut one = [0; 4];
-        let safe = trommel_tool::display::safe(c.encode_utf8(&mut one)).into_owned();
-        let safe = if matches!(c, '\n' | '\t') { c.to_string() } else { safe };
+        let shown_as = safe(c.encode_utf8(&mut one)).into_owned();
+        let safe = if matches!(c, '\n' | '\t') { c.to_string() } else { shown_as };
         if shown.chars().count() + safe.chars().count() > PREVIEW_CHARS - LAST {
             break;
         }
@@ -199,7 +205,7 @@ fn preview(begins: &[u8], chars: u64) -> String {
     }
     match chars.saturating_sub(taken) {
         0 => shown,
-        more => format!("{shown}… {} more characters", trommel_tool::display::grouped(more)),
+        more => format!("{shown}… {} more characters", grouped(more)),
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use tempfile::SpooledTempFile;
+use trommel_base::text::count_chars;
 
 /// Bytes that are held in memory.
 pub(crate) const HELD: usize = 256 << 10;
@@ -52,19 +53,6 @@ impl Size {
     }
 }
 
-/// Bytes that begin a character in UTF-8.
-pub(crate) fn count_chars(bytes: &[u8]) -> u64 {
-    // Short sums of bytes are what compilers make vectors of.
-    let begins = |part: &[u8]| part.iter().map(|byte| u8::from((*byte & 0xc0) != 0x80)).sum::<u8>();
-    bytes.chunks(255).map(|part| u64::from(begins(part))).sum()
-}
-
-/// The byte that a character of some bytes begins at, from 0; nothing where there are fewer.
-pub(crate) fn nth_char(bytes: &[u8], number: u64) -> Option<usize> {
-    let mut begins = bytes.iter().enumerate().filter(|(_, byte)| (**byte & 0xc0) != 0x80);
-    begins.nth(usize::try_from(number).ok()?).map(|(at, _)| at)
-}
-
 impl Spool {
     /// Spools to files in this folder, or in that for temporary files.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
@@ -89,7 +77,7 @@ impl Spool {
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.file.write(bytes)?;
-        self.size.add(bytes.get(..count).unwrap_or_default());
+        self.size.add(&bytes[..count]);
         Ok(count)
     }
 

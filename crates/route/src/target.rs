@@ -1,12 +1,13 @@
 //! Where a content goes: `inline`, `discard`, `variable:NAME`, `file:PATH`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use trommel_tool::display::safe;
+use trommel_base::text::safe;
 
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{Error, ErrorKind, PatternFault, Result};
 use crate::mode::{Scope, WriteMode};
 use crate::pattern::{Now, Pattern};
 
@@ -29,24 +30,16 @@ pub enum Target {
 }
 
 impl Target {
-    /// The words for all of them, as errors tell them.
-    pub(crate) const FORMS: &str = "inline, discard, variable:NAME or file:PATH";
-
     /// Reads a destination. An error tells what is missing, and what there is.
     pub fn parse(text: &str) -> Result<Self> {
-        let refuse = |why: &str| {
-            let message = format!("Invalid output target `{}`: {why}; use {}", shown(text), Self::FORMS);
-            Err(Error::new(ErrorKind::Target, message))
-        };
+        let refuse = |why: &'static str| Err(ErrorKind::Target { text: text.to_owned(), why }.into());
         let text = text.trim();
         let (form, rest) =
             text.split_once(':').map_or((text, None), |(form, rest)| (form, Some(rest.trim())));
         let pattern = |name: &str| {
             let pattern = Pattern::parse(name)?;
             if pattern.files().is_some() {
-                let message =
-                    format!("`{}` stands for files that are read, and cannot be written to", shown(name));
-                return Err(Error::new(ErrorKind::Pattern, message));
+                return Err(Error::from(ErrorKind::Pattern(PatternFault::ReadOnly(name.to_owned()))));
             }
             Ok(pattern)
         };
@@ -96,22 +89,23 @@ impl FromStr for Target {
 }
 
 /// An error unless this can be the name of a variable.
-pub(crate) fn check_name(name: &str) -> Result<()> {
+pub fn check_name(name: &str) -> Result<()> {
     let chars = name.chars().count();
     let why = if name.trim().is_empty() {
-        "it is empty".to_owned()
+        Cow::from("it is empty")
     } else if chars > NAME_CHARS {
-        format!("it has {chars} characters, and may have {NAME_CHARS}")
+        format!("it has {chars} characters, and may have {NAME_CHARS}").into()
     } else if safe(name) != name {
-        "it holds characters that cannot be seen".to_owned()
+        "it holds characters that cannot be seen".into()
     } else {
         return Ok(());
     };
-    Err(Error::new(ErrorKind::Name, format!("`{}` is no name of a variable: {why}", shown(name))))
+    Err(ErrorKind::VariableName { name: name.to_owned(), why }.into())
 }
 
-/// An error unless a path stays below the root as far as its words tell; links are the system's business.
-pub(crate) fn check_path(path: &str) -> Result<()> {
+/// An error unless a path stays below the root as far as its words tell; links are the system's
+/// business.
+pub fn check_path(path: &str) -> Result<()> {
     let why = if path.contains('\0') {
         "it holds a zero byte"
     } else if path.starts_with(['/', '\\']) || Path::new(path).is_absolute() {
@@ -125,15 +119,11 @@ pub(crate) fn check_path(path: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    let message = format!(
-        "`{}` is not allowed: {why}; name a file below the root, such as notes/today.md",
-        shown(path)
-    );
-    Err(Error::new(ErrorKind::Outside, message))
+    Err(ErrorKind::Outside { path: path.to_owned(), why: why.into() }.into())
 }
 
 /// A path with the extension of Markdown when its name has none.
-pub(crate) fn with_extension(path: &str) -> String {
+pub fn with_extension(path: &str) -> String {
     if Path::new(path).extension().is_some() { path.to_owned() } else { format!("{path}.md") }
 }
 
@@ -175,7 +165,7 @@ impl Route {
     }
 
     /// Where it leads at some time.
-    pub(crate) fn resolve(&self, now: &Now) -> Result<Place> {
+    pub fn resolve(&self, now: &Now) -> Result<Place> {
         match &self.target {
             Target::Inline | Target::Discard => Ok(Place::Nowhere),
             Target::Variable(name) => {
@@ -194,15 +184,20 @@ impl Route {
 
 /// A destination without patterns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+#[non_exhaustive]
+pub enum Place {
+    /// Neither a buffer nor a file.
     Nowhere,
+    /// The buffer of this name.
     Variable(String),
+    /// The file of this path.
     File(String),
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorClass;
 
     #[test]
     fn destinations_are_read_and_written() {
@@ -216,28 +211,28 @@ mod tests {
 
     #[test]
     fn r45_what_is_no_destination_is_explained() {
-        for (text, kind, said) in [
-            ("", ErrorKind::Target, "it is empty"),
-            ("variable:", ErrorKind::Target, "a name is missing"),
-            ("variable", ErrorKind::Target, "a name is missing"),
-            ("file: ", ErrorKind::Target, "a path is missing"),
-            ("inline:x", ErrorKind::Target, "takes no name"),
-            ("s3:bucket", ErrorKind::Target, "inline, discard, variable:NAME or file:PATH"),
-            ("file:/etc/passwd", ErrorKind::Outside, "root of the disk"),
-            ("file:a/../../b", ErrorKind::Outside, "`..`"),
-            ("file:a\0b", ErrorKind::Outside, "zero byte"),
-            ("file:a/", ErrorKind::Outside, "a folder"),
-            ("file:{pending}", ErrorKind::Pattern, "cannot be written to"),
-            ("file:{someday}", ErrorKind::Pattern, "there is no pattern"),
-            ("variable:a\u{202e}b", ErrorKind::Name, "cannot be seen"),
+        for (text, class, said) in [
+            ("", ErrorClass::Target, "it is empty"),
+            ("variable:", ErrorClass::Target, "a name is missing"),
+            ("variable", ErrorClass::Target, "a name is missing"),
+            ("file: ", ErrorClass::Target, "a path is missing"),
+            ("inline:x", ErrorClass::Target, "takes no name"),
+            ("s3:bucket", ErrorClass::Target, "inline, discard, variable:NAME or file:PATH"),
+            ("file:/etc/passwd", ErrorClass::Outside, "root of the disk"),
+            ("file:a/../../b", ErrorClass::Outside, "`..`"),
+            ("file:a\0b", ErrorClass::Outside, "zero byte"),
+            ("file:a/", ErrorClass::Outside, "a folder"),
+            ("file:{pending}", ErrorClass::Pattern, "cannot be written to"),
+            ("file:{someday}", ErrorClass::Pattern, "there is no pattern"),
+            ("variable:a\u{202e}b", ErrorClass::Name, "cannot be seen"),
         ] {
             let error = Target::parse(text).unwrap_err();
-            assert_eq!(error.kind(), kind, "{text}: {error}");
+            assert_eq!(error.class(), class, "{text}: {error}");
             assert!(error.to_string().contains(said), "{text}: {error}");
         }
         assert_eq!(
-            Target::parse(&format!("variable:{}", "x".repeat(129))).unwrap_err().kind(),
-            ErrorKind::Name
+            Target::parse(&format!("variable:{}", "x".repeat(129))).unwrap_err().class(),
+            ErrorClass::Name
         );
     }
 

@@ -1,5 +1,5 @@
-//! Every operation on files fails once, for every place where it may: what was is still there, or what was to be is there, and
-//! never anything in between.
+//! Every operation on files fails once, for every place where it may: what was is still there, or
+//! what was to be is there, and never anything in between.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,10 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use trommel_testkit::faults::{Fails, failing};
+use trommel_base::faults::{Fails, Trial, exhaust};
 
-use crate::disk::Op;
-use crate::{Buffers, Destinations, ErrorKind, Files, Now, Origin, Route, Scope, Target, WriteMode};
+use crate::{Buffers, Destinations, ErrorClass, Files, Now, Origin, Route, Scope, Target, WriteMode};
 
 /// What is to be seen of a folder: files below the root, and buffers of the session.
 type State = BTreeMap<String, Vec<u8>>;
@@ -90,22 +89,20 @@ impl Change {
     }
 }
 
-/// Lets operation `at` of a change fail. Which it was, if there was one.
-fn fail(change_of: &Change, at: u64, how: (Fails, Errno), states: &[State; 2]) -> Option<Op> {
+/// Makes a change of which one operation fails, and checks what is left.
+fn check(change_of: &Change, trial: &mut Trial, how: (Fails, Errno), states: &[State; 2]) {
     let Change { target, mode, is_there } = *change_of;
     let [old, new] = states;
     let text = text();
     let folder = tempfile::tempdir().unwrap();
     let places = prepare(folder.path(), is_there);
-    let (done, operations) =
-        failing(at, how.0, how.1.raw_os_error(), || change(&places, target, mode, &text));
-    let (op, name) = operations.get(at as usize).cloned()?;
-    let context = format!("{target} {mode} {how:?} {op:?} {} gives {done:?}", name.display());
+    let done = trial.run(|| change(&places, target, mode, &text));
+    let context = format!("{target} {mode} {how:?} {:?} gives {done:?}", trial.failed());
     let found = state(folder.path());
     let torn = how.0 == Fails::FromThenOn && target.starts_with("file:") && mode != WriteMode::Replace;
     if torn && found != *old && found != *new {
-        // A process that ends in the middle of appending to a file, or of making a numbered one, leaves the beginning of what it
-        // wrote, behind all that was there.
+        // A process that ends in the middle of appending to a file, or of making a numbered one,
+        // leaves the beginning of what it wrote, after all that was there.
         for (name, bytes) in old {
             assert!(found[name].starts_with(bytes), "{context}");
         }
@@ -116,28 +113,24 @@ fn fail(change_of: &Change, at: u64, how: (Fails, Errno), states: &[State; 2]) -
         Ok(()) => assert_eq!(found, *new, "{context}"),
         Err(error) if how.1 == Errno::NOSPC => {
             assert!(
-                error.kind() == ErrorKind::Full && error.to_string().contains("free some space"),
+                error.class() == ErrorClass::Full && error.to_string().contains("free some space"),
                 "{context}"
             );
         }
-        Err(_) => {}
+        Err(_) => assert!(trial.failed().is_some(), "{context}"),
     }
     // Whatever happened, the change can be made now.
     change(&places, target, mode, &text).unwrap_or_else(|error| panic!("{context}, then {error}"));
-    Some(op)
 }
 
 fn every_operation_fails(how: (Fails, Errno)) {
     for target in ["variable:v", "file:deep/f"] {
         for mode in WriteMode::ALL {
             for is_there in [false, true] {
-                let mut operations = Vec::new();
                 let change = Change { target, mode, is_there };
                 let states = change.states();
-                while let Some(op) = fail(&change, operations.len() as u64, how, &states) {
-                    operations.push(op);
-                }
-                assert!(operations.len() >= 4, "{target} {mode}: {operations:?}");
+                let count = exhaust(how.0, how.1.raw_os_error(), |trial| check(&change, trial, how, &states));
+                assert!(count >= 4, "{target} {mode}: {count}");
             }
         }
     }
@@ -149,13 +142,15 @@ fn r16_every_operation_may_fail() {
     every_operation_fails((Fails::Once, Errno::IO));
 }
 
-/// R16: whichever operation a process ends at, there is the old state or the new one; of what is appended to a file, a part.
+/// R16: whichever operation a process ends at, there is the old state or the new one; of what is
+/// appended to a file, a part.
 #[test]
 fn r16_a_process_may_end_at_every_operation() {
     every_operation_fails((Fails::FromThenOn, Errno::IO));
 }
 
-/// R17: whichever operation there is no room for, the old state is there, and the error says what to do.
+/// R17: whichever operation there is no room for, the old state is there, and the error says what
+/// to do.
 #[test]
 fn r17_every_operation_may_find_the_disk_full() {
     every_operation_fails((Fails::Once, Errno::NOSPC));

@@ -20,7 +20,8 @@ pub trait Draw<T> {
     /// Counts `n` candidates that are not offered.
     fn pass_over(&mut self, n: u64);
 
-    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the answer is true.
+    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the
+    /// answer is true.
     fn offer_with(&mut self, make: impl FnOnce() -> T) -> bool;
 
     /// Offers one candidate many times over, in time that follows those that are taken.

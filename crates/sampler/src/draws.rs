@@ -25,9 +25,9 @@ impl Draws {
         self.generator.next_u64()
     }
 
-    /// A number below `bound`, all equally likely (Lemire 2019, "Fast Random Integer Generation in an Interval"):
-    /// the high half of word × bound, a word being thrown away when the low half is one of the 2⁶⁴ mod bound surplus
-    /// ones. A `bound` of 0 gives 0.
+    /// A number below `bound`, all equally likely (Lemire 2019, "Fast Random Integer Generation in
+    /// an Interval"): the high half of word × bound, a word being thrown away when the low half is
+    /// one of the 2⁶⁴ mod bound surplus ones. A `bound` of 0 gives 0.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.word()) * u128::from(bound);
         // The surplus is less than the bound, so the division is rarely needed.
@@ -48,8 +48,8 @@ impl Draws {
         libm::log(((self.word() >> 12) as f64 + 0.5) * STEP)
     }
 
-    /// Cuts `items` down to `keep` of them, all subsets equally likely (Fisher and Yates, stopped after `keep` steps).
-    /// Draws nothing when all are kept. `O(keep)`.
+    /// Cuts `items` down to `keep` of them, all subsets equally likely (Fisher and Yates, stopped
+    /// after `keep` steps). Draws nothing when all are kept. `O(keep)`.
     pub(crate) fn choose<T>(&mut self, items: &mut Vec<T>, keep: usize) {
         let len = items.len();
         if keep >= len {

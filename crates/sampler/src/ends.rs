@@ -6,8 +6,8 @@ use crate::{Item, Sample};
 
 /// The first candidates of a stream.
 ///
-/// Cost: constant time a candidate, memory for `size` values. Merging is associative, and parts merged in order give
-/// what one run over the whole stream gives.
+/// Cost: constant time a candidate, memory for `size` values. Merging is associative, and parts
+/// merged in order give what one run over the whole stream gives.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -53,13 +53,15 @@ impl<T> First<T> {
         if self.is_decided() { u64::MAX } else { 0 }
     }
 
-    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the answer is true.
+    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the
+    /// answer is true.
     pub fn offer_with(&mut self, make: impl FnOnce() -> T) -> bool {
         let Ok(taken) = self.try_offer_with(|| Ok::<_, Infallible>(make()));
         taken
     }
 
-    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail; one that does was never offered.
+    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail; one that does
+    /// was never offered.
     pub fn try_offer_with<E>(&mut self, make: impl FnOnce() -> Result<T, E>) -> Result<bool, E> {
         let wanted = self.wants_next();
         if wanted {
@@ -69,14 +71,14 @@ impl<T> First<T> {
         Ok(wanted)
     }
 
-    /// Counts `n` candidates that are not offered. Wanted ones are then missing: the sample has the first of those that
-    /// were offered.
+    /// Counts `n` candidates that are not offered. Wanted ones are then missing: the sample has the
+    /// first of those that were offered.
     pub fn pass_over(&mut self, n: u64) {
         self.seen = self.seen.saturating_add(n);
     }
 
-    /// The first of this one's candidates followed by `later`'s, whose indices move up by [`seen`](Self::seen). Of two
-    /// sizes the smaller one counts.
+    /// The first of this one's candidates followed by `later`'s, whose indices move up by
+    /// [`seen`](Self::seen). Of two sizes the smaller one counts.
     #[must_use]
     pub fn merge(mut self, mut later: Self) -> Self {
         self.size = self.size.min(later.size);
@@ -95,11 +97,12 @@ impl<T> First<T> {
 
 /// The last candidates of a stream.
 ///
-/// As long as the total is unknown, every candidate may be among the last, so each is built: let the values be cheap
-/// (a span, not what it holds). With a total known ([`with_total`](Self::with_total)) only the last are.
+/// As long as the total is unknown, every candidate may be among the last, so each is built: let
+/// the values be cheap (a span, not what it holds). With a total known
+/// ([`with_total`](Self::with_total)) only the last are.
 ///
-/// Cost: constant time a candidate, memory for `size` values. Merging is associative, and parts merged in order give
-/// what one run over the whole stream gives.
+/// Cost: constant time a candidate, memory for `size` values. Merging is associative, and parts
+/// merged in order give what one run over the whole stream gives.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -127,8 +130,9 @@ impl<T> Last<T> {
         Self { size, seen: 0, from: 0, items: VecDeque::new() }
     }
 
-    /// Nothing yet, of at most `size` candidates of a stream, or part of one, that has `total`. If there turn out to
-    /// be more, the selection goes on and has the last; if fewer, items are missing.
+    /// Nothing yet, of at most `size` candidates of a stream, or part of one, that has `total`. If
+    /// there turn out to be more, the selection goes on and has the last; if fewer, items are
+    /// missing.
     pub fn with_total(size: NonZeroUsize, total: u64) -> Self {
         Self { from: total.saturating_sub(size.get() as u64), ..Self::new(size) }
     }
@@ -148,13 +152,15 @@ impl<T> Last<T> {
         self.from.saturating_sub(self.seen)
     }
 
-    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the answer is true.
+    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the
+    /// answer is true.
     pub fn offer_with(&mut self, make: impl FnOnce() -> T) -> bool {
         let Ok(taken) = self.try_offer_with(|| Ok::<_, Infallible>(make()));
         taken
     }
 
-    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail; one that does was never offered.
+    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail; one that does
+    /// was never offered.
     pub fn try_offer_with<E>(&mut self, make: impl FnOnce() -> Result<T, E>) -> Result<bool, E> {
         let wanted = self.wants_next();
         if wanted {
@@ -168,14 +174,14 @@ impl<T> Last<T> {
         Ok(wanted)
     }
 
-    /// Counts `n` candidates that are not offered. Wanted ones are then missing: the sample has the last of those that
-    /// were offered.
+    /// Counts `n` candidates that are not offered. Wanted ones are then missing: the sample has the
+    /// last of those that were offered.
     pub fn pass_over(&mut self, n: u64) {
         self.seen = self.seen.saturating_add(n);
     }
 
-    /// The last of this one's candidates followed by `later`'s, whose indices move up by [`seen`](Self::seen). Of two
-    /// sizes the smaller one counts.
+    /// The last of this one's candidates followed by `later`'s, whose indices move up by
+    /// [`seen`](Self::seen). Of two sizes the smaller one counts.
     #[must_use]
     pub fn merge(mut self, mut later: Self) -> Self {
         self.size = self.size.min(later.size);

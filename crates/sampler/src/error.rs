@@ -2,13 +2,13 @@ use std::fmt;
 
 /// Why a selection cannot go on; the one error of this crate.
 ///
-/// The crate never fails on account of what the candidates are: an error is either a declared limit that the stream
-/// went over, or partial states put together that do not belong together.
+/// The crate never fails on account of what the candidates are: an error is either a declared limit
+/// that the stream went over, or partial states put together that do not belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The stream has more strata than allowed. Raise the limit with [`Strata::max_strata`](crate::Strata::max_strata)
-    /// or stratify by something coarser.
+    /// The stream has more strata than allowed. Raise the limit with
+    /// [`Strata::max_strata`](crate::Strata::max_strata) or stratify by something coarser.
     TooManyStrata {
         /// The number of strata allowed.
         limit: usize,

@@ -1,8 +1,9 @@
 //! Seeded, mergeable samples of streams of unknown length.
 //!
-//! For programs that select from any stream of their own. Whoever wants a sample of JSON takes the facade crate
-//! `trommel` instead, which drives this one. It knows nothing of JSON, reads no clock and asks no operating system for
-//! randomness: what is selected follows from the seed and the stream alone.
+//! For programs that select from any stream of their own. Whoever wants a sample of JSON takes the
+//! facade crate `trommel` instead, which drives this one. It knows nothing of JSON, reads no clock
+//! and asks no operating system for randomness: what is selected follows from the seed and the
+//! stream alone.
 //!
 //! # Contents
 //!
@@ -16,7 +17,8 @@
 //!
 //! # Terms
 //!
-//! - *candidate*: what the stream consists of; candidates count from 0, and their number is the *index*.
+//! - *candidate*: what the stream consists of; candidates count from 0, and their number is the
+//!   *index*.
 //! - *seen*: how many candidates went by, offered or passed over; the size of the *population*.
 //! - *gap*: how many candidates to pass over before the next wanted one (`to_skip`).
 //! - *reservoir*: the slots a sample is kept in while the stream goes on.
@@ -25,9 +27,10 @@
 //!
 //! # How a selection is used
 //!
-//! All selections have the same shape. `offer_with` takes a closure and calls it only if the candidate is wanted;
-//! `to_skip` tells how many are not, so that a source which can skip cheaply does, and reports with `pass_over`; `merge`
-//! puts two parts together; `into_sample` ends it. A selection is `Send` and `Clone` where its values are.
+//! All selections have the same shape. `offer_with` takes a closure and calls it only if the
+//! candidate is wanted; `to_skip` tells how many are not, so that a source which can skip cheaply
+//! does, and reports with `pass_over`; `merge` puts two parts together; `into_sample` ends it. A
+//! selection is `Send` and `Clone` where its values are.
 //!
 //! ```
 //! use std::num::NonZeroUsize;
@@ -65,31 +68,37 @@
 //!
 //! # What is promised
 //!
-//! - **Uniform.** Each subset of the sample's size is equally likely, for parts merged in any way too, up to what 53
-//!   bits resolve: for populations up to 2⁵³ the deviation is far below anything a test could show.
-//! - **The same everywhere.** A seed means the same sample on every platform and in every release; the
-//!   [`derivation`] is frozen. (The platform must do IEEE 754 arithmetic: 32-bit x86 without SSE2 does not.)
-//! - **The same however it is run.** Without merges the sample does not depend on chunks, threads or skips. A merge
-//!   depends on where the stream was cut, so a run whose answer must not depend on the number of threads cuts at places
-//!   that do not, or counts first and takes the [`winners`].
+//! - **Uniform.** Each subset of the sample's size is equally likely, for parts merged in any way
+//!   too, up to what 53 bits resolve: for populations up to 2⁵³ the deviation is far below anything
+//!   a test could show.
+//! - **The same everywhere.** A seed means the same sample on every platform and in every release;
+//!   the [`derivation`] is frozen. (The platform must do IEEE 754 arithmetic: 32-bit x86 without
+//!   SSE2 does not.)
+//! - **The same however it is run.** Without merges the sample does not depend on chunks, threads
+//!   or skips. A merge depends on where the stream was cut, so a run whose answer must not depend
+//!   on the number of threads cuts at places that do not, or counts first and takes the
+//!   [`winners`].
 //! - **No panic**, whatever the candidates, keys, counts and stored states are.
 //!
-//! The draws are no secret and a seed is short: a sample is not safe from someone who shapes the stream knowing it.
+//! The draws are no secret and a seed is short: a sample is not safe from someone who shapes the
+//! stream knowing it.
 //!
 //! # Limits
 //!
-//! Counts saturate at 2⁶⁴ − 1. A [`Strata`] has at most [`MAX_STRATA`] strata unless set otherwise; the length of keys
-//! is the caller's to bound. Nothing else is limited but by the sizes asked for, and nothing is allocated beforehand.
+//! Counts saturate at 2⁶⁴ − 1. A [`Strata`] has at most [`MAX_STRATA`] strata unless set otherwise;
+//! the length of keys is the caller's to bound. Nothing else is limited but by the sizes asked for,
+//! and nothing is allocated beforehand.
 //!
 //! # Errors
 //!
-//! One type, [`Error`], for a stratum too many and for systematic parts that do not fit together. Everything else
-//! cannot fail.
+//! One type, [`Error`], for a stratum too many and for systematic parts that do not fit together.
+//! Everything else cannot fail.
 //!
 //! # Features
 //!
-//! - `serde`: all selections, unfinished ones included, can be stored and continued or merged elsewhere. The form is
-//!   that of the fields and carries no version; who stores it for long adds one.
+//! - `serde`: all selections, unfinished ones included, can be stored and continued or merged
+//!   elsewhere. The form is that of the fields and carries no version; who stores it for long adds
+//!   one.
 
 mod draw;
 mod draws;

@@ -1,4 +1,5 @@
-//! Selections whose values are exchanged, so that what was cheap to hold while drawing can be made whole before it is kept.
+//! Selections whose values are exchanged, so that what was cheap to hold while drawing can be made
+//! whole before it is kept.
 
 use crate::{First, Item, Last, Reservoir};
 

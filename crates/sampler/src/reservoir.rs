@@ -4,17 +4,18 @@ use std::num::NonZeroUsize;
 use crate::schedule::Schedule;
 use crate::{Item, Sample, Seed};
 
-/// A uniform sample of fixed capacity of a stream of unknown length: every subset of that size is equally likely.
+/// A uniform sample of fixed capacity of a stream of unknown length: every subset of that size is
+/// equally likely.
 ///
-/// The reservoir knows beforehand which candidate it wants next ([`to_skip`](Self::to_skip)), so those that lose are
-/// never built and can be passed over in one step. Of `n` candidates about `capacity × (1 + ln(n / capacity))` are
-/// wanted at all (Algorithm L, Li 1994).
+/// The reservoir knows beforehand which candidate it wants next ([`to_skip`](Self::to_skip)), so
+/// those that lose are never built and can be passed over in one step. Of `n` candidates about
+/// `capacity × (1 + ln(n / capacity))` are wanted at all (Algorithm L, Li 1994).
 ///
-/// Without merges the sample depends on the seed, the capacity and the number of candidates alone, however the stream
-/// was cut up; [`winners`] tells it in advance.
+/// Without merges the sample depends on the seed, the capacity and the number of candidates alone,
+/// however the stream was cut up; [`winners`] tells it in advance.
 ///
-/// Cost: constant time a wanted candidate, none for those passed over; memory for `capacity` values and some 350 bytes.
-/// Nothing is allocated for slots not yet taken.
+/// Cost: constant time a wanted candidate, none for those passed over; memory for `capacity` values
+/// and some 350 bytes. Nothing is allocated for slots not yet taken.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -74,44 +75,50 @@ impl<T> Reservoir<T> {
         self.schedule.gap()
     }
 
-    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the answer is true.
+    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the
+    /// answer is true.
     pub fn offer_with(&mut self, make: impl FnOnce() -> T) -> bool {
         let Ok(taken) = self.try_offer_with(|| Ok::<_, Infallible>(make()));
         taken
     }
 
-    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail. After a failure the reservoir is as
-    /// if the candidate had never been offered: it is not counted, and the next one offered is wanted in its stead.
+    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail. After a
+    /// failure the reservoir is as if the candidate had never been offered: it is not counted, and
+    /// the next one offered is wanted in its stead.
     pub fn try_offer_with<E>(&mut self, make: impl FnOnce() -> Result<T, E>) -> Result<bool, E> {
         self.try_offer_at(self.seen(), make)
     }
 
     /// Counts `n` candidates that are not offered, in constant time.
     ///
-    /// `n` should be at most [`to_skip`](Self::to_skip). Passing over a wanted candidate is a mistake that cannot be
-    /// made good: the next candidate offered is taken in its place, and while `seen` and the indices stay right, the
-    /// sample is uniform no longer.
+    /// `n` should be at most [`to_skip`](Self::to_skip). Passing over a wanted candidate is a
+    /// mistake that cannot be made good: the next candidate offered is taken in its place, and
+    /// while `seen` and the indices stay right, the sample is uniform no longer.
     pub fn pass_over(&mut self, n: u64) {
         self.schedule.pass_over(n);
     }
 
-    /// The reservoir over this one's candidates followed by `later`'s, whose indices move up by [`seen`](Self::seen).
+    /// The reservoir over this one's candidates followed by `later`'s, whose indices move up by
+    /// [`seen`](Self::seen).
     ///
-    /// Each side contributes by its number of candidates, not of items: a random subset of as many of its items as a
-    /// uniform sample of the whole would have from that side, drawn from the exact hypergeometric distribution. The
-    /// result is again uniform if the seeds differ (see [`Seed::for_stream`]), and it can take more candidates and
-    /// merges. Of two capacities the smaller one counts.
+    /// Each side contributes by its number of candidates, not of items: a random subset of as many
+    /// of its items as a uniform sample of the whole would have from that side, drawn from the
+    /// exact hypergeometric distribution. The result is again uniform if the seeds differ (see
+    /// [`Seed::for_stream`]), and it can take more candidates and merges. Of two capacities the
+    /// smaller one counts.
     ///
-    /// Merging is deterministic. It is associative in `seen` and, as long as everything fits, in the items; beyond that
-    /// two orders of merging give different samples of the same distribution. A reservoir of the same capacity that has
-    /// seen nothing changes nothing. `O(capacity)`.
+    /// Merging is deterministic. It is associative in `seen` and, as long as everything fits, in
+    /// the items; beyond that two orders of merging give different samples of the same
+    /// distribution. A reservoir of the same capacity that has seen nothing changes nothing.
+    /// `O(capacity)`.
     #[must_use]
     pub fn merge(self, later: Self) -> Self {
         let shift = self.seen();
         self.join(later.shifted(shift))
     }
 
-    /// The sample so far, in the order of the stream. Clone the reservoir first to go on with it. `O(k log k)`.
+    /// The sample so far, in the order of the stream. Clone the reservoir first to go on with it.
+    /// `O(k log k)`.
     pub fn into_sample(self) -> Sample<T> {
         let seen = self.seen();
         Sample::new(self.items, seen)
@@ -156,7 +163,8 @@ impl<T> Reservoir<T> {
         let capacity = schedule.capacity().get();
         if self.items.len() + later.items.len() > capacity {
             let share = schedule.share(self.seen(), later.seen());
-            // Without effect on a share, unless wanted candidates were passed over and a side has too few items.
+            // Without effect on a share, unless wanted candidates were passed over and a side has
+            // too few items.
             let share =
                 share.clamp(capacity.saturating_sub(later.items.len()), self.items.len().min(capacity));
             schedule.choose(&mut self.items, share);
@@ -198,12 +206,13 @@ impl<T> TryFrom<Stored<T>> for Reservoir<T> {
     }
 }
 
-/// The indices that a [`Reservoir`] of this capacity and seed holds after `total` candidates, ascending, by arithmetic
-/// alone.
+/// The indices that a [`Reservoir`] of this capacity and seed holds after `total` candidates,
+/// ascending, by arithmetic alone.
 ///
 /// A run that can count first (by masks, or in parallel) learns here what to fetch.
 ///
-/// Cost: time `O(k (1 + ln(total / k)))` and memory `O(k)`, where `k` is the smaller of `capacity` and `total`.
+/// Cost: time `O(k (1 + ln(total / k)))` and memory `O(k)`, where `k` is the smaller of `capacity`
+/// and `total`.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -216,10 +225,11 @@ pub fn winners(seed: Seed, capacity: NonZeroUsize, total: u64) -> Vec<u64> {
     run(seed, capacity, total).into_sample().indices().collect()
 }
 
-/// As [`winners`], of which a random subset of `quota` is kept: the places, counted within its stratum, of what
-/// [`Strata`](crate::Strata) selects from a stratum with `total` candidates.
+/// As [`winners`], of which a random subset of `quota` is kept: the places, counted within its
+/// stratum, of what [`Strata`](crate::Strata) selects from a stratum with `total` candidates.
 ///
-/// The seed is [`Seed::for_key`] of the stratum's key, the quota comes from [`allot`](crate::allot).
+/// The seed is [`Seed::for_key`] of the stratum's key, the quota comes from
+/// [`allot`](crate::allot).
 pub fn winners_within(seed: Seed, capacity: NonZeroUsize, total: u64, quota: u64) -> Vec<u64> {
     let chosen = run(seed, capacity, total).into_chosen(quota);
     Sample::new(chosen, total).indices().collect()

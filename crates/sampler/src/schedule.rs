@@ -3,12 +3,14 @@ use std::num::NonZeroUsize;
 use crate::Seed;
 use crate::draws::Draws;
 
-/// When a reservoir wants its next candidate, and where it puts it: Algorithm L of Li, "Reservoir-Sampling Algorithms
-/// of Time Complexity O(n(1 + log(N/n)))" (1994), apart from what the candidates are.
+/// When a reservoir wants its next candidate, and where it puts it: Algorithm L of Li,
+/// "Reservoir-Sampling Algorithms of Time Complexity O(n(1 + log(N/n)))" (1994), apart from what
+/// the candidates are.
 ///
-/// The algorithm is as though each candidate had a uniform random number and the reservoir kept the candidates with
-/// the smallest. Only the largest number in the reservoir matters: a later candidate wins if its number is smaller,
-/// so the gap to the next winner is geometric, and the winner may take any slot.
+/// The algorithm is as though each candidate had a uniform random number and the reservoir kept the
+/// candidates with the smallest. Only the largest number in the reservoir matters: a later
+/// candidate wins if its number is smaller, so the gap to the next winner is geometric, and the
+/// winner may take any slot.
 #[derive(Clone, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -47,8 +49,8 @@ impl Schedule {
         self.next = self.next.max(self.seen);
     }
 
-    /// Takes the candidate that is wanted into a reservoir with `filled` slots taken, and says into which slot; slot
-    /// `filled` is a new one.
+    /// Takes the candidate that is wanted into a reservoir with `filled` slots taken, and says into
+    /// which slot; slot `filled` is a new one.
     pub(crate) fn take(&mut self, filled: usize) -> usize {
         self.pass_over(1);
         let capacity = self.capacity.get();
@@ -74,15 +76,15 @@ impl Schedule {
         self.draw_next();
     }
 
-    /// Draws the geometric gap to the next winner. The conversion saturates: a gap that does not fit 64 bits means
-    /// that there is no next winner.
+    /// Draws the geometric gap to the next winner. The conversion saturates: a gap that does not
+    /// fit 64 bits means that there is no next winner.
     fn draw_next(&mut self) {
         let gap = self.draws.ln_unit() / libm::log1p(-libm::exp(self.ln_largest));
         self.next = self.seen.saturating_add(gap as u64);
     }
 
-    /// The schedule of what becomes of this reservoir and one over the candidates that follow; still without the next
-    /// winner, which [`resume`](Self::resume) draws.
+    /// The schedule of what becomes of this reservoir and one over the candidates that follow;
+    /// still without the next winner, which [`resume`](Self::resume) draws.
     pub(crate) fn join(&self, later: &Self) -> Self {
         let seed = self.draws.seed().for_merge(later.draws.seed());
         let mut joined = Self::new(self.capacity.min(later.capacity), seed);
@@ -90,8 +92,9 @@ impl Schedule {
         joined
     }
 
-    /// How many of a random subset of `capacity` out of `first + second` candidates are among the first: an urn,
-    /// drawn from one by one, so that the hypergeometric distribution is met exactly.
+    /// How many of a random subset of `capacity` out of `first + second` candidates are among the
+    /// first: an urn, drawn from one by one, so that the hypergeometric distribution is met
+    /// exactly.
     pub(crate) fn share(&mut self, first: u64, second: u64) -> usize {
         let (mut left, mut all) = (first, first.saturating_add(second));
         let mut share = 0;
@@ -107,9 +110,10 @@ impl Schedule {
 
     /// Draws the next winner after a merge that left `filled` slots taken.
     ///
-    /// The largest number in a full reservoir is the smallest but `capacity` − 1 of `seen` uniform ones, whichever
-    /// candidates were kept. One minus it is the `capacity`-th largest, a product of independent uniform numbers to the
-    /// powers 1/seen, 1/(seen − 1), … (Devroye, "Non-Uniform Random Variate Generation", 1986, section V.3).
+    /// The largest number in a full reservoir is the smallest but `capacity` − 1 of `seen` uniform
+    /// ones, whichever candidates were kept. One minus it is the `capacity`-th largest, a product
+    /// of independent uniform numbers to the powers 1/seen, 1/(seen − 1), … (Devroye, "Non-Uniform
+    /// Random Variate Generation", 1986, section V.3).
     pub(crate) fn resume(&mut self, filled: usize) {
         let capacity = self.capacity.get();
         if filled < capacity {
@@ -132,8 +136,8 @@ mod stored {
     use crate::draws::Draws;
     use crate::{Error, Seed};
 
-    /// A schedule as it is stored: the place in the stream of random numbers instead of the generator, and the bits of
-    /// the logarithm, so that no text format rounds it.
+    /// A schedule as it is stored: the place in the stream of random numbers instead of the
+    /// generator, and the bits of the logarithm, so that no text format rounds it.
     #[derive(serde::Serialize, serde::Deserialize)]
     pub(super) struct Schedule {
         capacity: NonZeroUsize,

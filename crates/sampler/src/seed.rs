@@ -3,11 +3,12 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// The number all randomness of a selection comes from.
 ///
-/// The same seed gives the same sample on every platform, in every release and for any number of threads. How numbers
-/// are derived from a seed is frozen and described in [`derivation`](crate::derivation).
+/// The same seed gives the same sample on every platform, in every release and for any number of
+/// threads. How numbers are derived from a seed is frozen and described in
+/// [`derivation`](crate::derivation).
 ///
-/// Selections that are merged later must not share a seed, or they would make the same choices: give each part its own
-/// with [`for_stream`](Self::for_stream).
+/// Selections that are merged later must not share a seed, or they would make the same choices:
+/// give each part its own with [`for_stream`](Self::for_stream).
 ///
 /// ```
 /// use trommel_sampler::Seed;
@@ -55,16 +56,18 @@ impl Seed {
         self.0
     }
 
-    /// The seed of the stream or part numbered `label`, independent of this seed and of all other labels'.
+    /// The seed of the stream or part numbered `label`, independent of this seed and of all other
+    /// labels'.
     #[must_use]
     pub fn for_stream(self, label: u64) -> Self {
         self.derive(Purpose::Stream, label, 0)
     }
 
-    /// The seed of the stratum whose key has these bytes: a keyed hash that is the same everywhere and for ever.
+    /// The seed of the stratum whose key has these bytes: a keyed hash that is the same everywhere
+    /// and for ever.
     ///
-    /// It spreads keys, it does not identify them: two keys may share a seed (one chance in 2⁶⁴ a pair), which makes
-    /// their strata choose alike and does no other harm. `O(key.len())`.
+    /// It spreads keys, it does not identify them: two keys may share a seed (one chance in 2⁶⁴ a
+    /// pair), which makes their strata choose alike and does no other harm. `O(key.len())`.
     #[must_use]
     pub fn for_key(self, key: &[u8]) -> Self {
         let start = self.derive(Purpose::Stratum, key.len() as u64, 0);

@@ -8,16 +8,18 @@ pub const MAX_STRATA: usize = 10_000;
 
 /// A sample that has of each stratum in proportion to its size, in one pass.
 ///
-/// A stratum is the candidates that share a key, a string of bytes that the caller makes. Each has a [`Reservoir`] of
-/// the whole sample's size, seeded by [`Seed::for_key`]; when the stream has ended and the totals are known, the quotas
-/// are [allotted](allot) and each reservoir is cut down to a random subset of its quota. So within a stratum every
-/// subset of that size is equally likely.
+/// A stratum is the candidates that share a key, a string of bytes that the caller makes. Each has
+/// a [`Reservoir`] of the whole sample's size, seeded by [`Seed::for_key`]; when the stream has
+/// ended and the totals are known, the quotas are [allotted](allot) and each reservoir is cut down
+/// to a random subset of its quota. So within a stratum every subset of that size is equally
+/// likely.
 ///
 /// `K` is what a stratum is reported as, made once a stratum; `T` is what is kept of a candidate.
 ///
-/// Cost: a look-up in a sorted map per candidate; memory for `size` values, the key, the label and some 400 bytes per
-/// stratum, at most [`MAX_STRATA`] strata (or as set by [`max_strata`](Self::max_strata)). The length of the keys is for
-/// the caller to bound, for instance by using a digest as the key of a long value.
+/// Cost: a look-up in a sorted map per candidate; memory for `size` values, the key, the label and
+/// some 400 bytes per stratum, at most [`MAX_STRATA`] strata (or as set by
+/// [`max_strata`](Self::max_strata)). The length of the keys is for the caller to bound, for
+/// instance by using a digest as the key of a long value.
 ///
 /// Without merges the sample depends on the seed, the size and the sequence of keys alone.
 ///
@@ -26,7 +28,8 @@ pub const MAX_STRATA: usize = 10_000;
 /// use trommel_sampler::{Seed, Strata};
 ///
 /// let mut strata = Strata::new(NonZeroUsize::MIN.saturating_add(3), Seed::new(42));
-/// for (n, region) in ["west", "east", "west", "west", "east", "west", "west", "west"].iter().enumerate() {
+/// let regions = ["west", "east", "west", "west", "east", "west", "west", "west"];
+/// for (n, region) in regions.iter().enumerate() {
 ///     strata.offer_with(region.as_bytes(), || *region, || n)?;
 /// }
 /// let stratified = strata.into_sample();
@@ -90,8 +93,8 @@ pub struct Stratum<K> {
 pub struct StratifiedSample<K, T> {
     /// The selected candidates in the order of the stream.
     pub sample: Sample<T>,
-    /// The strata in the order in which they first appeared. Their totals add up to the sample's `seen`, and what was
-    /// sampled of them to its length.
+    /// The strata in the order in which they first appeared. Their totals add up to the sample's
+    /// `seen`, and what was sampled of them to its length.
     pub strata: Vec<Stratum<K>>,
 }
 
@@ -117,11 +120,12 @@ impl<K, T> Strata<K, T> {
         self.groups.len()
     }
 
-    /// Offers the next candidate to its stratum. If it is wanted there, `make` is called, its value taken, and the
-    /// answer is true. `label` is called if the stratum is new.
+    /// Offers the next candidate to its stratum. If it is wanted there, `make` is called, its value
+    /// taken, and the answer is true. `label` is called if the stratum is new.
     ///
     /// # Errors
-    /// [`Error::TooManyStrata`] if this would be one stratum too many; the candidate then was never offered.
+    /// [`Error::TooManyStrata`] if this would be one stratum too many; the candidate then was never
+    /// offered.
     pub fn offer_with(
         &mut self,
         key: &[u8],
@@ -131,8 +135,8 @@ impl<K, T> Strata<K, T> {
         self.try_offer_with(key, label, || Ok(make()))
     }
 
-    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail. After a failure the state is as if
-    /// the candidate had never been offered.
+    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail. After a
+    /// failure the state is as if the candidate had never been offered.
     ///
     /// # Errors
     /// What `make` says, or [`Error::TooManyStrata`].
@@ -169,11 +173,12 @@ impl<K, T> Strata<K, T> {
         Ok(Strata { size, seed, limit, seen, groups })
     }
 
-    /// The strata of this one's candidates followed by `later`'s, whose indices move up by [`seen`](Self::seen).
+    /// The strata of this one's candidates followed by `later`'s, whose indices move up by
+    /// [`seen`](Self::seen).
     ///
-    /// Strata of one key are merged as [`Reservoir::merge`] does, with the same conditions and laws; totals and the
-    /// order of first appearance are those of one run over the whole stream, so the quotas are as well. Of two sizes
-    /// the smaller one counts, of two limits this one's.
+    /// Strata of one key are merged as [`Reservoir::merge`] does, with the same conditions and
+    /// laws; totals and the order of first appearance are those of one run over the whole stream,
+    /// so the quotas are as well. Of two sizes the smaller one counts, of two limits this one's.
     ///
     /// # Errors
     /// [`Error::TooManyStrata`] if together there are too many.
@@ -229,11 +234,12 @@ fn in_order<K, T>(groups: BTreeMap<Box<[u8]>, Group<K, T>>) -> Vec<Entry<K, T>> 
     groups
 }
 
-/// How many of a sample of `size` belong to strata with these `totals`: in proportion, by largest remainder.
+/// How many of a sample of `size` belong to strata with these `totals`: in proportion, by largest
+/// remainder.
 ///
-/// Each stratum has ⌊size × total / sum⌋, and what is then left of `size` goes, one each, to the strata with the largest
-/// remainders, the earlier one first where they are equal. If `size` is the sum or more, every stratum has its total.
-/// No quota is larger than its total or than `size`.
+/// Each stratum has ⌊size × total / sum⌋, and what is then left of `size` goes, one each, to the
+/// strata with the largest remainders, the earlier one first where they are equal. If `size` is the
+/// sum or more, every stratum has its total. No quota is larger than its total or than `size`.
 ///
 /// ```
 /// use std::num::NonZeroUsize;

@@ -52,8 +52,8 @@ impl Picks {
     }
 }
 
-/// The indices of a systematic selection of `size` out of `total` candidates: ⌊i × total / size⌋ for i from 0, or all
-/// of them if there are no more than `size`. Ascending, without repetition.
+/// The indices of a systematic selection of `size` out of `total` candidates: ⌊i × total / size⌋
+/// for i from 0, or all of them if there are no more than `size`. Ascending, without repetition.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -70,15 +70,18 @@ pub fn systematic_indices(size: NonZeroUsize, total: u64) -> impl Iterator<Item 
 
 /// Candidates at even distances.
 ///
-/// With a stride ([`with_stride`](Self::with_stride)) the selection has the candidates 0, s, 2s, … up to its size. With
-/// a total ([`with_total`](Self::with_total)) it has the candidates ⌊i × total / size⌋, spread over the whole stream.
+/// With a stride ([`with_stride`](Self::with_stride)) the selection has the candidates 0, s, 2s, …
+/// up to its size. With a total ([`with_total`](Self::with_total)) it has the candidates ⌊i × total
+/// / size⌋, spread over the whole stream.
 ///
-/// There is no third way for a stream of unknown length: candidate `e` is ⌊i × total / size⌋ with i = 1 for a total
-/// of `e × size`, so with a size of 2 or more, at any moment all but the first one in `size` of the candidates seen may
-/// yet belong to the selection, and no bounded memory holds them. Such a stream is counted first.
+/// There is no third way for a stream of unknown length: candidate `e` is ⌊i × total / size⌋ with i
+/// = 1 for a total of `e × size`, so with a size of 2 or more, at any moment all but the first one
+/// in `size` of the candidates seen may yet belong to the selection, and no bounded memory holds
+/// them. Such a stream is counted first.
 ///
-/// Cost: constant time a wanted candidate, none for those passed over; memory for `size` values. Parts that
-/// [start](Self::starting_at) where the one before ends merge to what one run over the whole stream gives.
+/// Cost: constant time a wanted candidate, none for those passed over; memory for `size` values.
+/// Parts that [start](Self::starting_at) where the one before ends merge to what one run over the
+/// whole stream gives.
 ///
 /// ```
 /// use std::num::{NonZeroU64, NonZeroUsize};
@@ -106,8 +109,8 @@ impl<T> Systematic<T> {
         Self::new(Picks { rule: Rule::Stride(stride), size })
     }
 
-    /// `size` of the `total` candidates that the whole stream has; all if there are no more. The indices are those of
-    /// [`systematic_indices`].
+    /// `size` of the `total` candidates that the whole stream has; all if there are no more. The
+    /// indices are those of [`systematic_indices`].
     pub fn with_total(size: NonZeroUsize, total: u64) -> Self {
         Self::new(Picks { rule: Rule::Total(total), size })
     }
@@ -116,7 +119,8 @@ impl<T> Systematic<T> {
         Self { picks, start: 0, seen: 0, items: Vec::new() }
     }
 
-    /// The same selection for the part of the stream that begins at candidate `start`; nothing has been seen yet.
+    /// The same selection for the part of the stream that begins at candidate `start`; nothing has
+    /// been seen yet.
     #[must_use]
     pub fn starting_at(self, start: u64) -> Self {
         Self { start, ..Self::new(self.picks) }
@@ -145,13 +149,15 @@ impl<T> Systematic<T> {
         }
     }
 
-    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the answer is true.
+    /// Offers the next candidate. If it is wanted, `make` is called, its value taken, and the
+    /// answer is true.
     pub fn offer_with(&mut self, make: impl FnOnce() -> T) -> bool {
         let Ok(taken) = self.try_offer_with(|| Ok::<_, Infallible>(make()));
         taken
     }
 
-    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail; one that does was never offered.
+    /// As [`offer_with`](Self::offer_with), for a candidate whose building can fail; one that does
+    /// was never offered.
     pub fn try_offer_with<E>(&mut self, make: impl FnOnce() -> Result<T, E>) -> Result<bool, E> {
         let wanted = self.wants_next();
         if wanted {
@@ -161,7 +167,8 @@ impl<T> Systematic<T> {
         Ok(wanted)
     }
 
-    /// Counts `n` candidates that are not offered, in constant time. Wanted ones are then missing from the sample.
+    /// Counts `n` candidates that are not offered, in constant time. Wanted ones are then missing
+    /// from the sample.
     pub fn pass_over(&mut self, n: u64) {
         self.seen = self.seen.saturating_add(n);
     }
@@ -169,8 +176,8 @@ impl<T> Systematic<T> {
     /// This part of the selection and the one that follows it.
     ///
     /// # Errors
-    /// [`Error::DifferentRules`] if the parts do not belong to one selection, [`Error::NotAdjacent`] if `later` does not
-    /// start where this one ends.
+    /// [`Error::DifferentRules`] if the parts do not belong to one selection,
+    /// [`Error::NotAdjacent`] if `later` does not start where this one ends.
     pub fn merge(mut self, later: Self) -> Result<Self, Error> {
         if self.picks != later.picks {
             return Err(Error::DifferentRules);
@@ -183,7 +190,8 @@ impl<T> Systematic<T> {
         Ok(self)
     }
 
-    /// The sample so far; indices count from the beginning of the whole stream, `seen` counts this part.
+    /// The sample so far; indices count from the beginning of the whole stream, `seen` counts this
+    /// part.
     pub fn into_sample(self) -> Sample<T> {
         Sample { items: self.items, seen: self.seen }
     }

@@ -1,7 +1,8 @@
-//! The derivation is frozen: what a seed gives is compared, byte for byte, with the files in `tests/golden`.
+//! The derivation is frozen: what a seed gives is compared, byte for byte, with the files in
+//! `tests/golden`.
 //!
-//! These files are never made anew. If a test here fails, the change that made it fail would give every user other samples
-//! for the seeds they have written down.
+//! These files are never made anew. If a test here fails, the change that made it fail would give
+//! every user other samples for the seeds they have written down.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -34,7 +35,8 @@ macro_rules! assert_golden {
     };
 }
 
-/// A line with the indices of a sample, or with how many there are, a digest of all of them and the ends.
+/// A line with the indices of a sample, or with how many there are, a digest of all of them and the
+/// ends.
 fn list(indices: &[u64]) -> String {
     let list = |indices: &[u64]| indices.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
     if indices.len() <= 40 {

@@ -105,8 +105,8 @@ proptest! {
         prop_assert_eq!(sample.indices().collect::<Vec<_>>(), winners(Seed::new(seed), sized(capacity), total));
     }
 
-    /// R34: `seen` adds, in every order of merging; indices move; the result is the same each time; if everything
-    /// fits, everything is there.
+    /// R34: `seen` adds, in every order of merging; indices move; the result is the same each time;
+    /// if everything fits, everything is there.
     #[test]
     fn reservoirs_merge(seed: u64, capacity in 1_usize..40, lengths in vec(0_u64..60, 1..8)) {
         let parts = parts(capacity, seed, &lengths);

@@ -1,5 +1,5 @@
-//! Partial states survive storage: what is stored, read back and continued or merged gives the same as if it had not
-//! been.
+//! Partial states survive storage: what is stored, read back and continued or merged gives the same
+//! as if it had not been.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,5 +1,6 @@
-//! R33: sampling is uniform. Each test makes 10⁵ selections with seeds 0, 1, 2, … and asks, by a chi-square test, whether
-//! they look uniform; all seeds are fixed, so an outcome never changes by itself.
+//! R33: sampling is uniform. Each test makes 10⁵ selections with seeds 0, 1, 2, … and asks, by a
+//! chi-square test, whether they look uniform; all seeds are fixed, so an outcome never changes by
+//! itself.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -15,8 +16,9 @@ fn sized(size: usize) -> NonZeroUsize {
     NonZeroUsize::new(size).unwrap()
 }
 
-/// The probability that a chi-square variable with so many degrees of freedom is at least `statistic`: the upper
-/// regularized incomplete gamma function, by its power series or Lentz's continued fraction.
+/// The probability that a chi-square variable with so many degrees of freedom is at least
+/// `statistic`: the upper regularized incomplete gamma function, by its power series or Lentz's
+/// continued fraction.
 fn tail(statistic: f64, freedom: f64) -> f64 {
     let (shape, x) = (freedom / 2.0, statistic / 2.0);
     let scale = (shape * x.ln() - x - libm::lgamma(shape)).exp();
@@ -68,7 +70,8 @@ fn subsets(n: u64, k: u64) -> u64 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
-/// Asks whether each subset of `k` indices below `n` comes up equally often: more than that each index does.
+/// Asks whether each subset of `k` indices below `n` comes up equally often: more than that each
+/// index does.
 fn assert_subsets(n: u64, k: u64, what: &str, select: impl Fn(u64) -> Vec<u64>) {
     let mut counts = BTreeMap::<Vec<u64>, u64>::new();
     for run in 0..RUNS {
@@ -82,8 +85,8 @@ fn assert_subsets(n: u64, k: u64, what: &str, select: impl Fn(u64) -> Vec<u64>) 
     assert_equal_cells(&counts, what);
 }
 
-/// Asks whether each index below `n` is selected equally often. Within a run the selections exclude each other, which
-/// the factor makes up for.
+/// Asks whether each index below `n` is selected equally often. Within a run the selections exclude
+/// each other, which the factor makes up for.
 fn assert_inclusion(n: u64, k: u64, what: &str, select: impl Fn(u64) -> Vec<u64>) {
     let mut counts = vec![0_u64; n as usize];
     for run in 0..RUNS {
@@ -229,7 +232,8 @@ fn merged_capacities() {
     }
 }
 
-/// Takes the candidates `range` of a stream where every third belongs to stratum "a" and the others to "b".
+/// Takes the candidates `range` of a stream where every third belongs to stratum "a" and the others
+/// to "b".
 fn strata(size: usize, seed: Seed, range: Range<u64>) -> Strata<(), u64> {
     let mut strata = Strata::new(sized(size), seed);
     for index in range {
@@ -239,7 +243,8 @@ fn strata(size: usize, seed: Seed, range: Range<u64>) -> Strata<(), u64> {
     strata
 }
 
-/// R33: within the strata, and across them, every combination of subsets is equally likely; so it is after a merge.
+/// R33: within the strata, and across them, every combination of subsets is equally likely; so it
+/// is after a merge.
 #[test]
 fn stratified_subsets() {
     // Of 4 + 8 candidates the sample has 1 + 3.

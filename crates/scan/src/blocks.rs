@@ -1,7 +1,8 @@
 //! What the algorithms over masks share.
 //!
-//! All of them are written once for all backends. They read forward in blocks of 64 bytes from wherever they are asked to
-//! begin; the last block is filled up with spaces, which mean nothing to any of them. They take any bytes, JSON or not.
+//! All of them are written once for all backends. They read forward in blocks of 64 bytes from
+//! wherever they are asked to begin; the last block is filled up with spaces, which mean nothing to
+//! any of them. They take any bytes, JSON or not.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -19,17 +20,30 @@ pub(crate) fn padded(rest: &[u8]) -> [u8; BLOCK] {
     block
 }
 
+/// A block, and where it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'b> {
+    /// All bytes that are searched.
+    pub(crate) bytes: &'b [u8],
+    /// The index of the block's first byte.
+    pub(crate) at: usize,
+    /// The number of its bytes that are real, not filling.
+    pub(crate) length: usize,
+}
+
 /// Every second bit.
 const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 
-/// The bytes that a backslash before them escapes, and whether the first byte of the next block is one.
+/// The bytes that a backslash before them escapes, and whether the first byte of the next block is
+/// one.
 #[inline(always)]
 pub(crate) fn escaped(backslashes: u64, carry: u64) -> (u64, u64) {
     if backslashes == 0 {
         return (carry, 0);
     }
-    // A run of backslashes escapes every second of its bytes: find the runs that start on an odd bit, and flip
-    // (G. Langdale, D. Lemire, Parsing Gigabytes of JSON per Second, 2019, section 3.1.1; here in simdjson's later form).
+    // A run of backslashes escapes every second of its bytes: find the runs that start on an odd
+    // bit, and flip (G. Langdale, D. Lemire, Parsing Gigabytes of JSON per Second, 2019, section
+    // 3.1.1; here in simdjson's later form).
     let starters = backslashes & !carry;
     let follows = starters << 1;
     let maybe = follows | ODD;
@@ -39,10 +53,12 @@ pub(crate) fn escaped(backslashes: u64, carry: u64) -> (u64, u64) {
     (escaped, (flipped & backslashes) >> 63)
 }
 
-/// Inside-string bits of a block (from opening quote to before the closing one), carrying over to the next, and the quotes.
+/// Inside-string bits of a block (from opening quote to before the closing one), carrying over to
+/// the next, and the quotes.
 ///
-/// Of a block that is filled up only `length` bytes are real. The filling holds no quote, so that the string state
-/// after it is the one before it; what the last real byte escapes is the first byte of the filling.
+/// Of a block that is filled up only `length` bytes are real. The filling holds no quote, so that
+/// the string state after it is the one before it; what the last real byte escapes is the first
+/// byte of the filling.
 #[inline(always)]
 pub(crate) fn strings<L: Lanes>(
     lanes: L,

@@ -4,15 +4,8 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
-use crate::backend::{BLOCK, Backend, Lanes};
+use crate::backend::{BLOCK, Lanes};
 use crate::blocks::{padded, strings};
-
-/// Appends `value`, one JSON value, without its insignificant white space.
-///
-/// The bytes are taken as valid; what is not is copied as it stands. Linear in the length.
-pub fn compact(value: &[u8], out: &mut Vec<u8>) {
-    (Backend::detect().kernels().compact)(value, out);
-}
 
 #[inline(always)]
 pub(crate) fn without_space<L: Lanes>(proof: L::Proof, bytes: &[u8], out: &mut Vec<u8>) {
@@ -31,17 +24,19 @@ pub(crate) fn without_space<L: Lanes>(proof: L::Proof, bytes: &[u8], out: &mut V
     if !rest.is_empty() {
         let lanes = L::load(proof, &padded(rest));
         let (inside, _) = strings(lanes, rest.len(), &mut in_string, &mut escape);
-        keep(rest, !(lanes.spaces() & !inside), out);
+        // Inside of a string that does not end, the filling would be kept.
+        let real = u64::MAX >> (BLOCK - rest.len());
+        keep(rest, !(lanes.spaces() & !inside) & real, out);
     }
 }
 
-/// Appends the bytes whose bit is set, run by run.
+/// Appends the bytes whose bit is set, run by run. Only bits of bytes of the block are set.
 fn keep(block: &[u8], mut kept: u64, out: &mut Vec<u8>) {
     while kept != 0 {
         let start = kept.trailing_zeros();
         let run = (kept >> start).trailing_ones();
         let (from, to) = (start as usize, (start + run) as usize);
-        out.extend_from_slice(block.get(from..to.min(block.len())).unwrap_or_default());
+        out.extend_from_slice(&block[from..to]);
         if to >= BLOCK {
             return;
         }

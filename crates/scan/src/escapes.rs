@@ -1,6 +1,7 @@
 //! Undoing the escapes of strings (RFC 8259, section 7).
 
-/// Whether `raw`, the bytes between the quotes, is `other` with its escapes undone. Allocates nothing; linear in the shorter.
+/// Whether `raw`, the bytes between the quotes, is `other` with its escapes undone. Allocates
+/// nothing; linear in the shorter.
 pub fn eq_escaped(raw: &[u8], other: &[u8]) -> bool {
     let (mut rest, mut other) = (raw, other);
     while let Some(at) = memchr::memchr(b'\\', rest) {
@@ -12,12 +13,13 @@ pub fn eq_escaped(raw: &[u8], other: &[u8]) -> bool {
             .and_then(|o| o.strip_prefix(decoded.encode_utf8(&mut buffer).as_bytes()));
         let Some(after) = expected else { return false };
         other = after;
-        rest = escape.get(length..).unwrap_or_default();
+        rest = &escape[length..];
     }
     rest == other
 }
 
-/// The character of the escape that `bytes` begins with, and the escape's length in bytes.
+/// The character of the escape that `bytes` begins with, and the escape's length in bytes, at most
+/// that of `bytes`, which begin with a backslash.
 pub fn decode_escape(bytes: &[u8]) -> (char, usize) {
     let decoded = match bytes.get(1) {
         Some(b'b') => '\u{8}',
@@ -57,7 +59,8 @@ pub fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
 
 /// Counts the Unicode scalar values in valid UTF-8: every byte that does not continue another.
 pub fn count_chars(bytes: &[u8]) -> u64 {
-    // So few that a byte holds their number, which lets the compiler count as many at once as a register has bytes.
+    // So few that a byte holds their number, which lets the compiler count as many at once as a
+    // register has bytes.
     const PIECE: usize = 240;
     let (pieces, rest) = bytes.as_chunks::<PIECE>();
     let starts = |byte: &u8| u8::from(byte & 0xC0 != 0x80);
@@ -68,13 +71,14 @@ pub fn count_chars(bytes: &[u8]) -> u64 {
 /// Which half of a surrogate pair is due.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Surrogates {
-    /// Index of the `u` of an escape that is the second half of a pair; 0, where none can be, if there is none.
+    /// Index of the `u` of an escape that is the second half of a pair; 0, where none can be, if
+    /// there is none.
     second: usize,
 }
 
 impl Surrogates {
-    /// Whether the escape whose `u` is at an index is one: four digits follow it, and if it is half of a pair, it has the other.
-    /// Escapes are to be shown in order. What is cut off is none.
+    /// Whether the escape whose `u` is at an index is one: four digits follow it, and if it is half
+    /// of a pair, it has the other. Escapes are to be shown in order. What is cut off is none.
     pub(crate) fn accept(&mut self, bytes: &[u8], at: usize) -> bool {
         match hex4(bytes, at + 1) {
             Some(0xD800..=0xDBFF) => {

@@ -51,8 +51,8 @@ pub struct Hits {
     pub kept: Vec<Hit>,
     /// Whether some wait that were kept earlier.
     pub waiting: bool,
-    /// Objects in which a member was found: how many containers are open in each, and where it begins. Those deeper than the
-    /// current place have ended, and so may others have.
+    /// Objects in which a member was found: how many containers are open in each, and where it
+    /// begins. Those deeper than the current place have ended, and so may others have.
     found: Vec<(u32, u64)>,
 }
 
@@ -76,8 +76,8 @@ impl Hits {
         self.counted = 0;
     }
 
-    /// Notes a member in the object that begins at an offset, and in which so many containers are open; `false` if it is not
-    /// the first.
+    /// Notes a member in the object that begins at an offset, and in which so many containers are
+    /// open; `false` if it is not the first.
     #[inline]
     pub fn note(&mut self, depth: u32, start: u64) -> bool {
         let object = (depth, start);
@@ -91,13 +91,14 @@ impl Hits {
         is_first
     }
 
-    /// Whether a member was found in the object that begins at an offset, and in which so many containers are open.
+    /// Whether a member was found in the object that begins at an offset, and in which so many
+    /// containers are open.
     pub fn has_found(&self, depth: u32, start: u64) -> bool {
         self.found.binary_search(&(depth, start)).is_ok()
     }
 
-    /// Takes a member of the innermost container, if that is an object, all of the member is in sight, and there is nothing to
-    /// find fault with.
+    /// Takes a member of the innermost container, if that is an object, all of the member is in
+    /// sight, and there is nothing to find fault with.
     #[inline(always)]
     pub(crate) fn take(&mut self, spot: Spot<'_>, innermost: Option<(u64, bool)>) -> bool {
         let Some((object, true)) = innermost else { return false };
@@ -119,8 +120,8 @@ impl Hits {
 }
 
 impl Trace<'_> {
-    /// Where the innermost container begins, and whether it is an object, when so many are open behind the first brackets of
-    /// the block that begins at an offset.
+    /// Where the innermost container begins, and whether it is an object, when so many are open
+    /// behind the first brackets of the block that begins at an offset.
     #[inline(always)]
     pub(crate) fn innermost(&self, at: u64, brackets: Brackets, depth: u32) -> Option<(u64, bool)> {
         let mut closed = 0;
@@ -145,12 +146,13 @@ impl Trace<'_> {
             }
         }
         let level = (depth as usize).checked_sub(1)?;
-        Some((*self.opened.get(level)?, self.stack.object_at(depth)?))
+        Some((self.opened[level], self.stack.object_at(depth)?))
     }
 }
 
-/// Where a value that is no container begins and ends, behind white space or none, if it is right and something else follows: a
-/// short string without escapes, a number without an exponent, a word. A strict reader would say the same.
+/// Where a value that is no container begins and ends, behind white space or none, if it is right
+/// and something else follows: a short string without escapes, a number without an exponent, a
+/// word. A strict reader would say the same.
 #[inline]
 fn plain_scalar(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let mut start = at;
@@ -171,7 +173,7 @@ fn plain_scalar(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
 #[inline]
 fn plain_number(value: &[u8]) -> Option<usize> {
     let digits = |from: usize| {
-        let digits = value.get(from..).unwrap_or_default().iter().take(SHORT);
+        let digits = value[from..].iter().take(SHORT);
         digits.take_while(|byte| byte.is_ascii_digit()).count()
     };
     let first = usize::from(value.first() == Some(&b'-'));
@@ -187,7 +189,8 @@ fn plain_number(value: &[u8]) -> Option<usize> {
     (fraction > 0).then_some(end + 1 + fraction)
 }
 
-/// Bytes before the quote that ends a string, if of all bytes that are special in a string it comes first.
+/// Bytes before the quote that ends a string, if of all bytes that are special in a string it comes
+/// first.
 #[inline]
 fn plain_text(text: &[u8]) -> Option<usize> {
     let mut seen = 0;
@@ -197,9 +200,9 @@ fn plain_text(text: &[u8]) -> Option<usize> {
         let special = special(word);
         if special != 0 {
             let length = 8 * number + special.trailing_zeros() as usize / 8;
-            let text = text.get(..length).filter(|_| text.get(length) == Some(&b'"'))?;
-            // What follows the quote was looked at, too, if it stands in the same word.
-            return (seen & HIGH == 0 || std::str::from_utf8(text).is_ok()).then_some(length);
+            // What follows the quote was looked at, too, if it is in the same word.
+            let is_text = || seen & HIGH == 0 || std::str::from_utf8(&text[..length]).is_ok();
+            return (text[length] == b'"' && is_text()).then_some(length);
         }
     }
     None
@@ -211,7 +214,8 @@ const LOW: u64 = 0x0101_0101_0101_0101;
 /// The highest one.
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// The highest bit of each of eight bytes that is special in a string, up to the first; of later ones perhaps of others, too.
+/// The highest bit of each of eight bytes that is special in a string, up to the first; of later
+/// ones perhaps of others, too.
 #[inline]
 fn special(word: u64) -> u64 {
     // Borrowing begins at the first byte that is too small, so that it is right about that one.

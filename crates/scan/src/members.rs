@@ -1,14 +1,14 @@
 //! To the next member of an object whose name is one of a few, by masks.
 //!
-//! What lies in the object's members is passed over by its brackets. Of the object itself only colons are looked at: a name that is
-//! looked for ends right before one.
+//! What lies in the object's members is passed over by its brackets. Of the object itself only
+//! colons are looked at: a name that is looked for ends right before one.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{is_space, padded, strings};
+use crate::blocks::{Place, is_space, padded, strings};
 use crate::seek::Needle;
 use crate::skip::Skip;
 
@@ -28,9 +28,7 @@ impl Names {
         let needles: Vec<Needle> = names.into_iter().map(Needle::new).collect();
         let mut last = [0; 4];
         for byte in needles.iter().filter_map(Needle::last) {
-            if let Some(word) = last.get_mut(usize::from(byte / 64)) {
-                *word |= 1 << (byte % 64);
-            }
+            last[usize::from(byte / 64)] |= 1 << (byte % 64);
         }
         let reach = needles.iter().map(Needle::reach).max().unwrap_or(0);
         Self { needles, last, reach }
@@ -43,10 +41,11 @@ impl Names {
 
     #[inline(always)]
     fn may_end_with(&self, byte: u8) -> bool {
-        self.last.get(usize::from(byte / 64)).is_some_and(|word| word >> (byte % 64) & 1 == 1)
+        self.last[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
     }
 
-    /// The number of the name that a string says, of which these bytes stand between its quotes, some of them escapes or none.
+    /// The number of the name that a string says, of which these bytes stand between its quotes,
+    /// some of them escapes or none.
     #[inline(always)]
     pub fn number_of(&self, raw: &[u8], escaped: bool) -> Option<usize> {
         // The last byte of the empty name is its opening quote.
@@ -66,24 +65,30 @@ pub struct Naming<'n> {
     pub skip: Skip,
     /// Absolute offset of the first byte of the window.
     pub base: u64,
-    /// Absolute offsets of the last opening quote, of the last closing quote, and of the last backslash.
+    /// Absolute offsets of the last opening quote, of the last closing quote, and of the last
+    /// backslash.
     opened: Option<u64>,
     closed: Option<u64>,
     backslash: Option<u64>,
 }
 
 impl<'n> Naming<'n> {
-    /// In the object, outside of its values, or before one of them. In it so many containers may be open.
+    /// In the object, outside of its values, or before one of them. In it so many containers may be
+    /// open.
     pub const fn new(names: &'n Names, limit: u64) -> Self {
         let skip = Skip::new(0, 0, limit);
         Self { names, skip, base: 0, opened: None, closed: None, backslash: None }
     }
 
-    /// The index from which on bytes are needed in the next window: a name may have begun there whose colon is not visible.
+    /// The index from which on bytes are needed in the next window: a name may have begun there
+    /// whose colon is not visible.
     pub fn needed(&self, window: &[u8]) -> usize {
         let all = window.len();
+        if self.skip.depth > 0 {
+            return all;
+        }
         let index = |offset: Option<u64>| offset?.checked_sub(self.base).map(|index| index as usize);
-        let Some(open) = index(self.opened).filter(|_| self.skip.depth == 0) else { return all };
+        let Some(open) = index(self.opened) else { return all };
         let end = if self.skip.in_string() { Some(all) } else { index(self.closed) };
         // Within values not all quotes are noted.
         let is_short = |end: usize| end.checked_sub(open).is_some_and(|length| length <= self.names.reach);
@@ -92,7 +97,7 @@ impl<'n> Naming<'n> {
             let raw = window.get(open + 1..end);
             raw.is_some_and(|raw| self.names.number_of(raw, escaped).is_some())
         };
-        let behind = |end: usize| window.get(end + 1..).unwrap_or_default();
+        let behind = |end: usize| &window[end + 1..];
         // White space behind a string is kept only where the string is a name that is looked for.
         let may_be_name = |end: &usize| {
             is_short(*end)
@@ -132,10 +137,11 @@ pub enum Named {
 
 #[inline(always)]
 pub(crate) fn members<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Naming<'_>) -> Named {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut at = from;
     for block in blocks {
-        if let Some(named) = pass(L::load(proof, block), (bytes, at, BLOCK), state) {
+        let place = Place { bytes, at, length: BLOCK };
+        if let Some(named) = pass(L::load(proof, block), place, state) {
             return named;
         }
         at += BLOCK;
@@ -143,18 +149,16 @@ pub(crate) fn members<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, stat
     let last = if rest.is_empty() {
         None
     } else {
-        pass(L::load(proof, &padded(rest)), (bytes, at, rest.len()), state)
+        let place = Place { bytes, at, length: rest.len() };
+        pass(L::load(proof, &padded(rest)), place, state)
     };
     last.unwrap_or(Named::More)
 }
 
-/// Past a block, or to a place in it. It stands at an index, and so many of its bytes are real.
+/// Past a block, or to a place in it.
 #[inline(always)]
-fn pass<L: Lanes>(
-    lanes: L,
-    (bytes, at, length): (&[u8], usize, usize),
-    state: &mut Naming<'_>,
-) -> Option<Named> {
+fn pass<L: Lanes>(lanes: L, place: Place<'_>, state: &mut Naming<'_>) -> Option<Named> {
+    let Place { bytes, at, length } = place;
     let skip = &mut state.skip;
     let (inside, quotes) = strings(lanes, length, &mut skip.in_string, &mut skip.escaped);
     let folded = lanes.with_bit5();
@@ -179,7 +183,8 @@ fn pass<L: Lanes>(
         left ^= one;
         let index = at + bit as usize;
         if colons & one == 0 {
-            if let Some(named) = bracket(index, (open & one != 0, curly & one != 0), state) {
+            let bracket = Bracket { index, opens: open & one != 0, object: curly & one != 0 };
+            if let Some(named) = bracket.pass(state) {
                 return Some(named);
             }
         } else if state.skip.depth == 0
@@ -230,7 +235,8 @@ fn last(bits: u64, at: u64) -> Option<u64> {
     bits.checked_ilog2().map(|bit| at + u64::from(bit))
 }
 
-/// The string that ended last before a colon, if it says a name: its number, its quotes, and whether there are escapes in it.
+/// The string that ended last before a colon, if it says a name: its number, its quotes, and
+/// whether there are escapes in it.
 #[inline(always)]
 fn named(
     bytes: &[u8],
@@ -248,22 +254,34 @@ fn named(
     Some((number, quotes, escaped))
 }
 
-/// Past a bracket, if it ends nothing that matters.
-#[inline(always)]
-fn bracket(index: usize, (open, object): (bool, bool), state: &mut Naming<'_>) -> Option<Named> {
-    let skip = &mut state.skip;
-    if open {
-        if skip.depth == skip.limit {
-            return Some(Named::TooDeep(index));
+/// A bracket of the window.
+#[derive(Clone, Copy)]
+struct Bracket {
+    index: usize,
+    opens: bool,
+    /// True if it is a brace.
+    object: bool,
+}
+
+impl Bracket {
+    /// Past the bracket, if it ends nothing that matters.
+    #[inline(always)]
+    fn pass(self, state: &mut Naming<'_>) -> Option<Named> {
+        let Self { index, opens, object } = self;
+        let skip = &mut state.skip;
+        if opens {
+            if skip.depth == skip.limit {
+                return Some(Named::TooDeep(index));
+            }
+            skip.depth += 1;
+            skip.objects += i64::from(object);
+            return None;
         }
-        skip.depth += 1;
-        skip.objects += i64::from(object);
-        return None;
+        if skip.depth == 0 {
+            return Some(Named::End(index));
+        }
+        skip.depth -= 1;
+        skip.objects -= i64::from(object);
+        (skip.depth == 0 && skip.objects != 0).then_some(Named::Mismatched(index))
     }
-    if skip.depth == 0 {
-        return Some(Named::End(index));
-    }
-    skip.depth -= 1;
-    skip.objects -= i64::from(object);
-    (skip.depth == 0 && skip.objects != 0).then_some(Named::Mismatched(index))
 }

@@ -1,4 +1,5 @@
-//! To the end of what is all alike: white space, and the plain part of a string; and counting characters.
+//! To the end of what is all alike: white space, and the plain part of a string; and counting
+//! characters.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -10,7 +11,8 @@ use crate::blocks::padded;
 /// Where the plain part of a string ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plain {
-    /// Index of the first quote, backslash or control character, or the number of bytes when there is none.
+    /// Index of the first quote, backslash or control character, or the number of bytes when there
+    /// is none.
     pub end: usize,
     /// Whether a byte before it is not ASCII.
     pub high: bool,
@@ -18,7 +20,7 @@ pub struct Plain {
 
 #[inline(always)]
 pub(crate) fn plain<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> Plain {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut at = from;
     let mut high = 0;
     for block in blocks {
@@ -51,7 +53,7 @@ fn plain_block<L: Lanes>(lanes: L, high: &mut u64) -> Option<usize> {
 
 #[inline(always)]
 pub(crate) fn ascii<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> usize {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut at = from;
     for block in blocks {
         let special = L::load(proof, block).special();
@@ -78,7 +80,7 @@ pub(crate) fn chars<L: Lanes>(proof: L::Proof, bytes: &[u8]) -> u64 {
 
 #[inline(always)]
 pub(crate) fn space<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize) -> usize {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut at = from;
     for block in blocks {
         let other = !L::load(proof, block).spaces();

@@ -1,15 +1,16 @@
 //! Looking for the members of one name, at whatever depth, by masks.
 //!
-//! A name ends with its last byte and a closing quote, or there is a backslash in it: where a block has neither, nothing of it is
-//! looked at but its brackets. They are only counted, as where a container is skipped, and written down. What is open, of which
-//! kind, and where it began is found out from that when a member was found, from the last bracket back to the first that matters.
+//! A name ends with its last byte and a closing quote, or there is a backslash in it: where a block
+//! has neither, nothing of it is looked at but its brackets. They are only counted, as where a
+//! container is skipped, and written down. What is open, of which kind, and where it began is found
+//! out from that when a member was found, from the last bracket back to the first that matters.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{add, is_space, padded, strings};
+use crate::blocks::{Place, add, is_space, padded, strings};
 use crate::escapes::eq_escaped;
 use crate::hits::{Hits, Spot, Taken};
 use crate::trace::{Brackets, Count, Trace};
@@ -20,8 +21,8 @@ pub struct Needle {
     name: Box<str>,
     /// The byte before the closing quote, when the name can be spelt without escapes.
     last: Option<u8>,
-    /// The opening quote and the name, the last eight bytes of them or fewer, as they stand before the closing quote in a word
-    /// whose lowest byte comes first; and which bits of it matter.
+    /// The opening quote and the name, the last eight bytes of them or fewer, as they stand before
+    /// the closing quote in a word whose lowest byte comes first; and which bits of it matter.
     tail: u64,
     mask: u64,
 }
@@ -54,7 +55,8 @@ impl Needle {
         6 * self.name.len() + 2
     }
 
-    /// Whether a string says the name, of which these bytes stand between its quotes, some of them escapes or none.
+    /// Whether a string says the name, of which these bytes stand between its quotes, some of them
+    /// escapes or none.
     #[inline(always)]
     pub(crate) fn is_spelt(&self, raw: &[u8], escaped: bool) -> bool {
         if escaped {
@@ -69,7 +71,8 @@ impl Needle {
         raw.len() <= self.reach() && eq_escaped(raw, self.name.as_bytes())
     }
 
-    /// The quote before a string that ends at an index, and in which there is no escape, if it says the name.
+    /// The quote before a string that ends at an index, and in which there is no escape, if it says
+    /// the name.
     #[inline(always)]
     fn opening(&self, bytes: &[u8], close: usize) -> Option<usize> {
         let before = bytes.get(..close)?;
@@ -87,7 +90,8 @@ impl Needle {
         (text == self.name.as_bytes()).then_some(open)
     }
 
-    /// The same of a string in which there are escapes: the name's last character stands there itself, or is one.
+    /// The same of a string in which there are escapes: the name's last character stands there
+    /// itself, or is one.
     #[inline(always)]
     fn opening_escaped(&self, bytes: &[u8], close: usize) -> Option<usize> {
         match bytes.get(..close)? {
@@ -121,12 +125,13 @@ pub struct Seeking<'s> {
     pub trace: Trace<'s>,
     /// Containers that are open when the one to be left has ended.
     pub floor: u32,
-    /// Containers that are open between two values of the one in which to stop; the floor if there is none. It is set to the
-    /// floor when that one has ended.
+    /// Containers that are open between two values of the one in which to stop; the floor if there
+    /// is none. It is set to the floor when that one has ended.
     pub turn: u32,
     /// Not to stop there before this index.
     pub until: usize,
-    /// Where no more containers are open than so many, the search stops if it has kept members, or some wait.
+    /// Where no more containers are open than so many, the search stops if it has kept members, or
+    /// some wait.
     pub ebb: u32,
     /// Absolute offset of the first byte of the window.
     pub base: u64,
@@ -185,13 +190,13 @@ pub enum Sought {
 
 #[inline(always)]
 pub(crate) fn seek<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Seeking<'_>) -> Sought {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
-    let (mut carry, mut count) = (state.carry, state.trace.begin());
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
+    let mut running = Running { carry: state.carry, count: state.trace.begin() };
     let mut at = from;
     let mut sought = None;
     for block in blocks {
         let place = Place { bytes, at, length: BLOCK };
-        sought = seek_block(L::load(proof, block), place, (&mut carry, &mut count), state);
+        sought = seek_block(L::load(proof, block), place, &mut running, state);
         if sought.is_some() {
             break;
         }
@@ -199,31 +204,29 @@ pub(crate) fn seek<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: 
     }
     if !rest.is_empty() && sought.is_none() {
         let place = Place { bytes, at, length: rest.len() };
-        sought = seek_block(L::load(proof, &padded(rest)), place, (&mut carry, &mut count), state);
+        sought = seek_block(L::load(proof, &padded(rest)), place, &mut running, state);
     }
-    state.trace.end(count);
-    state.carry = carry;
+    state.trace.end(running.count);
+    state.carry = running.carry;
     sought.unwrap_or(Sought::More)
 }
 
-/// A block, and where it stands.
-#[derive(Clone, Copy)]
-struct Place<'b> {
-    bytes: &'b [u8],
-    at: usize,
-    /// Its bytes that are real.
-    length: usize,
+/// What a search carries from block to block.
+struct Running {
+    carry: Carry,
+    count: Count,
 }
 
 #[inline(always)]
 fn seek_block<L: Lanes>(
     lanes: L,
     place: Place<'_>,
-    (carry, count): (&mut Carry, &mut Count),
+    Running { carry, count }: &mut Running,
     state: &mut Seeking<'_>,
 ) -> Option<Sought> {
     let (inside, quotes) = strings(lanes, place.length, &mut carry.in_string, &mut carry.escaped);
-    let (plain, escaped) = names(lanes, place.length, (inside, quotes & !inside), carry, state.needle);
+    let texts = Texts { inside, ends: quotes & !inside, length: place.length };
+    let (plain, escaped) = names(lanes, texts, carry, state.needle);
     let folded = lanes.with_bit5();
     let mut open = folded.eq(b'{') & !inside;
     let mut close = folded.eq(b'}') & !inside;
@@ -250,15 +253,11 @@ fn seek_block<L: Lanes>(
     found.map(|(_, sought)| sought)
 }
 
-/// The closing quotes of a block that may end the name, and those of strings with escapes in them that may.
+/// The closing quotes of a block that may end the name, and those of strings with escapes in them
+/// that may.
 #[inline(always)]
-fn names<L: Lanes>(
-    lanes: L,
-    length: usize,
-    (inside, ends): (u64, u64),
-    carry: &mut Carry,
-    needle: &Needle,
-) -> (u64, u64) {
+fn names<L: Lanes>(lanes: L, texts: Texts, carry: &mut Carry, needle: &Needle) -> (u64, u64) {
+    let Texts { inside, ends, length } = texts;
     let (mut plain, mut behind_last) = (0, u64::MAX);
     if let Some(last) = needle.last {
         let last = lanes.eq(last);
@@ -273,9 +272,20 @@ fn names<L: Lanes>(
     // From a backslash the sum carries through the string, to its closing quote.
     let (sum, over) = add(inside, backslashes, carry.backslash);
     carry.backslash = u64::from(over);
-    // The last character is there itself, or is an escape of two bytes or six, which may have begun in the block before.
+    // The last character is there itself, or is an escape of two bytes or six, which may have begun
+    // in the block before.
     let behind_escapes = backslashes << 2 | backslashes << 6 | 0x3F;
     (plain, sum & ends & (behind_last | behind_escapes))
+}
+
+/// The strings of a block.
+#[derive(Clone, Copy)]
+struct Texts {
+    inside: u64,
+    /// Their closing quotes.
+    ends: u64,
+    /// The number of bytes of the block that are real.
+    length: usize,
 }
 
 /// Strings that end in a block.
@@ -286,7 +296,8 @@ struct Strings {
     escaped: u64,
 }
 
-/// The first of some strings of a block that is a member's name, or may be one; with the bit of its closing quote.
+/// The first of some strings of a block that is a member's name, or may be one; with the bit of its
+/// closing quote.
 #[inline(always)]
 fn judge(place: Place<'_>, strings: Strings, needle: &Needle) -> Option<(u32, Sought)> {
     let mut left = strings.closings;
@@ -302,7 +313,7 @@ fn judge(place: Place<'_>, strings: Strings, needle: &Needle) -> Option<(u32, So
             needle.opening(place.bytes, close)
         };
         let Some(open) = open else { continue };
-        let behind = place.bytes.get(close + 1..).unwrap_or_default();
+        let behind = &place.bytes[close + 1..];
         match behind.iter().position(|&byte| !is_space(byte)) {
             Some(space) if behind.get(space) == Some(&b':') => {
                 return Some((bit, Sought::Found { open, close, colon: close + 1 + space, escaped }));
@@ -314,7 +325,8 @@ fn judge(place: Place<'_>, strings: Strings, needle: &Needle) -> Option<(u32, So
     None
 }
 
-/// Takes the members of the name in a block, up to the first that is not plain, or behind a bracket where to stop.
+/// Takes the members of the name in a block, up to the first that is not plain, or behind a bracket
+/// where to stop.
 #[inline(always)]
 fn take_hits(
     place: Place<'_>,

@@ -7,7 +7,8 @@
 use crate::backend::{BLOCK, Lanes};
 use crate::blocks::{padded, strings};
 
-/// What lies between blocks while brackets are counted: whether a string is open, and how deep we are.
+/// What lies between blocks while brackets are counted: whether a string is open, and how deep we
+/// are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Skip {
     /// All ones while inside a string.
@@ -48,7 +49,7 @@ pub enum Skipped {
 
 #[inline(always)]
 pub(crate) fn skip<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Skip) -> Skipped {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut carry = *state;
     let mut at = from;
     for block in blocks {

@@ -1,8 +1,9 @@
 //! Counting what a value is made of, by masks alone.
 //!
-//! In JSON that is right, each `n` outside of strings is a `null` and each `t` or `f` a truth value; each run of digits and
-//! their signs and points is a number, unless an `e` before it continues one, and every truth value has one `e` besides. So
-//! the types are told by counting bits, and what is wrong with a literal goes unnoticed, as in all that is skipped.
+//! In JSON that is right, each `n` outside of strings is a `null` and each `t` or `f` a truth
+//! value; each run of digits and their signs and points is a number, unless an `e` before it
+//! continues one, and every truth value has one `e` besides. So the types are told by counting
+//! bits, and what is wrong with a literal goes unnoticed, as in all that is skipped.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -78,7 +79,7 @@ impl Tallying {
 
 #[inline(always)]
 pub(crate) fn tally<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Tallying) -> Skipped {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut carry = *state;
     let mut at = from;
     for block in blocks {
@@ -139,7 +140,8 @@ fn tally_block<L: Lanes>(lanes: L, length: usize, state: &mut Tallying) -> Optio
     stop
 }
 
-/// One bracket after the other, where the value may end or become deeper than before within the block.
+/// One bracket after the other, where the value may end or become deeper than before within the
+/// block.
 fn walk(state: &mut Tallying, open: u64, close: u64, curly: u64, content: u64) -> Option<Stop> {
     let mut brackets = open | close;
     if state.empty {

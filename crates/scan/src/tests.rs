@@ -6,7 +6,8 @@ use crate::*;
 fn naive_skip(bytes: &[u8], from: usize, depth: u64, limit: u64) -> (Skipped, i64) {
     let (mut in_string, mut escaped, mut depth, mut objects) = (false, false, depth, 0);
     for (at, &byte) in bytes.iter().enumerate().skip(from) {
-        // Outside of strings a backslash is no JSON; the masks take it for an escape of a quote all the same.
+        // Outside of strings a backslash is no JSON; the masks take it for an escape of a quote all
+        // the same.
         let plain = !escaped;
         escaped = byte == b'\\' && plain;
         match byte {
@@ -92,7 +93,8 @@ fn backends_agree_with_the_oracle() {
     }
 }
 
-/// R5: long runs, which are rare in noise: of backslashes, of white space, of text, ending at every place of a block.
+/// R5: long runs, which are rare in noise: of backslashes, of white space, of text, ending at every
+/// place of a block.
 #[test]
 fn backends_agree_about_runs() {
     for backend in Backend::available() {

@@ -39,7 +39,8 @@ pub struct Trace<'s> {
     pub opened: &'s mut [u64],
     /// The fewest containers that were open at once.
     pub lowest: &'s mut u32,
-    /// Objects opened less objects closed, those that are open aside: anything but 0 where a bracket closes one of another kind.
+    /// Objects opened less objects closed, those that are open aside: anything but 0 where a
+    /// bracket closes one of another kind.
     pub surplus: &'s mut i64,
     /// What was passed.
     pub passed: &'s mut Passed,
@@ -92,8 +93,9 @@ impl Trace<'_> {
     #[inline(always)]
     fn settle(&mut self, depth: u32) {
         let before = self.stack.depth();
-        // Objects that are open, less those that were before. Deep down they are not all counted, but those that were left and those
-        // that are entered anew: deep input must not take time in the square.
+        // Objects that are open, less those that were before. Deep down they are not all counted,
+        // but those that were left and those that are entered anew: deep input must not take time
+        // in the square.
         let mut objects = -i64::from(self.stack.shallow_objects(before));
         if before > Stack::SHALLOW {
             objects -= i64::from(self.stack.objects(depth.max(Stack::SHALLOW), before));
@@ -122,9 +124,7 @@ impl Trace<'_> {
                     }
                     self.stack.put(level, object);
                     level -= 1;
-                    if let Some(opened) = self.opened.get_mut(level as usize) {
-                        *opened = at + u64::from(bit);
-                    }
+                    self.opened[level as usize] = at + u64::from(bit);
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! What keeps a transcript from being gone on with: calls of tools without results, results out of place, turns without an answer.
+//! What keeps a transcript from being gone on with: calls of tools without results, results out of
+//! place, turns without an answer.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -8,9 +9,9 @@ use crate::error::Result;
 use crate::kind::MessageKind;
 use crate::message::{Keep, Message};
 use crate::records::{Damage, Flow, Log, Record};
-use crate::session::{Format, Session};
-use crate::text::{is_zero, shown};
-use crate::transcript::{At, messages};
+use crate::session::Session;
+use crate::text::{is_zero, label};
+use crate::turns::{At, messages};
 use crate::watch::Watch;
 
 /// What a transcript suffers from.
@@ -19,9 +20,11 @@ use crate::watch::Watch;
 pub struct Diagnosis {
     /// The session.
     pub session_id: String,
-    /// `healthy`, `broken`, or `damaged` where nothing is wrong with the messages that can be read, but some cannot.
+    /// `healthy`, `broken`, or `damaged` where nothing is wrong with the messages that can be read,
+    /// but some cannot.
     pub status: &'static str,
-    /// Of `missing_tool_results`, `ordering_violation`, `incomplete_assistant_turn` and `unreadable_records` those that there are.
+    /// Of `missing_tool_results`, `ordering_violation`, `incomplete_assistant_turn` and
+    /// `unreadable_records` those that there are.
     pub failure_modes: Vec<&'static str>,
     /// Calls of tools without a result; at most a hundred of them.
     pub orphaned_tool_ids: Vec<String>,
@@ -32,7 +35,8 @@ pub struct Diagnosis {
     /// How many more ids and turns there are than are told.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// `none`; `repair`, which changes sessions of Amplifier alone; `restore` from a backup, as no repair brings records back.
+    /// `none`; `repair`, which changes sessions of Amplifier alone; `restore` from a backup, as no
+    /// repair brings records back.
     pub recommended_action: &'static str,
     /// What could not be read.
     #[serde(skip_serializing_if = "Damage::is_none")]
@@ -67,7 +71,8 @@ pub(crate) struct Caller {
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) orphans: Vec<Caller>,
-    /// Results out of place, by their record: where they are, and the record that they belong behind.
+    /// Results out of place, by their record: where they are, and the record that they belong
+    /// behind.
     pub(crate) misplaced: BTreeMap<u64, Misplaced>,
     /// Turns that are broken off, by the record of their last message.
     pub(crate) incomplete: BTreeMap<u64, IncompleteTurn>,
@@ -115,7 +120,8 @@ impl Examination {
             return;
         }
         if message.role == "assistant" {
-            // Claude Code writes a record for each part of a response: parallel calls come before the result of the first.
+            // Claude Code writes a record for each part of a response: parallel calls come before
+            // the result of the first.
             let is_part = message.response.is_some() && message.response == self.response;
             if !is_part {
                 self.close_calls();
@@ -159,12 +165,11 @@ impl Examination {
             if let Some(place) = self.open.iter().position(|caller| caller.id == *id) {
                 let caller = self.open.remove(place);
                 self.forget(&caller);
-            } else if follows {
-                continue;
-            } else if let Some(caller) = self.late.get_mut(id).and_then(VecDeque::pop_front) {
-                self.misplace(caller, at.record);
-            } else {
-                self.early.insert(id.clone(), at.record);
+            } else if !follows {
+                match self.late.get_mut(id).and_then(VecDeque::pop_front) {
+                    Some(caller) => self.misplace(caller, at.record),
+                    None => drop(self.early.insert(id.clone(), at.record)),
+                }
             }
         }
         if follows {
@@ -230,7 +235,7 @@ impl Examination {
 /// Finds the faults of a transcript.
 pub(crate) fn examine(session: &Session, log: &Log, watch: &Watch<'_>) -> Result<(Faults, Damage)> {
     let mut examination = Examination::default();
-    let damage = messages(log, Keep::least().of(session), watch, |message, at| {
+    let damage = messages(log, session.keep(Keep::least()), watch, |message, at| {
         examination.take(&message, at);
         Ok(Flow::On)
     })?;
@@ -256,13 +261,13 @@ pub(crate) fn told(session: &Session, faults: &Faults, damage: Damage) -> Diagno
             (false, false) => "healthy",
         },
         failure_modes: modes.into_iter().filter(|(there, _)| *there).map(|(_, mode)| mode).collect(),
-        orphaned_tool_ids: faults.orphans.iter().take(TOLD).map(|caller| shown(&caller.id, 200)).collect(),
-        misplaced_tool_ids: misplaced.take(TOLD).map(|id| shown(id, 200)).collect(),
+        orphaned_tool_ids: faults.orphans.iter().take(TOLD).map(|caller| label(&caller.id, 200)).collect(),
+        misplaced_tool_ids: misplaced.take(TOLD).map(|id| label(id, 200)).collect(),
         incomplete_turns: faults.incomplete.values().take(TOLD).cloned().collect(),
         left_out: counts.map(|count| count.saturating_sub(TOLD) as u64).iter().sum(),
-        recommended_action: match session.format {
-            Format::Amplifier if is_broken => "repair",
-            Format::Amplifier if is_damaged => "restore",
+        recommended_action: match session.profile().is_changeable {
+            true if is_broken => "repair",
+            true if is_damaged => "restore",
             _ => "none",
         },
         damage,

@@ -1,4 +1,5 @@
-//! A long log gone through by several threads: each takes a part of it, and what they found is handed over in the order of the file.
+//! A long log gone through by several threads: each takes a part of it, and what they found is
+//! handed over in the order of the file.
 
 use std::cell::RefCell;
 use std::num::NonZero;
@@ -10,10 +11,12 @@ use crate::project::{Fields, Found};
 use crate::records::{Damage, Flow, Log, Record, Walk};
 use crate::watch::{Pass, Watch};
 
-/// Bytes of a part: lines that begin within them belong to it, however long the last one is. Fewer where lines are short.
+/// Bytes of a part: lines that begin within them belong to it, however long the last one is. Fewer
+/// where lines are short.
 const PART: RangeInclusive<u64> = 256 << 10..=4 << 20;
 
-/// Values of a part that may wait until those before them are handed over: with those of all threads some 32 MiB.
+/// Values of a part that may wait until those before them are handed over: with those of all
+/// threads some 32 MiB.
 const HELD: usize = 131_072;
 
 /// Threads at most.
@@ -22,7 +25,8 @@ const THREADS: usize = 4;
 /// Tells from the top members of a record, as far as they are known yet, whether it is wanted.
 pub(crate) type Wanted<'a> = &'a (dyn Fn(&Found) -> bool + Sync);
 
-/// Looks for fields in each record, and hands over what it found of those that are wanted, in their order.
+/// Looks for fields in each record, and hands over what it found of those that are wanted, in their
+/// order.
 pub(crate) fn each_found(
     log: &Log,
     fields: &Fields,
@@ -64,7 +68,8 @@ struct Part {
     /// Records that begin in it, damaged ones too.
     records: u64,
     damage: Damage,
-    /// How far it was gone through: behind the part where its last record is long, before its end where it held enough.
+    /// How far it was gone through: behind the part where its last record is long, before its end
+    /// where it held enough.
     until: u64,
     /// Whether it held enough.
     is_cut: bool,
@@ -91,7 +96,8 @@ impl Rounds<'_, '_> {
                 at = at.max(part.until);
                 self.watch.reach(self.pass, at);
                 if part.is_cut {
-                    // What the others found behind it is found again, and the next parts are as long as this one could be.
+                    // What the others found behind it is found again, and the next parts are as
+                    // long as this one could be.
                     bytes = passed;
                     break;
                 }
@@ -99,7 +105,7 @@ impl Rounds<'_, '_> {
             bytes = bytes.clamp(*self.part.start(), *self.part.end());
         }
         self.watch.end(self.pass);
-        self.log.number_lines(&mut damage);
+        self.log.number_lines(&mut damage)?;
         Ok(damage)
     }
 
@@ -126,7 +132,8 @@ impl Rounds<'_, '_> {
         let mut part = Part { until: end, ..Part::default() };
         let Some(start) = self.log.line_start(from, end)? else { return Ok(part) };
         let mut walk = Walk::new(self.log, start, self.watch.stopper())?;
-        // Where the record before ends, or, when it is damaged, begins: no line ends between there and the end of its own.
+        // Where the record before ends, or, when it is damaged, begins: no line ends between there
+        // and the end of its own.
         let mut behind = start;
         while walk.next()? {
             // What stands before a value belongs to its line.
@@ -225,7 +232,8 @@ mod tests {
     }
 
     proptest! {
-        /// However a log is divided, the same records are seen in the same order, and the same damage.
+        /// However a log is divided, the same records are seen in the same order, and the same
+        /// damage.
         #[test]
         fn parts_give_what_the_whole_gives(
             lines in prop::collection::vec(line(), 0..40),

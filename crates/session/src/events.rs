@@ -1,17 +1,16 @@
-//! Events of a session, of each the fields that were asked for. What an event carries as a whole is never returned.
+//! Events of a session, of each the fields that were asked for. What an event carries as a whole is
+//! never returned.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use trommel::reader::Kind;
 
 use crate::divided::each_found;
-use crate::error::{Error, Result};
-use crate::list::check_limit;
-use crate::message::is_error_level;
-use crate::names::{Types, current};
-use crate::project::{FieldPath, Fields, Found, Nested, Value};
+use crate::error::{RequestFault, Result};
+use crate::layout::{Known, Layout};
+use crate::names::Types;
+use crate::project::{FieldPath, Fields, Found, Nested};
 use crate::records::{Damage, Flow};
-use crate::room::{ROWS, Room, json_chars};
-use crate::session::{Format, Session};
+use crate::room::{ROWS, Room, check_limit, json_chars};
+use crate::session::Session;
 use crate::watch::Watch;
 
 /// Characters of a field at most; a longer one is left out and named.
@@ -26,7 +25,8 @@ const FIELDS: usize = 64;
 pub struct EventQuery {
     /// Of these types only; a name may end with `*`.
     pub event_types: Vec<String>,
-    /// Only these fields. Without any: the time, the type, the level, and small ones that are known.
+    /// Only these fields. Without any: the time, the type, the level, and small ones that are
+    /// known.
     pub fields: Vec<String>,
     /// Only those that tell of an error.
     pub errors_only: bool,
@@ -34,8 +34,9 @@ pub struct EventQuery {
     pub limit: usize,
     /// How many to pass over.
     pub offset: u64,
-    /// Characters of the JSON of all events of a page together. One that does not fit ends the page, and is the first of the next; of a
-    /// first one the fields that do not fit are left out and named.
+    /// Characters of the JSON of all events of a page together. One that does not fit ends the
+    /// page, and is the first of the next; of a first one the fields that do not fit are left out
+    /// and named.
     pub max_chars: usize,
 }
 
@@ -85,57 +86,6 @@ impl Serialize for EventRow {
     }
 }
 
-/// Where the members of an event stand that are known.
-pub(crate) struct Layout {
-    pub(crate) time: &'static str,
-    pub(crate) event: &'static str,
-    level: &'static str,
-    /// Members that say of a record that something failed, and the value that says so.
-    failed: ([&'static [&'static str]; 2], &'static str),
-    /// The content of a message, whose blocks may be results of failed tools.
-    content: Option<&'static [&'static str]>,
-    /// What an event carries: these members as a whole are never returned.
-    payload: &'static [&'static str],
-    /// Where members are also looked for.
-    pub(crate) inside: &'static str,
-    /// What is given when nothing is asked for.
-    small: &'static [&'static str],
-}
-
-pub(crate) fn layout(format: Format) -> Layout {
-    match format {
-        Format::ClaudeCode | Format::Chat => Layout {
-            time: "timestamp",
-            event: "type",
-            level: "level",
-            failed: ([&["isApiErrorMessage"], &["message", "isApiErrorMessage"]], "true"),
-            content: Some(&["message", "content"]),
-            payload: &["message", "toolUseResult", "content"],
-            inside: "message",
-            small: &["role", "model", "id", "isSidechain"],
-        },
-        Format::Amplifier => Layout {
-            time: "ts",
-            event: "event",
-            level: "lvl",
-            failed: ([&["data", "result", "success"], &["data", "tool_result", "success"]], "false"),
-            content: None,
-            payload: &["data"],
-            inside: "data",
-            small: &["status", "model", "provider", "tool_name", "duration_ms"],
-        },
-    }
-}
-
-/// Where in what was found the known members stand.
-const TIME: usize = 0;
-const EVENT: usize = 1;
-const LEVEL: usize = 2;
-const STATUS: usize = 3;
-const ERROR: usize = 4;
-const INNER_ERROR: usize = 5;
-const FAILED: [usize; 2] = [6, 7];
-
 /// A field that was asked for, and the places where it may be.
 struct Wanted {
     path: FieldPath,
@@ -149,7 +99,7 @@ const UNNAMED: usize = 16;
 
 /// What is looked for in each record.
 struct Plan {
-    format: Format,
+    layout: &'static Layout,
     fields: Fields,
     wanted: Vec<Wanted>,
     has_error: bool,
@@ -158,38 +108,37 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(query: &EventQuery, format: Format) -> Result<Self> {
-        let layout = layout(format);
-        let mut paths = Known::paths(format);
-        let (asked, has_error) = asked(query, &layout)?;
+    fn of(query: &EventQuery, layout: &'static Layout) -> Result<Self> {
+        let mut paths = Known::paths(layout);
+        let (asked, has_error) = asked(query, layout)?;
         let mut wanted = Vec::new();
         for path in asked {
             let is_payload = matches!(path.names(), [name] if layout.payload.contains(&&**name));
-            let mut places = Vec::new();
-            for candidate in if is_payload { Vec::new() } else { candidates(&path, &layout) } {
+            let mut at = Vec::new();
+            for candidate in if is_payload { Vec::new() } else { places(&path, layout) } {
                 let place = paths.iter().position(|known| *known == candidate);
                 let place = place.unwrap_or_else(|| {
                     paths.push(candidate.clone());
                     paths.len() - 1
                 });
-                places.push((place, candidate));
+                at.push((place, candidate));
             }
-            wanted.push(Wanted { path, places, is_payload });
+            wanted.push(Wanted { path, places: at, is_payload });
         }
-        let fields = Known::with_blocks(Fields::new(paths.iter().map(|path| (path, FIELD_CHARS))), format);
+        let fields = Known::with_blocks(Fields::new(paths.iter().map(|path| (path, FIELD_CHARS))), layout);
         let (types, errors_only) = (Types::new(&query.event_types)?, query.errors_only);
-        Ok(Self { format, fields, wanted, has_error, types, errors_only })
+        Ok(Self { layout, fields, wanted, has_error, types, errors_only })
     }
 
     /// Whether an event is asked for, as far as is known of it yet.
     fn may_match(&self, found: &Found) -> bool {
-        found.text(EVENT).is_none_or(|event| self.types.take(&event))
+        Known::named(found).is_none_or(|event| self.types.take(&event))
     }
 
     fn matches(&self, found: &Found) -> bool {
-        let event = found.text(EVENT);
+        let event = Known::named(found);
         self.types.take(event.as_deref().unwrap_or_default())
-            && (!self.errors_only || Known::is_error(self.format, found))
+            && (!self.errors_only || Known::is_error(self.layout, found))
     }
 
     fn row(&self, found: &Found, record: u64) -> EventRow {
@@ -197,20 +146,21 @@ impl Plan {
         for wanted in &self.wanted {
             wanted.put(found, &mut row);
         }
-        if self.has_error && Known::is_error(self.format, found) {
+        if self.has_error && Known::is_error(self.layout, found) {
             row.fields.put(&["has_error".to_owned()], "true");
         }
         row
     }
 
-    /// The same with those fields for which there is room, in their order, and the names of the others.
+    /// The same with those fields for which there is room, in their order, and the names of the
+    /// others.
     fn row_within(&self, found: &Found, record: u64, most: usize) -> EventRow {
         let whole = self.row(found, record);
         if json_chars(&whole) <= most {
             return whole;
         }
         let mut row = EventRow { record, fields: Nested::default(), omitted: Vec::new() };
-        if self.has_error && Known::is_error(self.format, found) {
+        if self.has_error && Known::is_error(self.layout, found) {
             row.fields.put(&["has_error".to_owned()], "true");
         }
         // Every field that is still to come may have to be named.
@@ -256,8 +206,7 @@ fn asked(query: &EventQuery, layout: &Layout) -> Result<(Vec<FieldPath>, bool)> 
         return Ok((known.into_iter().chain(small).collect(), true));
     }
     if query.fields.len() > FIELDS {
-        let message = format!("{} fields are more than {FIELDS}: ask for fewer at once", query.fields.len());
-        return Err(Error::request(message));
+        return Err(RequestFault::Fields { count: query.fields.len(), max: FIELDS }.into());
     }
     let mut paths = known.into_iter().take(2).collect::<Vec<_>>();
     let mut has_error = false;
@@ -287,7 +236,7 @@ const HOISTED: [&str; 11] = [
 ];
 
 /// Where a field may stand, the likeliest first.
-fn candidates(path: &FieldPath, layout: &Layout) -> Vec<FieldPath> {
+pub(crate) fn places(path: &FieldPath, layout: &Layout) -> Vec<FieldPath> {
     let mut all = vec![path.clone()];
     match path.names() {
         [first, rest @ ..] if *first == layout.inside => {
@@ -300,35 +249,30 @@ fn candidates(path: &FieldPath, layout: &Layout) -> Vec<FieldPath> {
     all
 }
 
-/// Where a field of an Amplifier event may stand.
-pub(crate) fn places(path: &FieldPath) -> Vec<FieldPath> {
-    candidates(path, &layout(Format::Amplifier))
-}
-
-/// Whether a field of an Amplifier event is left out whatever it is, or told by other ones.
-pub(crate) fn is_never_given(path: &FieldPath) -> bool {
-    let payload = layout(Format::Amplifier).payload;
-    matches!(path.names(), [name] if payload.contains(&&**name) || &**name == "has_error")
+/// True if a field of an event is left out whatever it is, or shown by other ones.
+pub(crate) fn is_never_given(path: &FieldPath, layout: &Layout) -> bool {
+    matches!(path.names(), [name] if layout.payload.contains(&&**name) || &**name == "has_error")
 }
 
 /// Where events are looked at when no fields are asked for.
 #[cfg(test)]
-pub(crate) fn usual_paths(format: Format) -> Vec<FieldPath> {
-    let mut paths = Known::paths(format);
-    let (asked, _) = asked(&EventQuery::default(), &layout(format)).unwrap_or_default();
-    paths.extend(asked.iter().flat_map(|path| candidates(path, &layout(format))));
+pub(crate) fn usual_paths(layout: &Layout) -> Vec<FieldPath> {
+    let mut paths = Known::paths(layout);
+    let (asked, _) = asked(&EventQuery::default(), layout).unwrap();
+    paths.extend(asked.iter().flat_map(|path| places(path, layout)));
     paths
 }
 
 impl Session {
     /// A page of its events, of each the fields asked for.
     ///
-    /// A field is a name or a path of names, `data.usage.input_tokens`; a name alone is also looked for in what the event carries.
-    /// What is longer than [`FIELD_CHARS`], and all that an event carries, is left out and named in `omitted`.
+    /// A field is a name or a path of names, `data.usage.input_tokens`; a name alone is also looked
+    /// for in what the event carries. What is longer than [`FIELD_CHARS`], and all that an event
+    /// carries, is left out and named in `omitted`.
     pub fn get_events(&self, query: &EventQuery, watch: &Watch<'_>) -> Result<EventPage> {
         check_limit(query.limit)?;
         let mut room = Room::new(query.max_chars)?;
-        let plan = Plan::of(query, self.format)?;
+        let plan = Plan::of(query, self.layout())?;
         let log = self.events(watch)?;
         let job = watch.job(log.len())?;
         let (mut events, mut total) = (Vec::new(), 0);
@@ -348,91 +292,5 @@ impl Session {
         job.done();
         let has_more = query.offset + (events.len() as u64) < total;
         Ok(EventPage { events, total_count: total, has_more, damage })
-    }
-}
-
-/// Characters of a known member.
-const KNOWN: usize = 2_000;
-
-/// What stands where in a record, for who counts events: the time, the type, and whether it tells of an error.
-pub(crate) struct Known {
-    fields: Fields,
-}
-
-impl Known {
-    /// The known members, and some more, whose places follow.
-    pub(crate) fn and(format: Format, more: &[(FieldPath, usize)]) -> Self {
-        let all = Self::paths(format).into_iter().chain(more.iter().map(|(path, _)| path.clone()));
-        let caps = [KNOWN; Self::MORE].into_iter().chain(more.iter().map(|(_, cap)| *cap));
-        let paths = all.zip(caps).collect::<Vec<_>>();
-        let fields = Fields::new(paths.iter().map(|(path, cap)| (path, *cap)));
-        Self { fields: Self::with_blocks(fields, format) }
-    }
-
-    /// Reads also the blocks of messages, where results of failed tools are among them.
-    fn with_blocks(fields: Fields, format: Format) -> Fields {
-        match layout(format).content {
-            Some(path) => fields.with_blocks(&FieldPath::of(path.iter().copied())),
-            None => fields,
-        }
-    }
-
-    /// The paths of the known members, in the order of their places.
-    pub(crate) fn paths(format: Format) -> Vec<FieldPath> {
-        let layout = layout(format);
-        let mut paths = [layout.time, layout.event, layout.level, "status", "error"]
-            .map(|name| FieldPath::of([name]))
-            .to_vec();
-        paths.push(FieldPath::of([layout.inside, "error"]));
-        paths.extend(layout.failed.0.map(|path| FieldPath::of(path.iter().copied())));
-        paths
-    }
-
-    /// The place of the first of those that are more.
-    pub(crate) const MORE: usize = FAILED[1] + 1;
-
-    pub(crate) fn fields(&self) -> &Fields {
-        &self.fields
-    }
-
-    pub(crate) fn time(found: &Found) -> Option<jiff::Timestamp> {
-        found.get(TIME).and_then(|value| {
-            value
-                .text()
-                .map_or_else(|| value.json().and_then(crate::time::parse), |text| crate::time::parse(&text))
-        })
-    }
-
-    pub(crate) fn event(found: &Found) -> std::borrow::Cow<'_, str> {
-        found.text(EVENT).unwrap_or_default()
-    }
-
-    pub(crate) fn level(found: &Found) -> std::borrow::Cow<'_, str> {
-        found.text(LEVEL).unwrap_or_default()
-    }
-
-    /// True if a record is of an error, for every question alike: its level or status says so, its type names an error, its `error` is
-    /// set, or it holds the result of a failed tool.
-    ///
-    /// In Amplifier's logs that is the result with `success: false` of a `tool:post`; in Claude Code's a result with `is_error`, and
-    /// a message with `isApiErrorMessage`. [`Message::is_error`](crate::message::Message::is_error) is the same of a message.
-    pub(crate) fn is_error(format: Format, found: &Found) -> bool {
-        let is_set =
-            |value: &Value| !matches!(value.kind(), Some(Kind::Null)) && value.json() != Some("false");
-        let event = found.text(EVENT).unwrap_or_default();
-        let may_fail = format != Format::Amplifier || current(&event) == "tool:post";
-        let says_failed =
-            |place: &usize| found.get(*place).and_then(Value::json) == Some(layout(format).failed.1);
-        event.contains("error")
-            || found.text(LEVEL).is_some_and(|level| is_error_level(&level))
-            || found.text(STATUS).is_some_and(|status| status == "error")
-            || [ERROR, INNER_ERROR].iter().filter_map(|place| found.get(*place)).any(is_set)
-            || may_fail && FAILED.iter().any(says_failed)
-            || found.blocks().is_some_and(|blocks| blocks.failed.is_some())
-    }
-
-    /// The error's text, or an object with one.
-    pub(crate) fn error(found: &Found) -> Option<&Value> {
-        found.get(ERROR).filter(|value| value.kind() != Some(Kind::Null)).or_else(|| found.get(INNER_ERROR))
     }
 }

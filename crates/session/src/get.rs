@@ -3,10 +3,12 @@
 use serde::Serialize;
 
 use crate::analyze::Summary;
-use crate::error::{ErrorKind, Result};
-use crate::metadata;
+use crate::error::{ErrorClass, Result};
+use crate::format::{EVENTS, TRANSCRIPT};
+use crate::formats::Format;
+use crate::metadata::Described;
 use crate::project::Nested;
-use crate::session::{EVENTS, Format, Session, Source, TRANSCRIPT};
+use crate::session::{Session, Source};
 use crate::transcript::{Transcript, TranscriptQuery};
 use crate::watch::Watch;
 
@@ -56,12 +58,11 @@ impl Session {
     pub fn get(&self, query: &GetQuery, watch: &Watch<'_>) -> Result<Details> {
         let messages = query.transcript.as_ref().map_or(0, |_| self.bytes(TRANSCRIPT));
         let events = if query.events_summary { self.bytes(EVENTS) } else { 0 };
-        // The turns of Claude Code's sessions are counted.
-        let described = if self.format == Format::ClaudeCode { self.bytes(TRANSCRIPT) } else { 0 };
+        let described = if self.profile().counts_turns { self.bytes(TRANSCRIPT) } else { 0 };
         let job = watch.job(described + messages + events)?;
         let mut problems = Vec::new();
-        let (metadata, omitted) =
-            or_problem(metadata::members(self, watch), &mut problems)?.unwrap_or_default();
+        let described = or_problem(self.described(watch), &mut problems)?;
+        let Described { members: metadata, omitted } = described.unwrap_or_default();
         let transcript = match &query.transcript {
             Some(query) => or_problem(self.messages(query, watch), &mut problems)?,
             None => None,
@@ -87,11 +88,24 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Its description, with the number of its turns.
+    fn described(&self, watch: &Watch<'_>) -> Result<Described> {
+        let mut described = self.format.log().description(self.place())?;
+        if self.profile().counts_turns
+            && let Some(members) = &mut described.members
+        {
+            members.put(&["turn_count".to_owned()], &self.count_turns(watch)?.to_string());
+        }
+        Ok(described)
+    }
+}
+
 /// What the files are to blame for is told beside the rest; what was asked wrongly ends it.
 fn or_problem<T>(found: Result<T>, problems: &mut Vec<String>) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
-        Err(error) if matches!(error.kind(), ErrorKind::Request | ErrorKind::Cancelled) => Err(error),
+        Err(error) if matches!(error.class(), ErrorClass::Request | ErrorClass::Cancelled) => Err(error),
         Err(error) => {
             problems.push(error.to_string());
             Ok(None)

@@ -1,4 +1,5 @@
-//! Kinds of messages whose role alone is misleading: Claude Code gives the role `user` to tool results, commands, and notes as well.
+//! Kinds of messages whose role alone is misleading: Claude Code gives the role `user` to tool
+//! results, commands, and notes as well.
 
 use serde::Serialize;
 
@@ -23,6 +24,22 @@ pub enum MessageKind {
     Sidechain,
     /// Thinking, without text and without calls of tools.
     Thinking,
+}
+
+impl MessageKind {
+    /// The name of the kind, as in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ToolResult => "tool_result",
+            Self::Note => "note",
+            Self::Compaction => "compaction",
+            Self::Command => "command",
+            Self::CommandOutput => "command_output",
+            Self::Interruption => "interruption",
+            Self::Sidechain => "sidechain",
+            Self::Thinking => "thinking",
+        }
+    }
 }
 
 /// The beginning of a reminder, in the logs of every program.
@@ -78,5 +95,13 @@ mod tests {
             assert_eq!(marked(text), kind, "{text}");
         }
         assert!(MARKERS.iter().all(|(marker, _)| marker.len() < LONGEST));
+    }
+
+    #[test]
+    fn names_are_those_of_json() {
+        let others = [MessageKind::ToolResult, MessageKind::Sidechain, MessageKind::Thinking];
+        for kind in MARKERS.iter().map(|(_, kind)| *kind).chain(others) {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
     }
 }

@@ -3,10 +3,12 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::claude::count_turns;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::format::TRANSCRIPT;
+use crate::formats::Format;
 use crate::metadata::Facts;
-use crate::session::{Format, Session, Source};
+use crate::room::check_limit;
+use crate::session::{Session, Source};
 use crate::sessions::Sessions;
 use crate::time::{Days, spelt};
 use crate::watch::Watch;
@@ -17,7 +19,8 @@ use crate::watch::Watch;
 pub struct ListQuery {
     /// Of this project only: its name, its directory, or a part of one.
     pub project: Option<String>,
-    /// That were there on one of these days: `today`, `last_week`, `2026-03-01:2026-03-31` and the like.
+    /// That were there on one of these days: `today`, `last_week`, `2026-03-01:2026-03-31` and the
+    /// like.
     pub date_range: Option<String>,
     /// Without those that other sessions spawned.
     pub top_level_only: bool,
@@ -46,7 +49,8 @@ pub struct Listing {
     pub total: u64,
     /// Whether there are more behind these.
     pub has_more: bool,
-    /// Whether the cloud could be reached; `false` also where there is none. What lies there is listed as it was last known.
+    /// Whether the cloud could be reached; `false` also where there is none. What lies there is
+    /// listed as it was last known.
     pub connected: bool,
     /// Why there is no session: where sessions were looked for, or the nearest projects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -69,8 +73,9 @@ pub struct SessionRow {
     pub bundle: Option<String>,
     /// The model.
     pub model: Option<String>,
-    /// How many turns there are; none where that is not known. Of sessions of Claude Code they are counted for the rows of a list whose
-    /// logs have at most 1 MiB, and 16 MiB together; [`Session::get`] counts them always.
+    /// How many turns there are; none where that is not known. Of sessions of Claude Code they are
+    /// counted for the rows of a list whose logs have at most 1 MiB, and 16 MiB together;
+    /// [`Session::get`] counts them always.
     pub turn_count: Option<u64>,
     /// Where it lies.
     pub source: Source,
@@ -90,7 +95,7 @@ pub struct SessionRow {
 impl SessionRow {
     /// A session as lists show it.
     pub fn of_session(session: &Session) -> Self {
-        Self::of(session.clone(), Facts::of(session))
+        Self::of(session.clone(), session.facts())
     }
 
     fn of(session: Session, facts: Facts) -> Self {
@@ -111,17 +116,26 @@ impl SessionRow {
     }
 }
 
-/// Rows of a page at most.
-pub const MOST_ROWS: usize = 50_000;
+/// Bytes of a log whose turns a list counts.
+const COUNTED: u64 = 1 << 20;
 
-/// An error for a page that has no rows, or too many.
-pub(crate) fn check_limit(limit: usize) -> Result<()> {
-    match limit {
-        1..=MOST_ROWS => Ok(()),
-        _ => Err(Error::request(format!(
-            "limit {limit} is not between 1 and {MOST_ROWS}: take pages, by offset"
-        ))),
+/// Bytes of all logs together whose turns one list counts.
+const ALL_COUNTED: u64 = 16 << 20;
+
+/// Counts the turns of the sessions whose descriptions do not say how many there are, as long as
+/// that takes little: of larger logs they stay unknown.
+fn count_turns(rows: &mut [(Session, Facts)], watch: &Watch<'_>) -> Result<()> {
+    let watch = Watch::new().cancel_with(watch.flag());
+    let mut left = ALL_COUNTED;
+    for (session, facts) in rows.iter_mut().filter(|(session, _)| session.profile().counts_turns) {
+        let bytes = session.bytes(TRANSCRIPT);
+        if facts.problem.is_none() && bytes <= left.min(COUNTED) {
+            left -= bytes;
+            watch.check()?;
+            facts.turn_count = session.count_turns(&watch).ok();
+        }
     }
+    Ok(())
 }
 
 /// Which sessions are meant.
@@ -149,7 +163,7 @@ pub(crate) fn chosen(
         if is_left_out {
             return Ok(());
         }
-        let facts = Facts::of(&session);
+        let facts = session.facts();
         if days.is_none_or(|days| days.touches(facts.created, facts.modified)) {
             chosen.push((session, facts));
         }
@@ -175,8 +189,7 @@ impl Sessions {
         let all = chosen(self, Among { project, date_range, include_cloud, top_level_only }, watch)?;
         let total = all.len();
         let mut page = all.into_iter().skip(query.offset).take(query.limit).collect::<Vec<_>>();
-        let of_claude = page.iter_mut().filter(|(session, _)| session.format == Format::ClaudeCode);
-        count_turns(of_claude.map(|(session, facts)| (&*session, facts)), watch)?;
+        count_turns(&mut page, watch)?;
         let row = |(session, facts)| SessionRow::of(session, facts);
         let sessions = page.into_iter().map(row).collect::<Vec<_>>();
         let has_more = query.offset + sessions.len() < total;

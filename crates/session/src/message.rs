@@ -1,17 +1,19 @@
-//! One message of a transcript, in any of the shapes that are written: who said it, when, how it begins, and which tools it
-//! calls or answers for. Its length is known, and only a beginning is held.
+//! One message of a transcript, in any of the shapes that are written: who said it, when, how it
+//! begins, and which tools it calls or answers for. Its length is known, and only a beginning is
+//! held.
 
 mod block;
 
 use jiff::Timestamp;
 use trommel::reader::{self, Cursor, Event, Kind, Names, Payload, Scalar, Text};
+use trommel_base::text::first;
 
 use crate::kind::{self, MessageKind};
-use crate::project::Value;
+
 use crate::seek::whole;
-use crate::session::Session;
 use crate::time;
 use crate::usage::{Usage, look_at_usage};
+use crate::value::Value;
 
 pub(crate) use block::{Blocks, blocks};
 use block::{block, calls};
@@ -28,6 +30,9 @@ const SPELT: usize = 12;
 /// Bytes of a text that are decoded at least, to see how it begins.
 const LEAST: usize = 1_000;
 
+/// The model of messages that a program writes without asking one.
+const SYNTHETIC: &str = "<synthetic>";
+
 /// How much of a message is kept, and whose log it is in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keep {
@@ -37,11 +42,15 @@ pub(crate) struct Keep {
     pub(crate) arguments: usize,
     /// True in the log of a sub-agent: all of its messages say `isSidechain`, and are its own.
     is_agent: bool,
+    look: Look,
 }
+
+/// Reads the record that comes next as a message.
+pub(crate) type Look = fn(&mut Cursor<'_>, Keep) -> reader::Result<Message>;
 
 impl Keep {
     pub(crate) const fn new(text: usize, arguments: usize) -> Self {
-        Self { text, arguments, is_agent: false }
+        Self { text, arguments, is_agent: false, look }
     }
 
     /// As much as it takes to know the message's kind.
@@ -49,9 +58,14 @@ impl Keep {
         Self::new(kind::LONGEST, 0)
     }
 
-    /// The same in the log of a session.
-    pub(crate) fn of(self, session: &Session) -> Self {
-        Self { is_agent: session.is_agent(), ..self }
+    /// The same in the log of a session or a sub-agent, in a format that reads messages like this.
+    pub(crate) fn in_log(self, is_agent: bool, look: Look) -> Self {
+        Self { is_agent, look, ..self }
+    }
+
+    /// Reads the record that comes next.
+    pub(crate) fn read(self, cursor: &mut Cursor<'_>) -> reader::Result<Message> {
+        (self.look)(cursor, self)
     }
 }
 
@@ -73,7 +87,8 @@ pub(crate) struct Message {
     /// The response's ID. Records with the same ID belong to one response of a model.
     pub(crate) response: Option<String>,
     pub(crate) usage: Option<Usage>,
-    /// True if the record is of an error, by the definition of [`Known::is_error`](crate::events::Known::is_error).
+    /// True if the record is of an error, by the definition of
+    /// [`Known::is_error`](crate::layout::Known::is_error).
     pub(crate) is_error: bool,
     flags: Flags,
     content: Content,
@@ -146,16 +161,14 @@ impl Beginning {
     fn add(&mut self, text: &Text<'_>, most: usize) -> Start {
         let room = most.saturating_sub(self.kept);
         // Of a long text only what may be kept is decoded.
-        let raw =
-            text.raw().get(..whole(text.raw(), room.saturating_mul(SPELT).max(LEAST))).unwrap_or_default();
+        let raw = &text.raw()[..whole(text.raw(), room.saturating_mul(SPELT).max(LEAST))];
         let decoded = Text::from_raw(raw, text.is_escaped()).decode();
         if self.chars > 0 {
             self.add_plain("\n", most);
         }
         self.chars += text.char_len();
         let room = most.saturating_sub(self.kept);
-        let end = decoded.char_indices().nth(room).map_or(decoded.len(), |(at, _)| at);
-        let part = decoded.get(..end).unwrap_or_default();
+        let part = first(&decoded, room);
         self.text.push_str(part);
         self.kept += part.chars().count();
         Start { is_reminder: kind::is_reminder(&decoded), marked: kind::marked(&decoded) }
@@ -214,7 +227,20 @@ impl Message {
         }
     }
 
-    /// True if the session's own conversation continues without it: a sub-agent's message, or a note of the program.
+    /// Adds the ID of a call that it answers, up to a limit.
+    fn add_result(&mut self, id: Option<String>) {
+        if self.results.len() < CALLS {
+            self.results.extend(id);
+        }
+    }
+
+    /// True if a program wrote it in the place of a model, without asking one.
+    pub(crate) fn is_synthetic(&self) -> bool {
+        self.model.as_deref() == Some(SYNTHETIC)
+    }
+
+    /// True if the session's own conversation continues without it: a sub-agent's message, or a
+    /// note of the program.
     pub(crate) fn is_inner(&self) -> bool {
         self.flags.is_sidechain || self.flags.is_meta || self.flags.is_compaction
     }
@@ -344,8 +370,8 @@ fn scalar(cursor: &mut Cursor<'_>, member: Member, message: &mut Message) -> rea
         }
         Member::Name => message.name = text,
         Member::Time => {
-            let spelt = text.or_else(|| value.json().map(str::to_owned)).unwrap_or_default();
-            message.time = message.time.or_else(|| time::parse(&spelt));
+            let spelt = text.or_else(|| value.json().map(str::to_owned));
+            message.time = message.time.or_else(|| time::parse(&spelt?));
         }
         Member::Model => message.model = text,
         Member::Response => message.response = text,
@@ -391,7 +417,7 @@ fn ids(cursor: &mut Cursor<'_>, message: &mut Message) -> reader::Result<()> {
     while cursor.next_element()? {
         value.capture(cursor, NAME)?;
         let id = value.text().map(std::borrow::Cow::into_owned);
-        message.results.extend(id.filter(|_| message.results.len() < CALLS));
+        message.add_result(id);
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Names of events: those of older logs mean those of newer ones.
 
-use crate::error::{Error, Result};
-use crate::text::shown;
+use crate::error::{RequestFault, Result};
 
 /// What was written or documented under another name, and its name now.
 const ALIASES: [(&str, &str); 6] = [
@@ -31,18 +30,11 @@ const MOST: usize = 100;
 impl Types {
     pub(crate) fn new(asked: &[String]) -> Result<Self> {
         if asked.len() > MOST {
-            let message = format!(
-                "{} event types are more than {MOST}: `tool:*` stands for all that begin so",
-                asked.len()
-            );
-            return Err(Error::request(message));
+            return Err(RequestFault::EventTypes { count: asked.len(), max: MOST }.into());
         }
         let inner = |name: &str| name.trim_end_matches('*').contains('*') || name.is_empty();
         if let Some(name) = asked.iter().find(|name| inner(name)) {
-            let found = shown(name, 60);
-            return Err(Error::request(format!(
-                "`{found}` is no event type: a `*` stands at its end, like `tool:*`"
-            )));
+            return Err(RequestFault::EventType { given: name.clone() }.into());
         }
         Ok(Self(asked.to_vec()))
     }
@@ -84,6 +76,6 @@ mod tests {
             assert!(!takes(asked, event), "{asked} {event}");
         }
         assert!(Types::new(&[]).unwrap().take("anything"));
-        assert!(Types::new(&["*:pre".to_owned()]).unwrap_err().to_string().contains("at its end"));
+        assert!(Types::new(&["*:pre".to_owned()]).unwrap_err().to_string().contains("at the end"));
     }
 }

@@ -1,4 +1,5 @@
-//! Outlines: of an event what questions look at, and of a message where it belongs, taken from bytes that are never held.
+//! Outlines: of an event what questions look at, and of a message where it belongs, taken from
+//! bytes that are never held.
 
 use std::io::Read;
 
@@ -8,10 +9,11 @@ use trommel::reader::{self, Cursor, Framing, Kind};
 
 use crate::error::{Error, Result};
 use crate::events;
+use crate::formats::Format;
 use crate::message::{self, Keep};
-use crate::metadata::to_the_end;
+use crate::metadata::json;
 use crate::project::{FieldPath, Fields, Found, Nested};
-use crate::records::config;
+use crate::records::{config, to_the_end};
 
 /// Characters of a field.
 const FIELD: usize = 2_000;
@@ -46,9 +48,11 @@ const FIELDS: [(&str, usize); 26] = [
     ("data.tool_result.error", FIELD),
 ];
 
-/// Every field of an Amplifier event that [`summary`](crate::Session::summary), [`errors`](crate::Session::errors),
-/// [`timeline`](crate::Session::timeline), [`usage`](crate::Session::usage), and without `fields`
-/// [`get_events`](crate::Session::get_events), with `errors_only` too, look at: a path of names with dots, and of how many characters.
+/// Every field of an Amplifier event that [`summary`](crate::Session::summary),
+/// [`errors`](crate::Session::errors), [`timeline`](crate::Session::timeline),
+/// [`usage`](crate::Session::usage), and without `fields`
+/// [`get_events`](crate::Session::get_events), with `errors_only` too, look at: a path of names
+/// with dots, and of how many characters.
 ///
 /// ```
 /// assert!(trommel_session::outline_fields().contains(&("data.usage", 2_000)));
@@ -57,7 +61,8 @@ pub fn outline_fields() -> &'static [(&'static str, usize)] {
     &FIELDS
 }
 
-/// Whether an outline answers for a field of [`EventQuery::fields`](crate::EventQuery::fields) as its event does, wherever it may stand.
+/// Whether an outline answers for a field of [`EventQuery::fields`](crate::EventQuery::fields) as
+/// its event does, wherever it may stand.
 ///
 /// ```
 /// use trommel_session::is_outlined;
@@ -68,27 +73,31 @@ pub fn outline_fields() -> &'static [(&'static str, usize)] {
 pub fn is_outlined(field: &str) -> bool {
     let Ok(path) = FieldPath::parse(field) else { return true };
     let known = |path: &FieldPath| FIELDS.iter().any(|(known, _)| *known == path.to_string());
-    events::is_never_given(&path) || events::places(&path).iter().all(known)
+    let layout = Format::MIRRORED.profile().layout;
+    events::is_never_given(&path, layout) || events::places(&path, layout).iter().all(known)
 }
 
 /// Takes outlines of events, one after the other.
 ///
-/// An outline is an event that has nothing but [`outline_fields`], each as it stands in the record. A log of outlines, in the order of
-/// the records, answers those questions as the log itself does; what differs is what is said of bytes. Of a string that is too long
-/// the beginning stands there, and for another value that is too long one of its kind, both still too long to be shown, so that they
-/// are omitted as they would be.
+/// An outline is an event that has nothing but [`outline_fields`], each as it stands in the record.
+/// A log of outlines, in the order of the records, answers those questions as the log itself does;
+/// what differs is what is said of bytes. Of a string that is too long the beginning stands there,
+/// and for another value that is too long one of its kind, both still too long to be shown, so that
+/// they are omitted as they would be.
 ///
-/// A record is read once, through a window, and checked as a log is; what its fields do not name is passed over by masks. At its peak
-/// it takes some hundred KiB, however long it is.
+/// A record is read once, through a window, and checked as a log is; what its fields do not name is
+/// passed over by masks. At its peak it takes some hundred KiB, however long it is.
 ///
 /// ```
 /// use trommel_session::Outliner;
 ///
 /// let mut outliner = Outliner::new();
-/// let event = br#"{"ts": "2026-03-01T09:00:00Z", "event": "tool:pre", "data": {"tool_name": "grep", "tool_input": {"pattern": "x"}}}"#;
+/// let event = br#"{"ts": "2026-03-01T09:00:00Z", "event": "tool:pre",
+///     "data": {"tool_name": "grep", "tool_input": {"pattern": "x"}}}"#;
 /// let outline = outliner.event(&event[..])?;
-/// let expected = r#"{"ts":"2026-03-01T09:00:00Z","event":"tool:pre","data":{"tool_name":"grep"}}"#;
-/// assert_eq!(outline.as_deref(), Some(expected));
+/// let expected = r#"{"ts":"2026-03-01T09:00:00Z","event":"tool:pre","#.to_owned()
+///     + r#""data":{"tool_name":"grep"}}"#;
+/// assert_eq!(outline, Some(expected));
 /// assert_eq!(outliner.event(&b"[1]"[..])?, None);
 /// assert!(outliner.event(&b"{\"ts\": "[..]).is_err());
 /// # Ok::<(), trommel_session::Error>(())
@@ -116,8 +125,9 @@ impl Outliner {
         Self { paths, fields, found: Found::default() }
     }
 
-    /// The outline of the one event that a reader holds, as JSON on one line; nothing where it holds another value than an object. What
-    /// is no JSON, or is followed by something, is an error of the kind [`Corrupt`](crate::ErrorKind::Corrupt).
+    /// The outline of the one event that a reader holds, as JSON on one line; nothing where it
+    /// holds another value than an object. What is no JSON, or is followed by something, is an
+    /// error of the class [`Corrupt`](crate::ErrorClass::Corrupt).
     pub fn event(&mut self, record: impl Read + Send) -> Result<Option<String>> {
         let (fields, found) = (&self.fields, &mut self.found);
         if look_at_one(record, |cursor| fields.look_at_all(cursor, found))?.is_none() {
@@ -129,8 +139,7 @@ impl Outliner {
                 outline.put(path.names(), &value.stand_in(cap));
             }
         }
-        let json = serde_json::to_string(&outline);
-        json.map(Some).map_err(|error| Error::new(crate::ErrorKind::Io, error.to_string()))
+        Ok(Some(json(&outline)))
     }
 }
 
@@ -140,7 +149,8 @@ impl Outliner {
 pub struct MessageOutline {
     /// Who says it.
     pub role: String,
-    /// Whether a user said it, so that a turn begins: of a transcript's messages, the first of which this is true begins turn 1.
+    /// Whether a user said it, so that a turn begins: of a transcript's messages, the first of
+    /// which this is true begins turn 1.
     pub is_user_prompt: bool,
     /// The call that it answers; of several the first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,13 +160,15 @@ pub struct MessageOutline {
     pub timestamp: Option<Timestamp>,
 }
 
-/// The outline of the one message that a reader holds; nothing where it holds what is no message, and does not count as one. It is read
-/// and refused as an event is by [`Outliner::event`], and costs as much.
+/// The outline of the one message that a reader holds; nothing where it holds what is no message,
+/// and does not count as one. It is read and refused as an event is by [`Outliner::event`], and
+/// costs as much.
 ///
 /// ```
 /// use trommel_session::message_outline;
 ///
-/// let message = br#"{"role": "user", "content": "Hello", "metadata": {"timestamp": "2026-03-01T09:00:00Z"}}"#;
+/// let message = br#"{"role": "user", "content": "Hello",
+///     "metadata": {"timestamp": "2026-03-01T09:00:00Z"}}"#;
 /// let outline = message_outline(&message[..])?.ok_or("no message")?;
 /// assert_eq!((&*outline.role, outline.is_user_prompt), ("user", true));
 /// assert_eq!(message_outline(&br#"{"type": "note"}"#[..])?, None);
@@ -172,7 +184,8 @@ pub fn message_outline(record: impl Read + Send) -> Result<Option<MessageOutline
     }))
 }
 
-/// Looks at the one object that a reader holds, and reads it to its end; nothing where it holds another value.
+/// Looks at the one object that a reader holds, and reads it to its end; nothing where it holds
+/// another value.
 fn look_at_one<T>(
     record: impl Read + Send,
     look: impl FnOnce(&mut Cursor<'_>) -> reader::Result<T>,
@@ -184,7 +197,7 @@ fn look_at_one<T>(
         Err(error) => Err(error),
     };
     let whole = looked.and_then(|found| to_the_end(&mut cursor).map(|()| found));
-    whole.map_err(|error| Error::unreadable("a record", &error))
+    whole.map_err(|error| Error::unreadable("a record", error))
 }
 
 #[cfg(test)]
@@ -192,15 +205,15 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::analyze::{ERROR_FIELDS, USAGE_FIELDS};
+    use crate::analyze::USAGE_FIELDS;
     use crate::events::usual_paths;
-    use crate::session::Format;
 
     /// What questions look at is what outlines have, neither less nor more.
     #[test]
     fn outlines_have_what_is_looked_at() {
-        let usual = usual_paths(Format::Amplifier).into_iter().map(|path| (path.to_string(), FIELD));
-        let more = ERROR_FIELDS.iter().chain(&USAGE_FIELDS).map(|(path, cap)| ((*path).to_owned(), *cap));
+        let layout = Format::MIRRORED.profile().layout;
+        let usual = usual_paths(layout).into_iter().map(|path| (path.to_string(), FIELD));
+        let more = layout.says.iter().chain(&USAGE_FIELDS).map(|(path, cap)| ((*path).to_owned(), *cap));
         let mut looked_at = BTreeMap::new();
         for (path, cap) in usual.chain(more) {
             let most = looked_at.entry(path).or_insert(0);

@@ -1,15 +1,16 @@
-//! Fields taken straight from a record's tokens: what is asked for and short enough, and nothing else.
+//! Fields taken straight from a record's tokens: what is asked for and short enough, and nothing
+//! else.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
-use trommel::reader::{self, Cursor, Event, Kind, Names, Number, Payload, Scalar, Text};
+use trommel::reader::{self, Cursor, Event, Kind, Names, Number};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, RequestFault, Result};
 use crate::message::{self, Blocks};
-use crate::text::shown;
+use crate::value::Value;
 
 /// Names one below the other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,14 +20,10 @@ pub(crate) struct FieldPath(Vec<String>);
 const DEEPEST: usize = 16;
 
 impl FieldPath {
-    /// A dotted path, `data.usage.input_tokens`, whose names may be quoted: `data["a.b"]`. A leading `$.` is taken as well.
+    /// A dotted path, `data.usage.input_tokens`, whose names may be quoted: `data["a.b"]`. A
+    /// leading `$.` is taken as well.
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let wrong = |why: &str| {
-            let found = shown(text, 80);
-            Error::request(format!(
-                "`{found}` is no field: {why}; write names with dots between them, like data.model"
-            ))
-        };
+        let wrong = |why: &'static str| Error::from(RequestFault::Field { given: text.to_owned(), why });
         let mut rest = text.trim().strip_prefix('$').unwrap_or_else(|| text.trim());
         rest = rest.strip_prefix('.').unwrap_or(rest);
         let mut names = Vec::new();
@@ -60,7 +57,7 @@ fn next_name(text: &str) -> std::result::Result<(&str, &str), &'static str> {
     let (name, rest) = if let Some(quoted) = text.strip_prefix('[') {
         let mark =
             quoted.chars().next().filter(|mark| matches!(mark, '"' | '\'')).ok_or("only names are taken")?;
-        let inside = quoted.get(1..).unwrap_or_default();
+        let inside = &quoted[1..];
         let (name, rest) = inside.split_once(mark).ok_or("a quote has no end")?;
         (name, rest.strip_prefix(']').ok_or("a bracket has no end")?)
     } else {
@@ -145,8 +142,8 @@ impl Fields {
         self.caps.len()
     }
 
-    /// Looks at the object that comes next in the input. `is_wanted` is asked after each value of the object itself whether to go on;
-    /// if not, `false` is returned.
+    /// Looks at the object that comes next in the input. `is_wanted` is asked after each value of
+    /// the object itself whether to go on; if not, `false` is returned.
     pub(crate) fn look(
         &self,
         cursor: &mut Cursor<'_>,
@@ -199,9 +196,9 @@ impl Fields {
         let Some(place) = branch.place else { return self.descend_below(branch, cursor, found) };
         let both = branch.sought.is_some();
         let mark = both.then(|| cursor.hold());
-        let cap = self.caps.get(place).copied().unwrap_or(0);
+        let cap = self.caps[place];
         match found.values.get_mut(place) {
-            Some(value) if value.kind.is_none() => value.capture(cursor, cap)?,
+            Some(value) if value.kind().is_none() => value.capture(cursor, cap)?,
             _ => cursor.skip_value().map(drop)?,
         }
         if let Some(mark) = mark {
@@ -265,13 +262,13 @@ impl Found {
         self.blocks = None;
         self.values.resize_with(places, Value::default);
         for value in &mut self.values {
-            value.kind = None;
+            value.clear();
         }
     }
 
     /// The value at a place, if there is one.
     pub(crate) fn get(&self, place: usize) -> Option<&Value> {
-        self.values.get(place).filter(|value| value.kind.is_some())
+        self.values.get(place).filter(|value| value.kind().is_some())
     }
 
     /// The blocks of the content, where those are read and there are any.
@@ -287,175 +284,9 @@ impl Found {
     /// The whole number at a place, if it is one.
     pub(crate) fn count(&self, place: usize) -> Option<u64> {
         let value = self.get(place)?;
-        (value.kind == Some(Kind::Number)).then_some(())?;
-        let number = Number::parse(&value.json)?;
+        (value.kind() == Some(Kind::Number)).then_some(())?;
+        let number = value.json().and_then(Number::parse)?;
         number.as_i64().and_then(|count| u64::try_from(count).ok())
-    }
-}
-
-/// A value as it stands in the file, without white space, if it was short enough.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Value {
-    kind: Option<Kind>,
-    json: String,
-    is_over: bool,
-}
-
-impl Value {
-    pub(crate) fn kind(&self) -> Option<Kind> {
-        self.kind
-    }
-
-    /// Whether it had too many characters to be kept.
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    /// Its JSON; of one that is too long nothing that could be read.
-    pub(crate) fn json(&self) -> Option<&str> {
-        (!self.is_over && self.kind.is_some()).then_some(&*self.json)
-    }
-
-    /// A string's text; of one that was too long its beginning.
-    pub(crate) fn text(&self) -> Option<Cow<'_, str>> {
-        (self.kind == Some(Kind::String)).then_some(())?;
-        let inside = self.json.strip_prefix('"').unwrap_or(&self.json);
-        let inside = if self.is_over { inside } else { inside.strip_suffix('"').unwrap_or(inside) };
-        Some(Text::from_raw(inside.as_bytes(), inside.contains('\\')).decode())
-    }
-
-    /// JSON that stands for it where at most `cap` characters are looked at: its own; or, as it was too long to be kept, of a string
-    /// the beginning, and for another value one of its kind, each longer than that. It was taken with two characters more.
-    pub(crate) fn stand_in(&self, cap: usize) -> Cow<'_, str> {
-        if !self.is_over {
-            return Cow::Borrowed(&self.json);
-        }
-        Cow::Owned(match self.kind {
-            Some(Kind::String) => format!("{}\"", whole_pairs(&self.json)),
-            Some(Kind::Number) => "1".repeat(cap + 1),
-            Some(Kind::Array) => format!("[\"{}\"]", ".".repeat(cap)),
-            Some(Kind::Object) => format!("{{\"\":\"{}\"}}", ".".repeat(cap)),
-            _ => "null".to_owned(),
-        })
-    }
-
-    /// Takes the value that comes next, and passes over it when it has more than so many characters.
-    pub(crate) fn capture(&mut self, cursor: &mut Cursor<'_>, cap: usize) -> reader::Result<()> {
-        self.json.clear();
-        self.is_over = false;
-        let outside = cursor.depth();
-        let mut event = cursor.begin_value()?;
-        self.kind = Some(match event {
-            Event::Begin(kind) | Event::End(kind) | Event::Scalar(kind) => kind,
-            Event::Name => Kind::String,
-        });
-        let mut room = Room { left: cap, fresh: true };
-        loop {
-            if !room.write(&mut self.json, event, cursor.payload()) {
-                self.is_over = true;
-                while cursor.depth() > outside {
-                    cursor.leave()?;
-                }
-                return Ok(());
-            }
-            if cursor.depth() == outside {
-                return Ok(());
-            }
-            let Some(next) = cursor.advance()? else { return Ok(()) };
-            event = next;
-        }
-    }
-}
-
-/// Characters that may still be written.
-struct Room {
-    left: usize,
-    /// Whether nothing stands before the next value that it has to be kept apart from.
-    fresh: bool,
-}
-
-impl Room {
-    /// Writes an event as JSON; whether there was room for it.
-    fn write(&mut self, out: &mut String, event: Event, payload: Payload<'_>) -> bool {
-        let comma = !self.fresh && !matches!(event, Event::End(_));
-        if comma && !self.push(out, ",") {
-            return false;
-        }
-        self.fresh = matches!(event, Event::Begin(_) | Event::Name);
-        match (event, payload) {
-            (Event::Begin(kind), _) => self.push(out, if kind == Kind::Object { "{" } else { "[" }),
-            (Event::End(kind), _) => self.push(out, if kind == Kind::Object { "}" } else { "]" }),
-            (Event::Name, Payload::Name(name)) => self.quote(out, &name) && self.push(out, ":"),
-            (_, Payload::Scalar(Scalar::String(text))) => self.quote(out, &text),
-            (_, Payload::Scalar(Scalar::Number(number))) => self.push(out, number.lexeme()),
-            (_, Payload::Scalar(Scalar::Bool(value))) => self.push(out, if value { "true" } else { "false" }),
-            _ => self.push(out, "null"),
-        }
-    }
-
-    /// A string as it is spelt. Of one that is too long its beginning is written.
-    fn quote(&mut self, out: &mut String, text: &Text<'_>) -> bool {
-        let raw = std::str::from_utf8(text.raw()).unwrap_or_default();
-        if !self.push(out, "\"") {
-            return false;
-        }
-        if text.is_cut() || !self.has_room(raw) {
-            out.push_str(beginning(raw, self.left));
-            return false;
-        }
-        self.push(out, raw) && self.push(out, "\"")
-    }
-
-    fn has_room(&self, text: &str) -> bool {
-        text.len() <= self.left || text.chars().nth(self.left).is_none()
-    }
-
-    fn push(&mut self, out: &mut String, text: &str) -> bool {
-        let room = self.has_room(text);
-        if room {
-            out.push_str(text);
-            self.left -=
-                if text.len() <= self.left && text.is_ascii() { text.len() } else { text.chars().count() };
-        }
-        room
-    }
-}
-
-/// At most so many characters of a string's spelling, and no half of an escape.
-fn beginning(raw: &str, most: usize) -> &str {
-    let mut end = 0;
-    let mut chars = raw.char_indices();
-    for _ in 0..most {
-        let Some((at, c)) = chars.next() else { break };
-        end = at + c.len_utf8();
-        if c != '\\' {
-            continue;
-        }
-        let more = match chars.next() {
-            Some((_, 'u')) => chars.nth(3).map(|(at, c)| at + c.len_utf8()),
-            Some((at, c)) => Some(at + c.len_utf8()),
-            None => None,
-        };
-        match more {
-            Some(more) => end = more,
-            None => return raw.get(..at).unwrap_or_default(),
-        }
-    }
-    raw.get(..end).unwrap_or_default()
-}
-
-/// A string's spelling without half of a surrogate pair at its end, which its beginning may have.
-fn whole_pairs(raw: &str) -> &str {
-    const ESCAPE: usize = 6;
-    let before = raw.len().checked_sub(ESCAPE).and_then(|at| raw.split_at_checked(at));
-    let is_half = |escape: &str| escape.starts_with("\\ud") || escape.starts_with("\\uD");
-    match before {
-        // The backslash may be one that another escapes: only what stands for no character is half of one.
-        Some((before, escape)) if is_half(escape) => {
-            let is_lost = Text::from_raw(raw.as_bytes(), true).decode().ends_with('\u{fffd}');
-            if is_lost { before } else { raw }
-        }
-        _ => raw,
     }
 }
 
@@ -463,6 +294,16 @@ fn whole_pairs(raw: &str) -> &str {
 #[derive(Clone, Debug, Default)]
 pub struct Nested {
     members: Vec<(String, Node)>,
+}
+
+/// A member of a [`Nested`].
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a member is a value or names, and nothing else")]
+pub enum Member<'a> {
+    /// The JSON of a value.
+    Value(&'a str),
+    /// Values under further names.
+    Nested(&'a Nested),
 }
 
 #[derive(Clone, Debug)]
@@ -475,6 +316,17 @@ impl Nested {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
+    }
+
+    /// Returns the members in order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, Member<'_>)> {
+        self.members.iter().map(|(name, node)| {
+            let member = match node {
+                Node::Leaf(value) => Member::Value(value.get()),
+                Node::Inner(nested) => Member::Nested(nested),
+            };
+            (name.as_str(), member)
+        })
     }
 
     /// The JSON of the value below these names.
@@ -574,14 +426,6 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_ends_between_escapes() {
-        assert_eq!(beginning(r"ab\ncd", 3), r"ab\n");
-        assert_eq!(beginning(r"\u00e9\u00e9", 1), r"\u00e9");
-        assert_eq!(beginning(r"ab\u00", 9), "ab");
-        assert_eq!(beginning("äöü", 2), "äö");
-    }
-
-    #[test]
     fn what_is_too_long_is_passed_over_wherever_it_is() {
         let fields = Fields::of(&[("a", 10), ("b", 10)]);
         let text = format!(r#"{{"a": [[{}], {{"x": 1}}], "b": 7}}"#, "1, ".repeat(50) + "1");
@@ -600,5 +444,10 @@ mod tests {
         }
         let text = serde_json::to_string(&nested).unwrap();
         assert_eq!(text, r#"{"data":{"a":1,"b":{"c":[2.50]}},"x":"y"}"#);
+        let names: Vec<_> = nested.members().map(|(name, _)| name).collect();
+        assert_eq!(names, ["data", "x"]);
+        let (_, Member::Nested(data)) = nested.members().next().unwrap() else { panic!("{nested:?}") };
+        let (_, Member::Value(json)) = data.members().next().unwrap() else { panic!("{data:?}") };
+        assert_eq!(json, "1");
     }
 }

@@ -1,12 +1,14 @@
-//! Projects as they are asked for: by their name in lists, by their directory, or by a part of either; and what is said of a list
-//! without any session.
+//! Projects as they are asked for: by their name in lists, by their directory, or by a part of
+//! either; and what is said of a list without any session.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::error::{Error, Result, shown_path};
+use trommel_base::text::shown_path;
+
+use crate::error::{RequestFault, Result};
 use crate::sessions::Sessions;
-use crate::text::shown;
+use crate::text::label;
 
 /// Projects that a note names.
 const NEAREST: usize = 3;
@@ -21,8 +23,9 @@ impl Sessions {
         Ok(names.into_iter().collect())
     }
 
-    /// The names of the projects that are meant: those of this name or directory; where there are none, those that end in this part of
-    /// a path; and where there are none either, those that contain it.
+    /// The names of the projects that are meant: those of this name or directory; where there are
+    /// none, those that end in this part of a path; and where there are none either, those that
+    /// contain it.
     pub(crate) fn matching(&self, asked: &str) -> Result<Vec<String>> {
         let mut names = self.projects()?;
         let exact = spellings(asked);
@@ -31,9 +34,7 @@ impl Sessions {
             return Ok(names);
         }
         if asked.trim().is_empty() {
-            return Err(Error::request(
-                "the project must not be empty: give its name, its directory, or a part of one",
-            ));
+            return Err(RequestFault::EmptyProject.into());
         }
         if is_directory(asked) {
             return Ok(Vec::new());
@@ -49,8 +50,8 @@ impl Sessions {
         Ok(names)
     }
 
-    /// What is said of a list or a search that has no session: which projects are near the one that was asked for, or where sessions
-    /// were looked for.
+    /// What is said of a list or a search that has no session: which projects are near the one that
+    /// was asked for, or where sessions were looked for.
     pub(crate) fn nothing_found(&self, project: Option<&str>) -> Result<Vec<String>> {
         if let Some(asked) = project
             && self.matching(asked)?.is_empty()
@@ -58,7 +59,7 @@ impl Sessions {
             let names = nearest(&self.projects()?, asked);
             if !names.is_empty() {
                 let (verb, names) = (if names.len() == 1 { "is" } else { "are" }, names.join(", "));
-                let asked = shown(asked, 200);
+                let asked = label(asked, 200);
                 return Ok(vec![format!("no project matches {asked}: the nearest {verb} {names}")]);
             }
         }
@@ -87,7 +88,8 @@ fn is_directory(asked: &str) -> bool {
         || asked.starts_with("../")
 }
 
-/// The names that programs give a project: its directory, with hyphens for slashes, or for all but letters and digits.
+/// The names that programs give a project: its directory, with hyphens for slashes, or for all but
+/// letters and digits.
 fn spellings(asked: &str) -> Vec<String> {
     let mut names = vec![asked.to_owned()];
     if is_directory(asked) {
@@ -113,7 +115,7 @@ fn nearest(names: &[String], asked: &str) -> Vec<String> {
     let asked = lower(asked).chars().take(200).collect::<Vec<_>>();
     let mut ranked = names.iter().map(|name| (in_common(&lower(name), &asked), name)).collect::<Vec<_>>();
     ranked.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.cmp(b)));
-    ranked.into_iter().take(NEAREST).map(|(_, name)| shown(name, 200)).collect()
+    ranked.into_iter().take(NEAREST).map(|(_, name)| label(name, 200)).collect()
 }
 
 /// The length of the longest text that is in both.

@@ -1,4 +1,5 @@
-//! A log is a file of records: one after the other, each read to its end, damaged ones told and left behind.
+//! A log is a file of records: one after the other, each read to its end, damaged ones told and
+//! left behind.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,10 +10,10 @@ use serde::Serialize;
 use trommel::reader::{
     self, Config, Cursor, Event, Framing, Input, Kind, Limits, MapPolicy, Monitor, Place, Span, Validation,
 };
+use trommel_base::files::{self, Op};
 
-use crate::disk::open_regular;
-use crate::error::{Error, Result};
-use crate::text::shown;
+use crate::error::{Error, ErrorClass, Result};
+use crate::text::label;
 use crate::watch::Watch;
 
 /// Damaged records that are told of one by one.
@@ -20,6 +21,12 @@ const TOLD: usize = 10;
 
 /// Bytes that are copied at a time.
 const BLOCK: usize = 256 << 10;
+
+/// Opens a regular file to read, as [`files::open`] does, with the error of the operating system
+/// alone.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    files::open(path).map_err(files::Error::into_cause)
+}
 
 /// Bytes of a string that are held; of longer ones the beginning is known, and the length.
 const STRING: u64 = 256 << 10;
@@ -123,7 +130,8 @@ pub(crate) struct Log {
     /// Whether the file ends with a line's end, so that its last line is finished.
     is_finished: bool,
     arrangement: Arrangement,
-    /// Whether each record's line is told. That takes a look at every byte, so it is found out for damaged ones only.
+    /// Whether each record's line is told. That takes a look at every byte, so it is found out for
+    /// damaged ones only.
     has_lines: bool,
 }
 
@@ -142,14 +150,15 @@ const LISTS: [&str; 3] = ["loglines", "history", "messages"];
 
 impl Log {
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let failed = |cause| Error::io("open", path, cause);
-        let file = open_regular(path).map_err(failed)?;
-        let input =
-            Input::from_file(file.try_clone().map_err(failed)?, MapPolicy::never()).map_err(failed)?;
-        let mut last = [b'\n'];
-        if let Some(at) = input.len().checked_sub(1) {
-            file.read_exact_at(&mut last, at).map_err(failed)?;
-        }
+        let file = files::open(path)?;
+        let (input, last) = files::attempt(Op::Read, path, || {
+            let input = Input::from_file(file.try_clone()?, MapPolicy::never())?;
+            let mut last = [b'\n'];
+            if let Some(at) = input.len().checked_sub(1) {
+                file.read_exact_at(&mut last, at)?;
+            }
+            Ok((input, last))
+        })?;
         Ok(Self {
             path: path.to_owned(),
             input,
@@ -158,6 +167,14 @@ impl Log {
             arrangement: Arrangement::Lines,
             has_lines: true,
         })
+    }
+
+    /// The same; none if there is no such file.
+    pub(crate) fn open_if_any(path: &Path) -> Result<Option<Self>> {
+        match Self::open(path) {
+            Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
+            log => log.map(Some),
+        }
     }
 
     /// The same, of which lines are told where something is damaged, and nowhere else.
@@ -182,6 +199,10 @@ impl Log {
         &self.path
     }
 
+    fn failed(&self, cause: io::Error) -> files::Error {
+        files::Error::new(Op::Read, &self.path, cause)
+    }
+
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
@@ -199,32 +220,34 @@ impl Log {
         self.arrangement == Arrangement::Lines
     }
 
-    /// Behind the line's end that follows an offset; the end of the file where none does.
-    pub(crate) fn line_end(&self, mut offset: u64) -> u64 {
+    /// The offset after the line's end that follows an offset; the end of the file if there is
+    /// none.
+    pub(crate) fn line_end(&self, mut offset: u64) -> Result<u64> {
         let mut block = [0; 256];
         while offset < self.len() {
-            let count = self.file.read_at(&mut block, offset).unwrap_or(0);
-            let read = block.get(..count).unwrap_or_default();
-            match read.iter().position(|byte| *byte == b'\n') {
-                Some(at) => return (offset + at as u64 + 1).min(self.len()),
+            let count = self.read_at(&mut block, offset)?;
+            match block[..count].iter().position(|byte| *byte == b'\n') {
+                Some(at) => return Ok((offset + at as u64 + 1).min(self.len())),
                 None if count == 0 => break,
                 None => offset += count as u64,
             }
         }
-        self.len()
+        Ok(self.len())
     }
 
-    /// Before the first line that begins between two offsets: at the end of the line before, so that nothing is taken for the
-    /// beginning of a file.
+    fn read_at(&self, block: &mut [u8], offset: u64) -> Result<usize> {
+        Ok(self.file.read_at(block, offset).map_err(|cause| self.failed(cause))?)
+    }
+
+    /// Before the first line that begins between two offsets: at the end of the line before, so
+    /// that nothing is taken for the beginning of a file.
     pub(crate) fn line_start(&self, from: u64, to: u64) -> Result<Option<u64>> {
         let Some(mut at) = from.checked_sub(1) else { return Ok(Some(0)) };
         let mut block = vec![0; BLOCK];
         while at < to - 1 {
             let most = usize::try_from(to - 1 - at).map_or(BLOCK, |left| left.min(BLOCK));
-            let read = self.file.read_at(block.get_mut(..most).unwrap_or_default(), at);
-            let count = read.map_err(|cause| Error::io("read", &self.path, cause))?;
-            let read = block.get(..count).unwrap_or_default();
-            match read.iter().position(|byte| *byte == b'\n') {
+            let count = self.read_at(&mut block[..most], at)?;
+            match block[..count].iter().position(|byte| *byte == b'\n') {
                 Some(place) => return Ok(Some(at + place as u64)),
                 None if count == 0 => break,
                 None => at += count as u64,
@@ -234,28 +257,50 @@ impl Log {
     }
 
     /// Finds out the lines of what is damaged, where they are not known.
-    pub(crate) fn number_lines(&self, damage: &mut Damage) {
+    pub(crate) fn number_lines(&self, damage: &mut Damage) -> Result<()> {
+        if self.has_lines || !self.is_lines() {
+            return Ok(());
+        }
         let (mut counted, mut lines) = (0, 0);
-        for damaged in damage.told().filter(|_| !self.has_lines && self.is_lines()) {
-            lines += self.lines_between(counted, damaged.start);
+        for damaged in damage.told() {
+            lines += self.lines_between(counted, damaged.start)?;
             counted = damaged.start;
             damaged.line = Some(lines + 1);
         }
+        Ok(())
     }
 
-    /// Ends of lines between two offsets.
-    fn lines_between(&self, mut from: u64, to: u64) -> u64 {
+    /// Ends of lines between two offsets. A file that was cut meanwhile has fewer.
+    fn lines_between(&self, mut from: u64, to: u64) -> Result<u64> {
         let (mut block, mut lines) = (vec![0; BLOCK], 0);
         while from < to {
             let most = usize::try_from(to - from).map_or(BLOCK, |left| left.min(BLOCK));
-            let Ok(count @ 1..) = self.file.read_at(block.get_mut(..most).unwrap_or_default(), from) else {
+            let count = self.read_at(&mut block[..most], from)?;
+            if count == 0 {
                 break;
-            };
-            let read = block.get(..count).unwrap_or_default();
-            lines += read.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
+            }
+            lines += block[..count].iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
             from += count as u64;
         }
-        lines
+        Ok(lines)
+    }
+
+    /// Passes on all bytes in blocks, until the end or a cancellation.
+    pub(crate) fn each_block(
+        &self,
+        watch: &Watch<'_>,
+        mut take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let (pass, mut passed) = (watch.pass(self.len()), 0);
+        watch.check()?;
+        files::each_block(&mut self.input.reader(), &self.path, BLOCK, |block| {
+            take(block)?;
+            passed += block.len() as u64;
+            watch.reach(pass, passed);
+            watch.check()
+        })?;
+        watch.end(pass);
+        Ok(())
     }
 
     /// Gives away the bytes between two offsets.
@@ -271,9 +316,9 @@ impl Log {
         while from < to {
             watch.check()?;
             let most = usize::try_from(to - from).map_or(BLOCK, |left| left.min(BLOCK));
-            let room = block.get_mut(..most).unwrap_or_default();
+            let room = &mut block[..most];
             let read = self.file.read_exact_at(room, from);
-            read.map_err(|cause| Error::io("read", &self.path, cause))?;
+            read.map_err(|cause| self.failed(cause))?;
             take(room)?;
             from += most as u64;
             watch.reach(pass, from - start);
@@ -285,7 +330,7 @@ impl Log {
     pub(crate) fn bytes(&self, from: u64, to: u64) -> Result<Vec<u8>> {
         let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX)];
         let read = self.file.read_exact_at(&mut bytes, from);
-        read.map_err(|cause| Error::io("read", &self.path, cause))?;
+        read.map_err(|cause| self.failed(cause))?;
         Ok(bytes)
     }
 
@@ -293,8 +338,8 @@ impl Log {
         self.is_finished
     }
 
-    /// Goes through all records: `look` looks at what it wants of each, from before its value; `take` is given what `look` found when
-    /// the record turned out to be whole.
+    /// Goes through all records: `look` looks at what it wants of each, from before its value;
+    /// `take` is given what `look` found when the record turned out to be whole.
     pub(crate) fn each<T>(
         &self,
         watch: &Watch<'_>,
@@ -317,7 +362,7 @@ impl Log {
         }
         watch.end(pass);
         let mut damage = walk.end();
-        self.number_lines(&mut damage);
+        self.number_lines(&mut damage)?;
         Ok(damage)
     }
 
@@ -337,7 +382,7 @@ struct Tail<'a> {
 impl Read for Tail<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let most = usize::try_from(self.end - self.at).map_or(bytes.len(), |left| left.min(bytes.len()));
-        let count = self.file.read_at(bytes.get_mut(..most).unwrap_or_default(), self.at)?;
+        let count = self.file.read_at(&mut bytes[..most], self.at)?;
         self.at += count as u64;
         Ok(count)
     }
@@ -425,7 +470,7 @@ impl<'a> Walk<'a> {
             last_is_damaged: false,
         };
         if let Arrangement::List(list) = log.arrangement {
-            walk.enter(list).map_err(|error| Error::read(&log.path, &error))?;
+            walk.enter(list).map_err(|error| Error::read(&log.path, error))?;
         }
         Ok(walk)
     }
@@ -485,7 +530,7 @@ impl<'a> Walk<'a> {
 
     fn note(&mut self, offset: u64, kind: &'static str, message: String) {
         let file = self.log.path.file_name().unwrap_or_default();
-        let file = shown(&file.to_string_lossy(), 100);
+        let file = label(&file.to_string_lossy(), 100);
         let (record, line) = (self.record.unwrap_or(0), self.place.map(|place| place.line));
         let damaged = Damaged { file, record, line, offset, kind, message, start: self.start };
         self.last = Some(damaged.clone());
@@ -496,11 +541,11 @@ impl<'a> Walk<'a> {
     pub(crate) fn pass_over(&mut self, error: &reader::Error) -> Result<()> {
         let encoding = error.kind() == reader::ErrorKind::Syntax(reader::Syntax::Encoding);
         if !error.is_syntax() || !self.cursor.can_recover() || encoding {
-            return Err(Error::read(&self.log.path, error));
+            return Err(Error::read(&self.log.path, error.clone()));
         }
         if !self.last_is_damaged {
             self.last_is_damaged = true;
-            self.note(self.from + error.offset(), error.kind().code(), shown(&error.message(), 200));
+            self.note(self.from + error.offset(), error.kind().code(), label(&error.message(), 200));
         }
         Ok(())
     }
@@ -520,6 +565,14 @@ impl<'a> Walk<'a> {
         }
         self.damage
     }
+}
+
+/// Past all that is open, behind which nothing may come.
+pub(crate) fn to_the_end(cursor: &mut Cursor<'_>) -> reader::Result<()> {
+    while cursor.depth() > 0 {
+        cursor.leave()?;
+    }
+    cursor.advance().map(drop)
 }
 
 /// Past all that is open above a depth, and past a value that was not looked at.

@@ -1,18 +1,20 @@
-//! A transcript put right: results that are missing are made up and say so, those out of place are moved, and turns that were broken
-//! off get an end.
+//! A transcript put right: results that are missing are made up and say so, those out of place are
+//! moved, and turns that were broken off get an end.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::change::{self, Change, Content, REPAIR};
+use crate::change::{self, Content, FileChange, REPAIR};
 use crate::diagnose::{Diagnosis, Faults, examine, told};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Change, Result};
+use crate::format::{METADATA, TRANSCRIPT};
 use crate::metadata::quoted;
 use crate::records::Log;
 use crate::rewind::described;
-use crate::session::{METADATA, Session, TRANSCRIPT};
+use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::time::spelt;
 use crate::watch::Watch;
@@ -47,10 +49,11 @@ pub struct Repaired {
 impl Sessions {
     /// Puts a session's transcript right, or tells what that would change.
     pub fn repair(&self, session: &Session, dry_run: bool, watch: &Watch<'_>) -> Result<Repaired> {
-        self.must_be_changeable(session, "repaired")?;
+        self.must_be_changeable(session, Change::Repair)?;
         let held = if dry_run { None } else { Some(change::hold(session)?) };
         let log = session.transcript(watch)?;
-        // Read once; read again for its backup, and rewritten. The description is read for its backup and rewritten.
+        // Read once; read again for its backup, and rewritten. The description is read for its
+        // backup and rewritten.
         let job = watch.job(if dry_run { log.len() } else { 3 * log.len() + session.bytes(METADATA) })?;
         let (faults, damage) = examine(session, &log, watch)?;
         let mut repaired = Repaired {
@@ -64,19 +67,18 @@ impl Sessions {
             warnings: Vec::new(),
             note: (!faults.is_none()).then_some(change::stop_writers(dry_run)),
         };
-        if let Some(held) = held.filter(|_| !faults.is_none()) {
+        if let Some(held) = held
+            && !faults.is_none()
+        {
             let now = self.now().timestamp();
-            let edits = Edits::of(&faults, &log, &spelt(now));
-            let metadata = match Log::open(&session.path.join(METADATA)) {
-                Err(error) if error.kind() == ErrorKind::NotFound => None,
-                log => Some(log?),
-            };
+            let edits = Edits::of(&faults, &log, &spelt(now))?;
+            let metadata = Log::open_if_any(&session.file(METADATA))?;
             let mut files = vec![edits.change(&log, watch)];
             if let Some(log) = &metadata {
                 files.push(described(log, &[("updated", quoted(&spelt(now)))])?);
             }
             let plan = held.change(REPAIR, now, files, watch)?;
-            repaired.backups = plan.files.iter().map(|file| plan.backup(&file.name)).collect();
+            repaired.backups = plan.files.iter().map(|file| plan.note.backup(&file.name)).collect();
             repaired.backup_created = true;
             repaired.warnings = held.late(&plan);
         }
@@ -111,50 +113,49 @@ const RESULT: &str = r#"{"error":{"type":"unknown_error","message":"The result o
 const ANSWER: &str = "The session was interrupted before this turn was answered.";
 
 impl Edits {
-    fn of(faults: &Faults, log: &Log, now: &str) -> Self {
+    fn of(faults: &Faults, log: &Log, now: &str) -> Result<Self> {
         let mut edits = Self::default();
         let metadata = format!(r#"{{"synthetic":true,"timestamp":{}}}"#, quoted(now));
         for misplaced in faults.misplaced.values() {
-            let line = (misplaced.start, log.line_end(misplaced.end));
-            edits.gone.insert(line.0, line.1);
-            if let Some(behind) = edits.behind(faults, log, misplaced.belongs_behind) {
-                behind.moved.push(line);
-            }
+            let (from, to) = (misplaced.start, log.line_end(misplaced.end)?);
+            edits.gone.insert(from, to);
+            edits.behind(faults, log, misplaced.belongs_behind)?.moved.push((from, to));
         }
         for caller in &faults.orphans {
             let (id, tool, content) = (quoted(&caller.id), quoted(&caller.tool), quoted(RESULT));
-            if let Some(behind) = edits.behind(faults, log, caller.record) {
-                let line = writeln!(
-                    behind.fresh,
-                    r#"{{"role":"tool","tool_call_id":{id},"name":{tool},"content":{content},"metadata":{metadata}}}"#
-                );
-                line.unwrap_or_default();
-            }
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                edits.behind(faults, log, caller.record)?.fresh,
+                r#"{{"role":"tool","tool_call_id":{id},"name":{tool},"content":{content},"metadata":{metadata}}}"#
+            );
         }
         for record in faults.incomplete.keys() {
-            if let Some(behind) = edits.behind(faults, log, *record) {
-                let content = quoted(ANSWER);
-                behind.close =
-                    format!("{{\"role\":\"assistant\",\"content\":{content},\"metadata\":{metadata}}}\n");
-            }
+            let content = quoted(ANSWER);
+            edits.behind(faults, log, *record)?.close =
+                format!("{{\"role\":\"assistant\",\"content\":{content},\"metadata\":{metadata}}}\n");
         }
-        edits
+        Ok(edits)
     }
 
-    fn behind(&mut self, faults: &Faults, log: &Log, record: u64) -> Option<&mut Behind> {
-        let end = faults.ends.get(&record)?;
-        Some(self.behind.entry(log.line_end(*end)).or_default())
+    /// What comes after the line of a record that something is missing after.
+    #[expect(
+        clippy::expect_used,
+        reason = "an examination keeps the ends of the records that its faults name"
+    )]
+    fn behind(&mut self, faults: &Faults, log: &Log, record: u64) -> Result<&mut Behind> {
+        let end = faults.ends.get(&record).expect("a fault names a record whose end is kept");
+        Ok(self.behind.entry(log.line_end(*end)?).or_default())
     }
 
-    fn change<'f>(self, log: &'f Log, watch: &'f Watch<'_>) -> Change<'f> {
+    fn change<'f>(self, log: &'f Log, watch: &'f Watch<'_>) -> FileChange<'f> {
         let fill = move |write: &mut dyn FnMut(&[u8]) -> Result<()>| self.write(log, watch, write);
-        Change { name: TRANSCRIPT, was: log, content: Content::Written(Box::new(fill)) }
+        FileChange { name: TRANSCRIPT, was: log, content: Content::Written(Box::new(fill)) }
     }
 
     fn write(&self, log: &Log, watch: &Watch<'_>, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut at = 0;
         for (place, behind) in &self.behind {
-            self.copy(log, (at, *place), watch, write)?;
+            self.copy(log, at..*place, watch, write)?;
             at = *place;
             if at == log.len() && !log.is_finished() {
                 write(b"\n")?;
@@ -168,21 +169,22 @@ impl Edits {
             write(behind.fresh.as_bytes())?;
             write(behind.close.as_bytes())?;
         }
-        self.copy(log, (at, log.len()), watch, write)
+        self.copy(log, at..log.len(), watch, write)
     }
 
     /// What stands between two places and is not moved away.
     fn copy(
         &self,
         log: &Log,
-        (mut from, to): (u64, u64),
+        range: Range<u64>,
         watch: &Watch<'_>,
         write: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        for (start, end) in self.gone.range(from..to) {
+        let mut from = range.start;
+        for (start, end) in self.gone.range(range.clone()) {
             log.copy(from, *start, watch, write)?;
             from = *end;
         }
-        log.copy(from, to, watch, write)
+        log.copy(from, range.end, watch, write)
     }
 }

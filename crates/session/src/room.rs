@@ -3,8 +3,20 @@
 use std::io;
 
 use serde::Serialize;
+use trommel_base::text::count_chars;
 
-use crate::error::{Error, Result};
+use crate::error::{RequestFault, Result};
+
+/// Rows of a page at most.
+pub const MOST_ROWS: usize = 50_000;
+
+/// An error for a page that has no rows, or too many.
+pub(crate) fn check_limit(limit: usize) -> Result<()> {
+    match limit {
+        1..=MOST_ROWS => Ok(()),
+        _ => Err(RequestFault::Limit { given: limit, max: MOST_ROWS }.into()),
+    }
+}
 
 /// Characters of a page that are enough for a row.
 const LEAST: usize = 200;
@@ -23,9 +35,7 @@ pub(crate) struct Room {
 impl Room {
     pub(crate) fn new(max_chars: usize) -> Result<Self> {
         if max_chars < LEAST {
-            let message =
-                format!("max_chars {max_chars} is less than {LEAST}, which a row may need: allow more");
-            return Err(Error::request(message));
+            return Err(RequestFault::MaxChars { given: max_chars, min: LEAST }.into());
         }
         // The list's first bracket.
         Ok(Self { left: max_chars - 1, is_full: false, is_empty: true })
@@ -77,7 +87,7 @@ struct Chars(usize);
 
 impl io::Write for Chars {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+        self.0 += count_chars(bytes) as usize;
         Ok(bytes.len())
     }
 
@@ -97,7 +107,7 @@ pub(crate) fn beginning(text: &str, most: usize) -> &str {
         };
         chars > most
     });
-    text.get(..end.map_or(text.len(), |(at, _)| at)).unwrap_or_default()
+    &text[..end.map_or(text.len(), |(at, _)| at)]
 }
 
 #[cfg(test)]

@@ -5,19 +5,19 @@ use std::cell::RefCell;
 use serde::Serialize;
 use trommel::reader::{self, Cursor};
 
-use crate::claude::Description;
-use crate::error::{Error, ErrorKind, Result};
-use crate::events::layout;
+use crate::error::{Error, ErrorClass, RequestFault, Result};
+use crate::format::{EVENTS, Kept, METADATA, TRANSCRIPT};
 use crate::kind::MessageKind;
-use crate::list::{Among, check_limit, chosen};
-use crate::message::{self, Keep, Message};
-use crate::metadata::Facts;
+use crate::list::{Among, chosen};
+use crate::message::{Keep, Message};
+use crate::metadata::{Facts, json};
 use crate::project::{Fields, Found};
 use crate::records::{Damage, Flow, Log, Record, config};
-use crate::seek::{Hit, Hits, Members, Seeker};
-use crate::session::{EVENTS, Format, METADATA, Session, Source, TRANSCRIPT};
+use crate::room::check_limit;
+use crate::seek::{Hit, Hits, Seeker};
+use crate::session::{Session, Source};
 use crate::sessions::Sessions;
-use crate::text::shown;
+use crate::text::label;
 use crate::time::{self, spelt};
 use crate::watch::Watch;
 
@@ -31,7 +31,8 @@ pub enum Scope {
     Transcript,
     /// Events, in all of their strings.
     Events,
-    /// Descriptions and messages, and the events of sessions on this machine where these have no match: most events repeat messages.
+    /// Descriptions and messages, and the events of sessions on this machine where these have no
+    /// match: most events repeat messages.
     #[default]
     All,
 }
@@ -44,10 +45,7 @@ impl Scope {
             "transcript" => Ok(Self::Transcript),
             "events" => Ok(Self::Events),
             "all" => Ok(Self::All),
-            _ => Err(Error::request(format!(
-                "unknown scope `{}`: pass metadata, transcript, events or all",
-                shown(name, 40)
-            ))),
+            _ => Err(RequestFault::UnknownScope { given: name.to_owned() }.into()),
         }
     }
 }
@@ -83,7 +81,7 @@ impl SearchQuery {
     }
 
     fn describes(&self, session: &Session) -> bool {
-        matches!(self.scope, Scope::Metadata | Scope::All) && session.format != Format::Chat
+        matches!(self.scope, Scope::Metadata | Scope::All) && session.profile().description != Kept::Nowhere
     }
 
     fn reads_messages(&self) -> bool {
@@ -93,15 +91,15 @@ impl SearchQuery {
     /// True if events are searched that are not the messages themselves.
     fn reads_events(&self, session: &Session) -> bool {
         match self.scope {
-            Scope::Events => session.format != Format::Chat,
-            Scope::All => session.format == Format::Amplifier && session.source != Source::Cloud,
+            Scope::Events => session.profile().events != Kept::Nowhere,
+            Scope::All => session.profile().events == Kept::InFile && session.source != Source::Cloud,
             Scope::Metadata | Scope::Transcript => false,
         }
     }
 
     /// Bytes of a session that are searched at most.
     fn bytes(&self, session: &Session) -> u64 {
-        let is_file = session.format == Format::Amplifier;
+        let is_file = session.profile().description == Kept::InFile;
         let bytes = |is_read, name| if is_read { session.bytes(name) } else { 0 };
         bytes(is_file && self.describes(session), METADATA)
             + bytes(self.reads_messages(), TRANSCRIPT)
@@ -125,7 +123,8 @@ pub struct Matches {
     pub sessions_searched: u64,
     /// Whether there are more behind these.
     pub has_more: bool,
-    /// Whether the cloud could be reached, where there is one. What lies there is searched as it was last known.
+    /// Whether the cloud could be reached, where there is one. What lies there is searched as it
+    /// was last known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connected: Option<bool>,
     /// What could not be read.
@@ -211,16 +210,13 @@ impl Sessions {
 
 fn seeker(query: &SearchQuery) -> Result<Seeker> {
     if query.query.trim().is_empty() {
-        return Err(Error::request("the search text is empty: pass a word to search for"));
+        return Err(RequestFault::EmptyText.into());
     }
     if query.query.chars().nth(QUERY).is_some() {
-        return Err(Error::request(format!(
-            "the text has more than {QUERY} characters: search for a part of it"
-        )));
+        return Err(RequestFault::LongText { max: QUERY }.into());
     }
     if query.context_lines > LINES {
-        let message = format!("context_lines {} is more than {LINES}: take fewer", query.context_lines);
-        return Err(Error::request(message));
+        return Err(RequestFault::ContextLines { given: query.context_lines, max: LINES }.into());
     }
     Seeker::new(&query.query, query.context_lines)
 }
@@ -238,10 +234,11 @@ impl Search<'_> {
         self.found.sessions_searched += 1;
         if self.query.describes(session) {
             let row = Match::at(session, facts, "metadata");
-            let found = match session.format {
-                Format::Amplifier => Log::open_document(&session.path.join(METADATA))
-                    .and_then(|log| self.document(&log, &row, watch)),
-                _ => self.description(session, &row, watch),
+            let found = if session.profile().description == Kept::InFile {
+                Log::open_document(&session.file(METADATA))
+                    .and_then(|log| self.document(session, &log, &row, watch))
+            } else {
+                self.description(session, &row, watch)
             };
             self.add(found, &row)?;
         }
@@ -270,8 +267,8 @@ impl Search<'_> {
     fn add(&mut self, found: Result<Damage>, row: &Match) -> Result<()> {
         match found {
             Ok(damage) => self.found.damage.add(damage),
-            Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) if error.class() == ErrorClass::Cancelled => return Err(error),
+            Err(error) if error.class() == ErrorClass::NotFound => {}
             Err(error) => self.problem(row, &error.to_string()),
         }
         Ok(())
@@ -279,11 +276,12 @@ impl Search<'_> {
 
     fn problem(&mut self, row: &Match, problem: &str) {
         if self.found.problems.len() < PROBLEMS {
-            self.found.problems.push(format!("{}: {problem}", shown(&row.session_id, 100)));
+            self.found.problems.push(format!("{}: {problem}", label(&row.session_id, 100)));
         }
     }
 
-    /// Hits of which the page lacks some: those of the next record, of which no more are kept than it lacks.
+    /// Hits of which the page lacks some: those of the next record, of which no more are kept than
+    /// it lacks.
     fn hits(&self) -> Hits {
         let skip = self.query.offset.saturating_sub(self.found.total_count);
         Hits::new(skip, self.query.limit - self.found.matches.len())
@@ -295,23 +293,24 @@ impl Search<'_> {
         self.found.matches.extend(hits.kept.into_iter().map(|hit| row.with(hit)));
     }
 
-    /// Searches the description that the records of a session of Claude Code make up.
+    /// Searches the description that the records of a session make up.
     fn description(&mut self, session: &Session, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
-        let members = Description::of(session)?.members();
-        let json = serde_json::to_string(&members).map_err(|error| Error::request(error.to_string()))?;
+        let members = session.format.log().description(session.place())?.members;
+        let json = json(&members);
         let mut cursor = Cursor::new(json.as_bytes(), &config());
-        let hits = self.seeker.record(&mut cursor, &CLAUDE_DESCRIPTION, self.hits(), watch);
-        self.take(hits.map_err(|error| Error::unreadable("the description", &error))?, row);
+        let hits =
+            self.seeker.record(&mut cursor, session.profile().searched.description, self.hits(), watch);
+        self.take(hits.map_err(|error| Error::unreadable("the description", error))?, row);
         Ok(Damage::default())
     }
 
-    fn document(&mut self, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
-        let search = RefCell::new(self);
+    fn document(&mut self, session: &Session, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
+        let (search, members) = (RefCell::new(self), session.profile().searched.description);
         log.each(
             watch,
             |cursor| {
                 let search = search.borrow();
-                search.seeker.record(cursor, &DESCRIPTION, search.hits(), watch).map(Some)
+                search.seeker.record(cursor, members, search.hits(), watch).map(Some)
             },
             |hits, _| {
                 search.borrow_mut().take(hits, row);
@@ -321,13 +320,13 @@ impl Search<'_> {
     }
 
     fn messages(&mut self, session: &Session, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
-        let keep = Keep::least().of(session);
-        let members = if session.format == Format::ClaudeCode { &CLAUDE } else { &MESSAGE };
+        let keep = session.keep(Keep::least());
+        let members = session.profile().searched.messages;
         let (search, mut turn) = (RefCell::new(self), 0);
         log.each(
             watch,
             |cursor| {
-                let message = twice(cursor, |cursor| message::look(cursor, keep))?;
+                let message = twice(cursor, |cursor| keep.read(cursor))?;
                 let search = search.borrow();
                 let hits = search.seeker.record(cursor, members, search.hits(), watch)?;
                 Ok(Some((message, hits)))
@@ -343,8 +342,8 @@ impl Search<'_> {
     }
 
     fn events(&mut self, session: &Session, log: &Log, row: &Match, watch: &Watch<'_>) -> Result<Damage> {
-        let layout = layout(session.format);
-        let members = if session.format == Format::ClaudeCode { &CLAUDE } else { &EVENT };
+        let layout = session.layout();
+        let members = session.profile().searched.events;
         let fields = Fields::of(&[(layout.time, 100), (layout.event, 200)]);
         let (search, found) = (RefCell::new(self), RefCell::new(Found::default()));
         log.each(
@@ -399,7 +398,7 @@ impl Match {
     fn of_message(&self, message: &Message, turn: u64, record: Record) -> Self {
         let kind = message.kind();
         let is_result = kind == Some(MessageKind::ToolResult);
-        let role = if is_result { "tool".to_owned() } else { shown(&message.role, 40) };
+        let role = if is_result { "tool".to_owned() } else { label(&message.role, 40) };
         let (line_number, ts) = (record.line, message.time.map(spelt));
         let (role, turn) = (Some(role).filter(|role| !role.is_empty()), Some(turn));
         Self { line_number, role, kind, turn, ts, ..self.clone() }
@@ -407,7 +406,7 @@ impl Match {
 
     fn of_event(&self, found: &Found, record: Record) -> Self {
         let ts = found.text(0).and_then(|text| time::parse(&text)).map(spelt);
-        let event = found.text(1).map(|event| shown(&event, 200));
+        let event = found.text(1).map(|event| label(&event, 200));
         Self { line_number: record.line, event, ts, ..self.clone() }
     }
 
@@ -415,60 +414,3 @@ impl Match {
         Self { excerpt: hit.excerpt, hits: hit.hits, field: hit.field, ..self.clone() }
     }
 }
-
-/// Members that hold nothing a person would search for.
-const SKIPPED: &[&str] = &["role", "type", "signature", "encrypted_content"];
-
-const DESCRIPTION: Members =
-    Members { skipped: &[], skipped_on_top: &[], types_left_out: &[], repeated: None };
-
-/// The name is a title, or the beginning of a message.
-const CLAUDE_DESCRIPTION: Members = Members {
-    skipped: &[],
-    skipped_on_top: &["sessionId", "agentId", "name", "created", "modified"],
-    types_left_out: &[],
-    repeated: None,
-};
-
-const MESSAGE: Members =
-    Members { skipped: SKIPPED, skipped_on_top: &[], types_left_out: &[], repeated: None };
-
-/// Claude Code repeats its envelope in each record, and results of tools, prompts, and titles in records of their own.
-const CLAUDE: Members = Members {
-    skipped: SKIPPED,
-    skipped_on_top: &[
-        "uuid",
-        "parentUuid",
-        "logicalParentUuid",
-        "leafUuid",
-        "sessionId",
-        "agentId",
-        "messageId",
-        "promptId",
-        "requestId",
-        "cwd",
-        "gitBranch",
-        "version",
-        "timestamp",
-        "userType",
-        "entrypoint",
-    ],
-    types_left_out: &[
-        "progress",
-        "file-history-snapshot",
-        "queue-operation",
-        "last-prompt",
-        "summary",
-        "ai-title",
-        "custom-title",
-    ],
-    repeated: Some("toolUseResult"),
-};
-
-/// An event's time, level, and type are found by `get_events`.
-const EVENT: Members = Members {
-    skipped: &["signature", "encrypted_content"],
-    skipped_on_top: &["ts", "lvl", "event", "schema", "session_id"],
-    types_left_out: &[],
-    repeated: None,
-};

@@ -2,10 +2,11 @@
 
 use regex::{Regex, RegexBuilder};
 use trommel::reader::{self, Cursor, Event, Payload, Scalar, Text};
+use trommel_base::text::is_continuation;
 
-use crate::error::{Error, Result};
-use crate::project::Value;
-use crate::text::{around, shown};
+use crate::error::{RequestFault, Result};
+use crate::text::{around, label};
+use crate::value::Value;
 use crate::watch::Watch;
 
 /// Characters of an excerpt.
@@ -14,7 +15,8 @@ const EXCERPT: usize = 400;
 /// Bytes of a string, as spelt, that are searched at once.
 const PIECE: usize = 1 << 20;
 
-/// Bytes before and behind a hit that its excerpt may need: more than 500 characters of what is sought and an excerpt take.
+/// Bytes before and behind a hit that its excerpt may need: more than 500 characters of what is
+/// sought and an excerpt take.
 const MARGIN: usize = 8 << 10;
 
 /// What is sought.
@@ -36,6 +38,14 @@ pub(crate) struct Members {
     /// A member of the record that repeats what others hold.
     pub(crate) repeated: Option<&'static str>,
 }
+
+/// All members.
+pub(crate) const EVERYTHING: Members =
+    Members { skipped: &[], skipped_on_top: &[], types_left_out: &[], repeated: None };
+
+/// The members of messages, without those that hold nothing a person would search for.
+pub(crate) const MESSAGES: Members =
+    Members { skipped: &["role", "type", "signature", "encrypted_content"], ..EVERYTHING };
 
 impl Members {
     fn is_type(&self, names: &[String]) -> bool {
@@ -101,7 +111,9 @@ impl Hits {
     /// One more in the excerpt of the last place.
     fn again(&mut self) {
         self.count += 1;
-        if let Some(last) = self.kept.last_mut().filter(|_| self.is_kept) {
+        if self.is_kept
+            && let Some(last) = self.kept.last_mut()
+        {
             last.hits += 1;
         }
     }
@@ -110,13 +122,13 @@ impl Hits {
 /// Names one below the other; lists have none.
 fn named(names: &[String]) -> String {
     let names = names.iter().filter(|name| !name.is_empty()).map(String::as_str);
-    shown(&names.collect::<Vec<_>>().join("."), 100)
+    label(&names.collect::<Vec<_>>().join("."), 100)
 }
 
 impl Seeker {
     pub(crate) fn new(sought: &str, lines: usize) -> Result<Self> {
         let pattern = RegexBuilder::new(&regex::escape(sought)).case_insensitive(true).build();
-        let wrong = |error| Error::request(format!("that cannot be searched for: {error}"));
+        let wrong = |error: regex::Error| RequestFault::Pattern { why: error.to_string() };
         Ok(Self { pattern: pattern.map_err(wrong)?, lines })
     }
 
@@ -194,8 +206,8 @@ impl Seeker {
         }
     }
 
-    /// Tells of hits that begin before a place, with their excerpts, or nothing where the last excerpt shows them. Returns where to go
-    /// on.
+    /// Tells of hits that begin before a place, with their excerpts, or nothing where the last
+    /// excerpt shows them. Returns where to go on.
     fn piece(&self, text: &str, mut from: usize, until: usize, mut tell: impl FnMut(Option<&str>)) -> usize {
         let mut shown_until = 0;
         while let Some(hit) = self.pattern.find_at(text, from).filter(|hit| hit.start() < until) {
@@ -219,14 +231,14 @@ pub(crate) fn whole(raw: &[u8], most: usize) -> usize {
     }
     let mut at = 0;
     while let Some(found) = raw.get(at..most).and_then(|part| part.iter().position(|byte| *byte == b'\\')) {
-        let length = escape_length(raw.get(at + found..).unwrap_or_default());
+        let length = escape_length(&raw[at + found..]);
         if at + found + length > most {
             return (at + found).max(1);
         }
         at += found + length;
     }
     let mut end = most;
-    while end > at && raw.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+    while end > at && raw.get(end).is_some_and(|byte| is_continuation(*byte)) {
         end -= 1;
     }
     end.max(1)

@@ -1,27 +1,21 @@
-//! One session: where it lies, and what kind of log it is.
+//! One session: where it is, and the logs it has.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use trommel_base::files::{self, Op};
 
-use crate::change::PLAN;
-use crate::error::{Error, ErrorKind, Result, shown_path};
-use crate::records::Log;
-use crate::text::shown;
+use crate::detect;
+use crate::error::{Change, Missing, Refusal, Result};
+use crate::format::{EVENTS, Kept, PLAN, Place, Profile, TRANSCRIPT};
+use crate::formats::Format;
+use crate::layout::Layout;
+use crate::message::Keep;
+use crate::metadata::Facts;
+use crate::records::{Flow, Log};
+use crate::turns::messages;
 use crate::watch::Watch;
-
-/// What wrote a session's logs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Format {
-    /// A folder with `metadata.json`, `transcript.jsonl` and `events.jsonl`.
-    Amplifier,
-    /// Claude Code: one file of lines, or one document with a list of them.
-    ClaudeCode,
-    /// Messages with a role and contents, as lines or as a list in a document.
-    Chat,
-}
 
 /// Where a session lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -48,70 +42,77 @@ pub struct Session {
     pub(crate) source: Source,
 }
 
-/// The files of a session's folder.
-pub(crate) const METADATA: &str = "metadata.json";
-pub(crate) const TRANSCRIPT: &str = "transcript.jsonl";
-pub(crate) const EVENTS: &str = "events.jsonl";
-
-/// The beginning of the file names of sub-agents of Claude Code.
-pub(crate) const AGENT: &str = "agent-";
-
-/// The folder in that of a session of Claude Code that holds the logs of its sub-agents, also in folders of its own.
-pub(crate) const SUBAGENTS: &str = "subagents";
-
-/// The folder of sub-agents that a path is in.
-fn of_subagents(path: &Path) -> Option<&Path> {
-    path.ancestors().skip(1).take(4).find(|folder| folder.file_name().is_some_and(|name| name == SUBAGENTS))
-}
-
-/// True if a folder has a file of a session, or is being changed.
-fn holds_session(folder: &Path) -> bool {
-    let names = [METADATA, TRANSCRIPT, EVENTS, PLAN];
-    names.iter().any(|name| folder.join(name).symlink_metadata().is_ok())
+/// The format of a folder: the first of which it has a file, or that may be changing it.
+fn format_of_folder(folder: &Path) -> Result<Format> {
+    let has = |name: &&str| folder.join(name).symlink_metadata().is_ok();
+    let is_of = |format: &Format| {
+        let profile = format.profile();
+        profile.files.iter().any(has) || profile.is_changeable && has(&PLAN)
+    };
+    Format::ALL.iter().copied().find(is_of).ok_or_else(|| {
+        let names = Format::ALL.iter().map(|format| format.profile().files);
+        let names = names.into_iter().find(|names| !names.is_empty()).unwrap_or(&[]);
+        Missing::Files { path: folder.to_owned(), names }.into()
+    })
 }
 
 impl Session {
-    /// A session's folder, or a file that is one session's log, wherever it lies. A folder without any file of a session is an error.
+    /// A session's folder, or a file that is one session's log, wherever it lies. A folder without
+    /// any file of a session is an error.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let metadata = path.metadata().map_err(|cause| Error::io("open", path, cause))?;
-        if metadata.is_dir() && !holds_session(path) {
-            let message = format!(
-                "{} is not a session: it is a folder without {METADATA}, {TRANSCRIPT} and {EVENTS}; give a session's folder or file",
-                shown_path(path)
-            );
-            return Err(Error::new(ErrorKind::NotFound, message));
-        }
-        let name = |name: Option<&std::ffi::OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
-        let format = if metadata.is_dir() { Format::Amplifier } else { crate::sniff::format(path)? };
-        let id = if metadata.is_dir() { name(path.file_name()) } else { name(path.file_stem()) };
-        let above = path.parent().filter(|parent| parent.file_name().is_some_and(|name| name == "sessions"));
-        let above = above.or_else(|| of_subagents(path).and_then(Path::parent));
-        let project = above.and_then(Path::parent).or_else(|| path.parent()).and_then(Path::file_name);
-        Ok(Self { id, project: name(project), path: path.to_owned(), format, source: Source::Local })
+        let metadata = path.metadata().map_err(|cause| files::Error::new(Op::Open, path, cause))?;
+        // A path that ends in dots has no name.
+        let name =
+            |name: Option<&OsStr>| name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let (format, id) = if metadata.is_dir() {
+            (format_of_folder(path)?, name(path.file_name()))
+        } else {
+            (detect::format(path)?, name(path.file_stem()))
+        };
+        let project = name(format.log().project(path).and_then(Path::file_name));
+        Ok(Self { id, project, path: path.to_owned(), format, source: Source::Local })
     }
 
     /// The folder whose `projects` it lies in, where that is one of its program's.
     pub(crate) fn root(&self) -> Option<&Path> {
-        let slug = match self.format {
-            Format::Amplifier => self
-                .path
-                .parent()
-                .filter(|parent| parent.file_name().is_some_and(|name| name == "sessions"))?
-                .parent()?,
-            Format::ClaudeCode if self.path.extension().is_some_and(|ending| ending == "jsonl") => {
-                match of_subagents(&self.path) {
-                    Some(folder) => folder.parent()?.parent()?,
-                    None => self.path.parent()?,
-                }
-            }
-            Format::ClaudeCode | Format::Chat => return None,
-        };
-        let projects =
-            slug.parent().filter(|projects| projects.file_name().is_some_and(|name| name == "projects"))?;
         // Hidden ones are not looked for.
         let is_hidden = self.id.starts_with('.') || self.project.starts_with('.');
-        projects.parent().filter(|_| !is_hidden)
+        if is_hidden { None } else { self.format.log().root(&self.path) }
+    }
+
+    /// The session as its format sees it.
+    pub(crate) fn place(&self) -> Place<'_> {
+        Place { id: &self.id, path: &self.path }
+    }
+
+    pub(crate) fn profile(&self) -> &'static Profile {
+        self.format.profile()
+    }
+
+    pub(crate) fn layout(&self) -> &'static Layout {
+        self.profile().layout
+    }
+
+    /// What lists, searches, and counts need to know about it.
+    pub(crate) fn facts(&self) -> Facts {
+        self.format.log().facts(self.place())
+    }
+
+    /// How much of its messages is kept.
+    pub(crate) fn keep(&self, keep: Keep) -> Keep {
+        let format = self.format.log();
+        keep.in_log(format.is_sub_agent(&self.id), format.look())
+    }
+
+    /// Counts its turns.
+    pub(crate) fn count_turns(&self, watch: &Watch<'_>) -> Result<u64> {
+        let mut turns = 0;
+        messages(&self.transcript(watch)?, self.keep(Keep::least()), watch, |_, at| {
+            turns = at.turn;
+            Ok(Flow::On)
+        })?;
+        Ok(turns)
     }
 
     /// Bytes of its messages or of its events, or none where there are none.
@@ -146,26 +147,17 @@ impl Session {
 
     /// True if no other session spawned it.
     pub fn is_top_level(&self) -> bool {
-        match self.format {
-            Format::Amplifier => !self.id.contains('_'),
-            Format::ClaudeCode => !self.is_agent(),
-            Format::Chat => true,
-        }
+        self.format.log().is_top_level(&self.id)
     }
 
-    /// True for a sub-agent of Claude Code.
-    pub(crate) fn is_agent(&self) -> bool {
-        self.format == Format::ClaudeCode && self.id.starts_with(AGENT)
-    }
-
-    /// The session that spawned a sub-agent, where the path names it: `<session>/subagents/agent-….jsonl`.
-    pub(crate) fn parent_in_path(&self) -> Option<&str> {
-        of_subagents(&self.path).filter(|_| self.is_agent())?.parent()?.file_name()?.to_str()
+    /// True if it is a folder, whose files are its parts.
+    fn is_folder(&self) -> bool {
+        !self.profile().files.is_empty()
     }
 
     /// A file of its folder; the session's own where it is one.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
-        if self.format == Format::Amplifier { self.path.join(name) } else { self.path.clone() }
+        if self.is_folder() { self.path.join(name) } else { self.path.clone() }
     }
 
     /// Its messages.
@@ -180,43 +172,29 @@ impl Session {
 
     /// Its events.
     pub(crate) fn log_of_events(&self, watch: &Watch<'_>) -> Result<Log> {
-        if self.format == Format::Chat {
-            let message =
-                format!("session {} is a chat, which has no events: ask for its transcript", self.shown());
-            return Err(Error::new(ErrorKind::Unsupported, message));
+        if self.profile().events == Kept::Nowhere {
+            return Err(Refusal::NoEvents { session: self.id.clone() }.into());
         }
         self.log(EVENTS, "no events were kept of it; its transcript may be there", watch)
     }
 
-    fn log(&self, name: &str, without: &str, watch: &Watch<'_>) -> Result<Log> {
+    fn log(&self, name: &'static str, note: &'static str, watch: &Watch<'_>) -> Result<Log> {
         let path = self.file(name);
-        if self.format != Format::Amplifier {
+        if !self.is_folder() {
             return Log::open_any(&path, watch);
         }
-        match Log::open(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let message = format!("session {} has no {name}: {without}", self.shown());
-                Err(Error::new(ErrorKind::NotFound, message))
-            }
-            log => log,
-        }
+        let log = Log::open_if_any(&path)?;
+        log.ok_or_else(|| Missing::Part { session: self.id.clone(), name, note }.into())
     }
 
-    pub(crate) fn shown(&self) -> String {
-        shown(&self.id, 100)
-    }
-
-    /// An error unless it is a folder whose files may be changed.
-    pub(crate) fn must_be_a_folder(&self, what: &str) -> Result<()> {
-        if self.format == Format::Amplifier {
+    /// An error unless its program's sessions may be changed.
+    pub(crate) fn must_be_changeable(&self, change: Change) -> Result<()> {
+        if self.profile().is_changeable {
             return Ok(());
         }
-        let program = if self.format == Format::ClaudeCode { "Claude Code" } else { "another program" };
-        let message = format!(
-            "session {} cannot be {what}: it is a file of {program}, and only sessions of Amplifier, which are folders, can be changed; \
-             this is so for copies as well: use the program that wrote it",
-            self.shown()
-        );
-        Err(Error::new(ErrorKind::Unsupported, message))
+        let changeable = Format::ALL.iter().filter(|format| format.profile().is_changeable);
+        let changeable = changeable.map(|format| format.name()).collect();
+        let (session, program) = (self.id.clone(), self.profile().program);
+        Err(Refusal::Unchangeable { session, change, program, changeable }.into())
     }
 }

@@ -1,15 +1,14 @@
 //! All sessions of a machine: the folders they lie in, and one of them by its id.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
+use trommel_base::files::{self, Op};
 
 use crate::change;
-use crate::error::{Error, ErrorKind, Result};
-use crate::session::{AGENT, Format, SUBAGENTS, Session, Source};
-use crate::text::shown;
+use crate::error::{Change, Error, ErrorKind, Missing, Refusal, RequestFault, Result};
+use crate::formats::Format;
+use crate::session::{Session, Source};
 
 /// Where sessions lie. Nothing is opened before something is asked.
 ///
@@ -42,16 +41,19 @@ struct Cloud {
 const CANDIDATES: usize = 10;
 
 impl Sessions {
-    /// None yet. The time and the zone that days are told by are the system's, and looked up whenever they are needed.
+    /// None yet. The time and the zone that days are told by are the system's, and looked up
+    /// whenever they are needed.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A session's folder, or the file of one, wherever it lies; and those that it lies among, so that what it spawned is found.
+    /// A session's folder, or the file of one, wherever it lies; and those that it lies among, so
+    /// that what it spawned is found.
     ///
-    /// They are those of [`amplifier`](Self::amplifier) for a folder in `projects/<slug>/sessions/`, and those of
-    /// [`claude_code`](Self::claude_code) for a file of Claude Code in `projects/<slug>/`; else it is alone. As with
-    /// [`find`](Self::find), a change that was cut off is brought to its end first.
+    /// They are those of [`amplifier`](Self::amplifier) for a folder in
+    /// `projects/<slug>/sessions/`, and those of [`claude_code`](Self::claude_code) for a file of
+    /// Claude Code in `projects/<slug>/`; else it is alone. As with [`find`](Self::find), a change
+    /// that was cut off is brought to its end first.
     ///
     /// ```
     /// use trommel_session::{Sessions, Watch};
@@ -68,7 +70,7 @@ impl Sessions {
         let path = path.as_ref();
         // A path that ends in dots has no name.
         let whole = if path.file_name().is_some() { std::path::absolute(path) } else { path.canonicalize() };
-        let session = Session::open(whole.map_err(|cause| Error::io("open", path, cause))?)?;
+        let session = Session::open(whole.map_err(|cause| files::Error::new(Op::Open, path, cause))?)?;
         change::recover(&session)?;
         let sessions = match session.root() {
             Some(root) => Self { roots: vec![(session.format, root.to_owned())], ..Self::default() },
@@ -88,27 +90,35 @@ impl Sessions {
         self.now.clone().unwrap_or_else(Zoned::now)
     }
 
-    /// And those in `projects/<slug>/sessions/<id>/` below a folder, which is usually `~/.amplifier`.
+    /// And those of a format below a folder where its program keeps them, which is usually that of
+    /// [`Format::home`].
     #[must_use]
-    pub fn amplifier(mut self, root: impl Into<PathBuf>) -> Self {
-        self.roots.push((Format::Amplifier, root.into()));
+    pub fn root(mut self, format: Format, root: impl Into<PathBuf>) -> Self {
+        self.roots.push((format, root.into()));
         self
     }
 
-    /// And those in `projects/<slug>/<id>.jsonl` below a folder, which is usually `~/.claude`, with their sub-agents in
-    /// `projects/<slug>/<id>/subagents/`.
+    /// And those in `projects/<slug>/sessions/<id>/` below a folder, which is usually
+    /// `~/.amplifier`.
     #[must_use]
-    pub fn claude_code(mut self, root: impl Into<PathBuf>) -> Self {
-        self.roots.push((Format::ClaudeCode, root.into()));
-        self
+    pub fn amplifier(self, root: impl Into<PathBuf>) -> Self {
+        self.root(Format::Amplifier, root)
     }
 
-    /// And those in the cloud, of which a mirror is kept in `projects/<slug>/sessions/<id>/` below a folder; `connected` tells whether
-    /// the cloud could be reached when that was asked.
+    /// And those in `projects/<slug>/<id>.jsonl` below a folder, which is usually `~/.claude`, with
+    /// their sub-agents in `projects/<slug>/<id>/subagents/`.
+    #[must_use]
+    pub fn claude_code(self, root: impl Into<PathBuf>) -> Self {
+        self.root(Format::ClaudeCode, root)
+    }
+
+    /// And those in the cloud, of which a mirror is kept in `projects/<slug>/sessions/<id>/` below
+    /// a folder; `connected` tells whether the cloud could be reached when that was asked.
     ///
-    /// Of each there are the description and the transcript, and of its events at least what [`Outliner`](crate::Outliner) keeps.
-    /// Nothing is ever written there. One of the same project and id below a folder of [`amplifier`](Self::amplifier) is the same
-    /// session, of which the files that lie there count.
+    /// Of each there are the description and the transcript, and of its events at least what
+    /// [`Outliner`](crate::Outliner) keeps. Nothing is ever written there. One of the same project
+    /// and id below a folder of [`amplifier`](Self::amplifier) is the same session, of which the
+    /// files that lie there count.
     ///
     /// ```
     /// use trommel_session::{ListQuery, Sessions, Source, Watch};
@@ -136,8 +146,8 @@ impl Sessions {
         self.cloud.as_ref().map(|cloud| cloud.connected)
     }
 
-    /// The session of this id, or the only one whose id begins so. `project/id` says which project is meant, by its name, its directory
-    /// or a part of one.
+    /// The session of this id, or the only one whose id begins so. `project/id` says which project
+    /// is meant, by its name, its directory or a part of one.
     ///
     /// A change of the session that was cut off is brought to its end first.
     pub fn find(&self, id: &str) -> Result<Session> {
@@ -146,12 +156,12 @@ impl Sessions {
             None => (None, id),
         };
         if begins.is_empty() {
-            return Err(Error::request("the session's id must not be empty: list sessions to see their ids"));
+            return Err(RequestFault::EmptyId.into());
         }
         if let Some(asked) = project
             && self.matching(asked)?.is_empty()
         {
-            return Err(Error::new(ErrorKind::NotFound, self.nothing_found(project)?.join("; ")));
+            return Err(Missing::Project { notes: self.nothing_found(project)? }.into());
         }
         let mut found = Vec::new();
         self.each_of_projects(project, &mut |session| {
@@ -166,16 +176,12 @@ impl Sessions {
     }
 
     /// An error unless a session's files may be changed.
-    pub(crate) fn must_be_changeable(&self, session: &Session, what: &str) -> Result<()> {
+    pub(crate) fn must_be_changeable(&self, session: &Session, change: Change) -> Result<()> {
         let mirrored = |cloud: &Cloud| session.path.starts_with(&cloud.mirror);
         if session.source == Source::Cloud || self.cloud.as_ref().is_some_and(mirrored) {
-            let message = format!(
-                "session {} cannot be {what}: it lies in the cloud only; bring it here first (`sync`)",
-                session.shown()
-            );
-            return Err(Error::new(ErrorKind::Unsupported, message));
+            return Err(Refusal::Remote { session: session.id.clone(), change }.into());
         }
-        session.must_be_a_folder(what)
+        session.must_be_changeable(change)
     }
 
     /// Every session of the projects that are meant, or of all.
@@ -194,9 +200,10 @@ impl Sessions {
     /// The name of every project; one may come several times.
     pub(crate) fn each_project(&self, take: &mut dyn FnMut(String)) -> Result<()> {
         self.alone.iter().for_each(|session| take(session.project.clone()));
-        let mirror = self.cloud.iter().map(|cloud| cloud.mirror.as_path());
-        for place in self.roots().chain(mirror) {
-            folders(&place.join("projects"))?.into_iter().for_each(|(name, _)| take(name));
+        let roots = self.roots.iter().map(|(format, root)| (*format, root));
+        let mirror = self.cloud.iter().map(|cloud| (Format::MIRRORED, &cloud.mirror));
+        for (format, root) in roots.chain(mirror) {
+            format.log().projects(root)?.into_iter().for_each(|(name, _)| take(name));
         }
         Ok(())
     }
@@ -206,7 +213,8 @@ impl Sessions {
         self.roots.iter().map(|(_, root)| root.as_path())
     }
 
-    /// Every session, of one project or of all, in the order of roots, projects and ids; those that lie in the cloud only come last.
+    /// Every session, of one project or of all, in the order of roots, projects and ids; those that
+    /// lie in the cloud only come last.
     pub(crate) fn each(
         &self,
         project: Option<&str>,
@@ -219,32 +227,32 @@ impl Sessions {
             each_below(*format, root, project, &mut |session| take(self.placed(session)))?;
         }
         let Some(cloud) = &self.cloud else { return Ok(()) };
-        each_below(Format::Amplifier, &cloud.mirror, project, &mut |session| {
+        each_below(Format::MIRRORED, &cloud.mirror, project, &mut |session| {
             if self.is_here(&session) { Ok(()) } else { take(Session { source: Source::Cloud, ..session }) }
         })
     }
 
     /// A session of this machine, with where else it lies.
     fn placed(&self, session: Session) -> Session {
-        let mirrored = |cloud: &Cloud| folder_of(&cloud.mirror, &session).is_dir();
-        let both = session.format == Format::Amplifier && self.cloud.as_ref().is_some_and(mirrored);
+        let mirrored = |cloud: &Cloud| is_below(&cloud.mirror, &session);
+        let both = session.format.is_mirrored() && self.cloud.as_ref().is_some_and(mirrored);
         Session { source: if both { Source::Both } else { Source::Local }, ..session }
     }
 
     /// Whether a session of the mirror lies on this machine as well.
     fn is_here(&self, session: &Session) -> bool {
         let same = |other: &Session| {
-            other.format == Format::Amplifier
-                && (&other.project, &other.id) == (&session.project, &session.id)
+            other.format.is_mirrored() && (&other.project, &other.id) == (&session.project, &session.id)
         };
-        let mut roots = self.roots.iter().filter(|(format, _)| *format == Format::Amplifier);
-        self.alone.as_ref().is_some_and(same) || roots.any(|(_, root)| folder_of(root, session).is_dir())
+        let mut roots = self.roots.iter().filter(|(format, _)| format.is_mirrored());
+        self.alone.as_ref().is_some_and(same) || roots.any(|(_, root)| is_below(root, session))
     }
 }
 
-/// Where a session of its project and id has its folder below a root.
-fn folder_of(root: &Path, session: &Session) -> PathBuf {
-    root.join("projects").join(&session.project).join("sessions").join(&session.id)
+/// True if a mirrored session of the same project and ID is below a root.
+fn is_below(root: &Path, session: &Session) -> bool {
+    let path = Format::MIRRORED.log().path_of(root, &session.project, &session.id);
+    path.is_some_and(|path| path.is_dir())
 }
 
 fn each_below(
@@ -253,81 +261,14 @@ fn each_below(
     project: Option<&str>,
     take: &mut dyn FnMut(Session) -> Result<()>,
 ) -> Result<()> {
-    for (slug, folder) in folders(&root.join("projects"))? {
+    for (slug, folder) in format.log().projects(root)? {
         if project.is_none_or(|project| project == slug) {
-            each_of(format, &slug, &folder, take)?;
+            format.log().each_session(&folder, &mut |id, path| {
+                take(Session { id, project: slug.clone(), path, format, source: Source::Local })
+            })?;
         }
     }
     Ok(())
-}
-
-fn each_of(
-    format: Format,
-    slug: &str,
-    folder: &Path,
-    take: &mut dyn FnMut(Session) -> Result<()>,
-) -> Result<()> {
-    let session =
-        |id: String, path| Session { id, project: slug.to_owned(), path, format, source: Source::Local };
-    if format == Format::Amplifier {
-        for (id, path) in folders(&folder.join("sessions"))? {
-            take(session(id, path))?;
-        }
-        return Ok(());
-    }
-    for (name, path) in entries(folder)? {
-        if let Some(id) = name.strip_suffix(".jsonl") {
-            if path.is_file() {
-                take(session(id.to_owned(), path))?;
-            }
-        } else {
-            each_agent(&path.join(SUBAGENTS), AGENT_FOLDERS, &mut |id, path| take(session(id, path)))?;
-        }
-    }
-    Ok(())
-}
-
-/// Folders one inside the other that the logs of sub-agents are looked for in: workflows have folders of their own.
-const AGENT_FOLDERS: u32 = 3;
-
-/// The logs of sub-agents in a folder.
-fn each_agent(folder: &Path, depth: u32, take: &mut dyn FnMut(String, PathBuf) -> Result<()>) -> Result<()> {
-    for (name, path) in entries(folder)? {
-        match name.strip_suffix(".jsonl") {
-            Some(id) if id.starts_with(AGENT) && path.is_file() => take(id.to_owned(), path)?,
-            None if depth > 1 && !name.contains('.') => each_agent(&path, depth - 1, take)?,
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let mut found = entries(folder)?;
-    found.retain(|(_, path)| path.is_dir());
-    Ok(found)
-}
-
-/// What lies in a folder, by name; nothing where there is none. Hidden files, and names that are no text, are none of ours.
-fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let failed = |cause| Error::io("look into", folder, cause);
-    let listed = match fs::read_dir(folder) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(Vec::new());
-        }
-        listed => listed.map_err(failed)?,
-    };
-    let mut found = Vec::new();
-    for entry in listed {
-        let entry = entry.map_err(failed)?;
-        if let Ok(name) = entry.file_name().into_string()
-            && !name.starts_with('.')
-        {
-            found.push((name, entry.path()));
-        }
-    }
-    found.sort_unstable();
-    Ok(found)
 }
 
 /// The one that is meant by an id or its beginning; else all that could be.
@@ -340,20 +281,10 @@ fn choose(mut found: Vec<Session>, begins: &str) -> std::result::Result<Session,
 }
 
 fn lost(id: &str, found: &[Session]) -> Error {
-    let asked = shown(id, 100);
     if found.is_empty() {
-        let message =
-            format!("there is no session {asked}: list all sessions, with sub-sessions, to see their ids");
-        return Error::new(ErrorKind::NotFound, message);
+        return Missing::Session { id: id.to_owned() }.into();
     }
-    let named = found
-        .iter()
-        .take(CANDIDATES)
-        .map(|session| shown(&format!("{}/{}", session.project, session.id), 160));
-    let more = found.len().saturating_sub(CANDIDATES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let named = named.collect::<Vec<_>>().join(", ");
-    let message =
-        format!("{asked} may be any of {} sessions: {named}{more}; give more of the id", found.len());
-    Error::new(ErrorKind::Ambiguous, message)
+    let candidates = found.iter().take(CANDIDATES);
+    let candidates = candidates.map(|session| format!("{}/{}", session.project, session.id)).collect();
+    ErrorKind::Ambiguous { id: id.to_owned(), candidates, count: found.len() }.into()
 }

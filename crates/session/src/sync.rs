@@ -1,4 +1,5 @@
-//! How far sessions are the same on other machines: nothing that counts their changes is known here, and that is what is said.
+//! How far sessions are the same on other machines: nothing that counts their changes is known
+//! here, and that is what is said.
 
 use serde::Serialize;
 
@@ -25,8 +26,9 @@ pub struct SyncStatus {
     pub sessions: Vec<SessionSync>,
 }
 
-/// How far a session is. What is known here of the cloud is a mirror without numbers of changes, so that there is nothing to compare
-/// with: none of the words `synced`, `ahead`, `behind` and `conflict` would be true, and nothing is said.
+/// How far a session is. What is known here of the cloud is a mirror without numbers of changes, so
+/// that there is nothing to compare with: none of the words `synced`, `ahead`, `behind` and
+/// `conflict` would be true, and nothing is said.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionSync {

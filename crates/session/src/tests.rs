@@ -1,15 +1,15 @@
-//! Every operation on files fails, for every place where it may, once or with all that follow: afterwards a session is what it was or
-//! what it was to be, and nothing in between.
+//! Every operation on files fails, for every place where it may, once or with all that follow:
+//! afterwards a session is what it was or what it was to be, and nothing in between.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use trommel_testkit::faults::{Fails, failing, refusing, watched};
+use trommel_base::faults::{Fails, exhaust, failing, refusing, watched};
+use trommel_base::files::Op;
 
-use crate::disk::Op;
-use crate::session::{EVENTS, METADATA, TRANSCRIPT};
-use crate::{ErrorKind, Result, RewindQuery, Session, Sessions, Watch};
+use crate::format::{EVENTS, METADATA, TRANSCRIPT};
+use crate::{ErrorClass, Result, RewindQuery, Session, Sessions, Watch};
 
 /// No room.
 const ENOSPC: i32 = 28;
@@ -98,36 +98,33 @@ fn prepared(before: Option<Change>) -> (tempfile::TempDir, Sessions) {
     (root, sessions)
 }
 
-/// Lets each operation of each change fail, and looks at what there is afterwards.
+/// Lets each operation of each change fail, and checks what is left.
 fn each_failure(fails: Fails, errno: i32) {
     for (name, before, change) in CHANGES {
         let (root, sessions) = prepared(before);
         let old = state(root.path());
-        let session = sessions.find(ID).unwrap();
-        let (done, operations) = watched::<Op, _>(|| change(&sessions, &session));
-        done.unwrap();
+        change(&sessions, &sessions.find(ID).unwrap()).unwrap();
         let new = state(root.path());
         assert_ne!(old, new, "{name}");
-        assert!(operations.len() > 15, "{name}");
-        for at in 0..operations.len() as u64 {
+        let operations = exhaust(fails, errno, |trial| {
             let (root, sessions) = prepared(before);
             let session = sessions.find(ID).unwrap();
-            let (done, _) = failing::<Op, _>(at, fails, errno, || change(&sessions, &session));
-            let place = format!("{name}, operation {at} of {operations:?}");
+            let done = trial.run(|| change(&sessions, &session));
+            let place = format!("{name}, {fails:?}, operation {} {:?}", trial.at(), trial.failed());
             // Whoever asks for the session brings what was decided to its end.
             sessions.find(ID).unwrap();
             let now = state(root.path());
             match &done {
                 Ok(()) => assert_eq!(now, new, "{place}"),
-                Err(_) => assert!(now == old || now == new, "{place}"),
-            }
-            if errno == ENOSPC
-                && let Err(error) = &done
-            {
-                assert_eq!(error.kind(), ErrorKind::Full, "{place}: {error}");
+                Err(error) => {
+                    assert!(now == old || now == new, "{place}");
+                    let is_full = error.class() == ErrorClass::Full;
+                    assert_eq!(is_full, errno == ENOSPC, "{place}: {error}");
+                }
             }
             goes_on(&sessions, now == new, before.is_some(), root.path(), &old);
-        }
+        });
+        assert!(operations > 15, "{name}");
     }
 }
 
@@ -173,13 +170,13 @@ fn r47_plans_of_later_versions_are_refused() {
     let plan = folder(root.path()).join(".trommel-change.json");
     fs::write(&plan, r#"{"version": 2, "steps": []}"#).unwrap();
     let error = sessions.find(ID).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert_eq!(error.class(), ErrorClass::Corrupt);
     assert!(error.to_string().contains("has version 2, and this release knows 1"), "{error}");
     assert!(plan.exists() && state(root.path()) == before);
 }
 
-/// Disks without hard links, without the exchange of names, and without both: a program that keeps the file open still writes to a
-/// backup, and what it wrote comes back.
+/// Disks without hard links, without the exchange of names, and without both: a program that keeps
+/// the file open still writes to a backup, and what it wrote comes back.
 #[test]
 fn r38_writers_are_kept_on_disks_that_know_less() {
     for unknown in [&[Op::Link][..], &[Op::Exchange], &[Op::Link, Op::Exchange]] {
@@ -209,7 +206,7 @@ fn r38_writers_are_kept_on_disks_that_know_less() {
 fn r38_a_file_that_is_put_there_meanwhile_is_kept() {
     let (root, sessions) = prepared(None);
     let session = sessions.find(ID).unwrap();
-    let (_, operations) = watched::<Op, _>(|| rewind(&sessions, &session));
+    let (_, operations) = watched(|| rewind(&sessions, &session));
     let first = operations.iter().position(|(op, _)| *op == Op::Exchange).unwrap() as u64;
     drop(root);
     for at in first..first + 3 {
@@ -217,7 +214,7 @@ fn r38_a_file_that_is_put_there_meanwhile_is_kept() {
         let session = sessions.find(ID).unwrap();
         let old = state(root.path());
         // As if the process had ended there.
-        failing::<Op, _>(at, Fails::FromThenOn, EIO, || rewind(&sessions, &session)).0.unwrap_err();
+        failing(at, Fails::FromThenOn, EIO, || rewind(&sessions, &session)).0.unwrap_err();
         let other = folder(root.path()).join("other");
         fs::write(&other, "{\"session_id\": \"put there meanwhile\"}\n").unwrap();
         fs::rename(&other, folder(root.path()).join(METADATA)).unwrap();
@@ -234,18 +231,19 @@ fn r38_a_file_that_is_put_there_meanwhile_is_kept() {
     }
 }
 
-/// A folder that was copied to another disk while a change was under way: contents tell which files are the new ones.
+/// A folder that was copied to another disk while a change was under way: contents tell which files
+/// are the new ones.
 #[test]
 fn r38_a_copied_folder_is_brought_to_its_end() {
     let (root, sessions) = prepared(None);
     let session = sessions.find(ID).unwrap();
-    let ((), operations) = watched::<Op, _>(|| rewind(&sessions, &session).unwrap());
+    let ((), operations) = watched(|| rewind(&sessions, &session).unwrap());
     let new = state(root.path());
     for at in 0..operations.len() as u64 {
         let (root, sessions) = prepared(None);
         let old = state(root.path());
         let session = sessions.find(ID).unwrap();
-        let _ = failing::<Op, _>(at, Fails::FromThenOn, EIO, || rewind(&sessions, &session));
+        let _ = failing(at, Fails::FromThenOn, EIO, || rewind(&sessions, &session));
         let is_decided = folder(root.path()).join(".trommel-change.json").exists();
         let copied = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder(copied.path())).unwrap();

@@ -3,34 +3,43 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A text of at most `most` characters; where something is left out, the last of them is an ellipsis.
+use trommel_base::text::{first, is_unsafe};
+
+/// Clips a text to `most` characters, of which the last is an ellipsis where something is left out.
 pub(crate) fn clipped(text: &str, most: usize) -> Cow<'_, str> {
-    if text.char_indices().nth(most).is_none() {
+    if first(text, most).len() == text.len() {
         return Cow::Borrowed(text);
     }
-    let kept = text.char_indices().nth(most.saturating_sub(1)).map_or(text.len(), |(end, _)| end);
-    Cow::Owned(format!("{}…", text.get(..kept).unwrap_or_default()))
+    Cow::Owned(format!("{}…", first(text, most.saturating_sub(1))))
 }
 
-/// A text from outside as it may stand in a message: short, on one line, without control characters.
-pub(crate) fn shown(text: &str, most: usize) -> String {
-    let plain = text.chars().take(most + 1).map(|c| if c.is_control() { '\u{fffd}' } else { c });
+/// Returns a text of a log as a label: clipped, on one line, with a mark for each unsafe character.
+pub(crate) fn label(text: &str, most: usize) -> String {
+    let plain = text.chars().take(most + 1).map(|c| if is_unsafe(c) { '\u{fffd}' } else { c });
     clipped(&plain.collect::<String>(), most).into_owned()
 }
 
-/// The part of a text that shows `hit` with so many lines around it, and at most so many characters.
+/// Lists names in a sentence: `a, b and c`.
+pub(crate) fn listed(names: &[&str], last: &str) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [others @ .., name] => format!("{} {last} {name}", others.join(", ")),
+    }
+}
+
+/// The part of a text that shows `hit` with so many lines around it, and at most so many
+/// characters.
 pub(crate) fn around(text: &str, hit: Range<usize>, lines: usize, most: usize) -> Range<usize> {
-    let start = text.get(..hit.start).unwrap_or_default();
-    let start = start.rmatch_indices('\n').nth(lines).map_or(0, |(at, _)| at + 1);
-    let end = text.get(hit.end..).unwrap_or_default();
-    let end = end.match_indices('\n').nth(lines).map_or(text.len(), |(at, _)| hit.end + at);
+    let start = text[..hit.start].rmatch_indices('\n').nth(lines).map_or(0, |(at, _)| at + 1);
+    let end = text[hit.end..].match_indices('\n').nth(lines).map_or(text.len(), |(at, _)| hit.end + at);
     narrow(text, start..end, hit, most)
 }
 
 /// Takes away from both ends until so many characters are left, those of `hit` last.
 fn narrow(text: &str, whole: Range<usize>, hit: Range<usize>, most: usize) -> Range<usize> {
-    let chars = |range: Range<usize>| text.get(range).map_or(0, |part| part.chars().count());
-    let hit_end = match text.get(hit.clone()).and_then(|part| part.char_indices().nth(most)) {
+    let chars = |range: Range<usize>| text[range].chars().count();
+    let hit_end = match text[hit.clone()].char_indices().nth(most) {
         Some((at, _)) => hit.start + at,
         None => hit.end,
     };
@@ -38,8 +47,8 @@ fn narrow(text: &str, whole: Range<usize>, hit: Range<usize>, most: usize) -> Ra
     let (before, behind) = (chars(whole.start..hit.start), chars(hit_end..whole.end));
     let before = before.min((spare / 2).max(spare.saturating_sub(behind)));
     let behind = behind.min(spare - before);
-    let head = text.get(whole.start..hit.start).unwrap_or_default();
-    let tail = text.get(hit_end..whole.end).unwrap_or_default();
+    let head = &text[whole.start..hit.start];
+    let tail = &text[hit_end..whole.end];
     let start = match before {
         0 => hit.start,
         _ => head.char_indices().rev().nth(before - 1).map_or(whole.start, |(at, _)| whole.start + at),
@@ -63,7 +72,7 @@ mod tests {
         assert_eq!(clipped("abc", 3), "abc");
         assert_eq!(clipped("abcd", 3), "ab…");
         assert_eq!(clipped("äöü", 2), "ä…");
-        assert_eq!(shown("a\nb\u{1b}", 9), "a\u{fffd}b\u{fffd}");
+        assert_eq!(label("a\nb\u{1b}", 9), "a\u{fffd}b\u{fffd}");
     }
 
     #[test]

@@ -4,13 +4,13 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Unit, Zoned};
 
-use crate::error::{Error, Result};
-use crate::text::shown;
+use crate::error::{Error, RequestFault, Result};
 
 /// Above it a number of a time counts milliseconds, else seconds.
 const SECONDS: f64 = 1e11;
 
-/// A time as logs spell it: RFC 3339, or without an offset, which is then UTC; or a number of seconds or milliseconds since 1970.
+/// A time as logs spell it: RFC 3339, or without an offset, which is then UTC; or a number of
+/// seconds or milliseconds since 1970.
 pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(time) = text.parse::<Timestamp>() {
@@ -25,16 +25,12 @@ pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     if fits { Timestamp::from_millisecond(milliseconds as i64).ok() } else { None }
 }
 
-/// A time asked for by a caller: as [`parse`] takes it, or a day, which is its beginning in this zone.
+/// A time asked for by a caller: as [`parse`] takes it, or a day, which is its beginning in this
+/// zone.
 pub(crate) fn asked(text: &str, zone: &TimeZone) -> Result<Timestamp> {
-    let day = || text.trim().parse::<Date>().ok().filter(|_| text.trim().len() == 10);
+    let day = || if text.trim().len() == 10 { text.trim().parse::<Date>().ok() } else { None };
     let begins = day().and_then(|day| day.to_zoned(zone.clone()).ok()).map(|zoned| zoned.timestamp());
-    begins.or_else(|| parse(text)).ok_or_else(|| {
-        let found = shown(text, 60);
-        Error::request(format!(
-            "`{found}` is no time: write it like 2026-03-01T09:00:00Z, or as a day, 2026-03-01"
-        ))
-    })
+    begins.or_else(|| parse(text)).ok_or_else(|| RequestFault::Time { given: text.to_owned() }.into())
 }
 
 /// RFC 3339 in UTC, with as many digits as the time has.
@@ -55,14 +51,16 @@ pub(crate) struct Days {
 }
 
 impl Days {
-    /// `today`, `yesterday`, `this_week`, `last_week` (the seven days before today), `last_month`, a day, or `A:B` with both days
-    /// included, either of which may be left out.
+    /// `today`, `yesterday`, `this_week`, `last_week` (the seven days before today), `last_month`,
+    /// a day, or `A:B` with both days included, either of which may be left out.
     pub(crate) fn parse(text: &str, now: &Zoned) -> Result<Self> {
         let (first, last) = range(text.trim(), now.date()).ok_or_else(|| wrong(text))?;
         if let (Some(first), Some(last)) = (first, last)
             && first > last
         {
-            return Err(Error::request(format!("the range ends before it begins: write {last}:{first}")));
+            return Err(
+                RequestFault::ReversedDays { first: first.to_string(), last: last.to_string() }.into()
+            );
         }
         let begins = |day: Date| day.to_zoned(now.time_zone().clone()).map(|zoned| zoned.timestamp());
         let wrong = |_: jiff::Error| wrong(text);
@@ -71,7 +69,8 @@ impl Days {
         Ok(Self { from, before: next.transpose().map_err(wrong)? })
     }
 
-    /// Whether something that lasted from one time to another lies in it, be it in part. What has no times lies in none.
+    /// Whether something that lasted from one time to another lies in it, be it in part. What has
+    /// no times lies in none.
     pub(crate) fn touches(&self, from: Option<Timestamp>, to: Option<Timestamp>) -> bool {
         let (Some(from), Some(to)) = (from.or(to), to.or(from)) else { return false };
         self.before.is_none_or(|before| from < before) && self.from.is_none_or(|start| to >= start)
@@ -104,11 +103,7 @@ fn end(text: &str) -> std::result::Result<Option<Date>, jiff::Error> {
 }
 
 fn wrong(text: &str) -> Error {
-    let found = shown(text, 60);
-    Error::request(format!(
-        "`{found}` is no range of days: write today, yesterday, this_week, last_week, last_month, 2026-03-01, \
-         or 2026-03-01:2026-03-31 with either end left out"
-    ))
+    RequestFault::Days { given: text.to_owned() }.into()
 }
 
 /// A time rounded to whole seconds, as fourteen digits: `20260301090000`.
@@ -188,7 +183,7 @@ mod tests {
             assert!(error.contains("write today"), "{error}");
         }
         let error = days("2026-03-02:2026-03-01", "2026-03-03T12:00[UTC]").unwrap_err().to_string();
-        assert_eq!(error, "the range ends before it begins: write 2026-03-01:2026-03-02");
+        assert_eq!(error, "the range ends before it begins; write 2026-03-01:2026-03-02");
     }
 
     #[test]

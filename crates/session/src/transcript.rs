@@ -1,59 +1,18 @@
-//! The messages of a session, in turns: a turn is what a user said and everything until a user said something again.
+//! The messages of a session, in turns: a turn is what a user said and everything until a user said
+//! something again.
 
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::kind::MessageKind;
-use crate::list::check_limit;
-use crate::message::{self, Call, Keep, Message};
-use crate::records::{Damage, Flow, Log, Record};
-use crate::room::{ROWS, Room, beginning, json_chars};
+use crate::message::{Call, Keep, Message};
+use crate::records::{Damage, Flow};
+use crate::room::{ROWS, Room, beginning, check_limit, json_chars};
 use crate::session::Session;
-use crate::text::shown;
+use crate::text::label;
 use crate::time::spelt;
+use crate::turns::{At, messages};
 use crate::watch::Watch;
-
-/// The position of a message.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct At {
-    /// From 0; records that are no messages do not count.
-    pub(crate) index: u64,
-    /// From 1; 0 before the first.
-    pub(crate) turn: u64,
-    pub(crate) record: Record,
-}
-
-/// Goes through the messages of a log.
-pub(crate) fn messages(
-    log: &Log,
-    keep: Keep,
-    watch: &Watch<'_>,
-    mut take: impl FnMut(Message, At) -> Result<Flow>,
-) -> Result<Damage> {
-    let (mut index, mut turn) = (0, 0);
-    log.each(
-        watch,
-        |cursor| {
-            if keep.text <= UNHELD {
-                return message::look(cursor, keep).map(Some);
-            }
-            // Strings are not cut while a record is held, however long they are.
-            cursor.hold();
-            let message = message::look(cursor, keep);
-            cursor.release();
-            message.map(Some)
-        },
-        |message, record| {
-            if message.role.is_empty() {
-                return Ok(Flow::On);
-            }
-            turn += u64::from(message.is_users());
-            let at = At { index, turn, record };
-            index += 1;
-            take(message, at)
-        },
-    )
-}
 
 /// Which messages to show, and how much of each.
 #[derive(Clone, Debug)]
@@ -65,8 +24,9 @@ pub struct TranscriptQuery {
     pub limit: usize,
     /// Characters of a message at most. Memory follows the longest message that is shown.
     pub max_text: usize,
-    /// Characters of the JSON of all messages of a page together. One that does not fit ends the page, and is the first of the next;
-    /// a first one is cut to what fits, unless it is to be whole.
+    /// Characters of the JSON of all messages of a page together. One that does not fit ends the
+    /// page, and is the first of the next; a first one is cut to what fits, unless it is to be
+    /// whole.
     pub max_chars: usize,
     /// Leave a first message that does not fit whole: it is the only one of its page.
     pub whole_messages: bool,
@@ -77,9 +37,6 @@ impl Default for TranscriptQuery {
         Self { offset: 0, limit: 50, max_text: 1_000, max_chars: ROWS, whole_messages: false }
     }
 }
-
-/// Characters of a message that are there without holding its record.
-const UNHELD: usize = 20_000;
 
 /// Characters of a call's arguments at most.
 const ARGUMENTS: usize = 500;
@@ -112,7 +69,8 @@ pub struct MessageRow {
     /// The line it stands on, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Its role. The results of tools have the role `tool`, also where Claude Code writes them as the user's.
+    /// Its role. The results of tools have the role `tool`, also where Claude Code writes them as
+    /// the user's.
     pub role: String,
     /// Its kind, where it is neither a user's prompt nor an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,7 +166,7 @@ impl MessageRow {
         while over(self) > 0 && self.answers.pop().is_some() {}
         if over(self) > 0 {
             self.name = None;
-            self.role = shown(&self.role, ROLE);
+            self.role = label(&self.role, ROLE);
         }
     }
 }
@@ -220,7 +178,7 @@ impl Session {
         let mut room = Room::new(query.max_chars)?;
         let log = self.transcript(watch)?;
         let job = watch.job(log.len())?;
-        let keep = Keep::new(query.max_text.max(Keep::least().text), ARGUMENTS).of(self);
+        let keep = self.keep(Keep::new(query.max_text.max(Keep::least().text), ARGUMENTS));
         let (mut rows, mut total, mut turns) = (Vec::new(), 0, 0);
         let damage = messages(&log, keep, watch, |mut message, at| {
             (total, turns) = (at.index + 1, at.turn);

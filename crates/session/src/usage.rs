@@ -3,10 +3,12 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use trommel::reader::{self, Cursor, Kind, Names, Payload, Scalar};
 
-/// Tokens, by one definition for the logs of every program: the four figures do not overlap, so that their sum is the total.
+/// Tokens, by one definition for the logs of every program: the four figures do not overlap, so
+/// that their sum is the total.
 ///
-/// The APIs of models and the programs that write logs differ: some count what came from the cache as input as well. That is
-/// subtracted. A log whose cache reads exceed its input did not count them as input, and its input is taken as it is.
+/// The APIs of models and the programs that write logs differ: some count what came from the cache
+/// as input as well. That is subtracted. A log whose cache reads exceed its input did not count
+/// them as input, and its input is taken as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {

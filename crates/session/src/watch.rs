@@ -3,18 +3,20 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use trommel::Cancel;
 use trommel::reader::{self, Monitor};
+use trommel_base::Cancel;
 
 use crate::error::{Error, Result};
 
-/// What accompanies a question or a change: a flag that ends it from another thread, and somebody who is told how far it is.
+/// What accompanies a question or a change: a flag that ends it from another thread, and somebody
+/// who is told how far it is.
 ///
 /// ```
 /// use trommel_session::{Cancel, ListQuery, Sessions, Watch};
 ///
 /// let cancel = Cancel::new();
-/// let watch = Watch::new().cancel_with(&cancel).progress(|done, total| eprintln!("{done} of {total} bytes"));
+/// let report = |done, total| eprintln!("{done} of {total} bytes");
+/// let watch = Watch::new().cancel_with(&cancel).progress(report);
 /// cancel.cancel();
 /// assert!(Sessions::new().list(&ListQuery::default(), &watch).is_err());
 /// ```
@@ -50,16 +52,18 @@ impl<'a> Watch<'a> {
         Self::default()
     }
 
-    /// Ends with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) soon after this flag is raised.
+    /// Ends with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) soon after this flag is
+    /// raised.
     #[must_use]
     pub fn cancel_with(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
         self
     }
 
-    /// Tells of the bytes that passed so far, and how many it will be. What has to be gone over several times counts as often. Neither
-    /// figure ever decreases, the first is never above the second, and both are the same in the end; what an early end leaves unread
-    /// counts as passed. A question that reads descriptions alone tells nothing.
+    /// Tells of the bytes that passed so far, and how many it will be. What has to be gone over
+    /// several times counts as often. Neither figure ever decreases, the first is never above the
+    /// second, and both are the same in the end; what an early end leaves unread counts as passed.
+    /// A question that reads descriptions alone tells nothing.
     #[must_use]
     pub fn progress(mut self, progress: impl FnMut(u64, u64) + Send + 'a) -> Self {
         self.state.get_mut().unwrap_or_else(PoisonError::into_inner).callback = Some(Box::new(progress));
@@ -84,7 +88,8 @@ impl<'a> Watch<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins something that passes so many bytes, as far as is known, unless what it is a part of has announced them.
+    /// Begins something that passes so many bytes, as far as is known, unless what it is a part of
+    /// has announced them.
     pub(crate) fn job(&self, bytes: u64) -> Result<Job<'_, 'a>> {
         self.check()?;
         let mut state = self.state();

@@ -1,6 +1,8 @@
-//! Memory: what a question takes at its peak follows what it answers, never the length of a log or of a line in it.
+//! Memory: what a question takes at its peak follows what it answers, never the length of a log or
+//! of a line in it.
 //!
-//! The counts are those of the whole process, so this binary has one test, which asks one question after the other.
+//! The counts are those of the whole process, so this binary has one test, which asks one question
+//! after the other.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -36,7 +38,8 @@ fn long(out: &mut impl Write, head: &str, bytes: usize, tail: &str) {
     writeln!(out, "{tail}").unwrap();
 }
 
-/// Writes a session of so many MiB of events, with a line of 50 MB in each file, or of a tenth of the log.
+/// Writes a session of so many MiB of events, with a line of 50 MB in each file, or of a tenth of
+/// the log.
 fn write(folder: &Path, mib: usize) {
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("metadata.json"), "{\"session_id\": \"s\", \"turn_count\": 0}").unwrap();

@@ -1,4 +1,5 @@
-//! What is promised with a time: this binary has one test, so that nothing of its own runs beside it.
+//! What is promised with a time: this binary has one test, so that nothing of its own runs beside
+//! it.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,

@@ -1,7 +1,6 @@
 //! Figures about values: each an accumulator that can be used by itself.
 
 mod count_min;
-mod decimal;
 mod distinct;
 mod exact;
 mod fingerprint;

@@ -29,20 +29,22 @@ use walk::{Core, Frame, Totals, Walk};
 /// When memory runs out, names are not folded further than this.
 const FEWEST_NAMES: u32 = 16;
 
-/// Counts everything about the values it is shown: structure and types, and by path the sizes of arrays and objects, a
-/// schema, and figures about values.
+/// Counts everything about the values it is shown: structure and types, and by path the sizes of
+/// arrays and objects, a schema, and figures about values.
 ///
-/// Between [`begin`](Self::begin) and [`end`](Self::end) it is given the events of one or more values. Where one observed
-/// value lies in another (`$..a`), both are open at once, and an event counts for each of them.
+/// Between [`begin`](Self::begin) and [`end`](Self::end) it is given the events of one or more
+/// values. Where one observed value lies in another (`$..a`), both are open at once, and an event
+/// counts for each of them.
 ///
-/// The summary is a function of what was observed, not of the order in which parts are merged. Where memory runs out and
-/// names are folded below [`names_per_path`](ProfileLimits::names_per_path), *which* paths share a row may depend on how the
-/// input was cut into parts; every figure shown is exact for its row all the same.
+/// The summary is a function of what was observed, not of the order in which parts are merged.
+/// Where memory runs out and names are folded below
+/// [`names_per_path`](ProfileLimits::names_per_path), *which* paths share a row may depend on how
+/// the input was cut into parts; every figure shown is exact for its row all the same.
 ///
 /// # Cost
-/// A few comparisons an event and no allocation once the shape is known, except for escaped names; twice the depth for
-/// [nested](Self::begin) values. Memory: [`ProfileLimits::bytes`], [`ProfileLimits::open_names_bytes`], and about 80 bytes a
-/// level of depth.
+/// A few comparisons an event and no allocation once the shape is known, except for escaped names;
+/// twice the depth for [nested](Self::begin) values. Memory: [`ProfileLimits::bytes`],
+/// [`ProfileLimits::open_names_bytes`], and about 80 bytes a level of depth.
 #[derive(Clone, Debug)]
 pub struct Profile {
     core: Core,
@@ -74,24 +76,25 @@ impl Profile {
         Self { core, walks: Vec::new(), open: 0, settle_at, settled: true }
     }
 
-    /// Begins to observe: the values whose events follow are roots. If another value is open, they are roots besides.
+    /// Begins to observe: the values whose events follow are roots. If another value is open, they
+    /// are roots besides.
     pub fn begin(&mut self) {
         if self.open == self.walks.len() {
             self.walks.push(Walk::default());
         }
-        if let Some(walk) = self.walks.get_mut(self.open) {
-            (walk.nested, self.settled, self.open) = (self.open > 0, false, self.open + 1);
-        }
+        self.walks[self.open].nested = self.open > 0;
+        (self.settled, self.open) = (false, self.open + 1);
     }
 
-    /// Observes an event; `at` is its offset in the input, which decides what appeared first. Between `begin` and `end` only.
+    /// Observes an event; `at` is its offset in the input, which decides what appeared first.
+    /// Between `begin` and `end` only.
     pub fn observe(&mut self, event: Event, payload: Payload<'_>, at: u64) {
         self.hear(event, payload, at);
     }
 
     #[inline]
     fn each(&mut self, mut step: impl FnMut(&mut Core, &mut Walk)) {
-        match self.walks.get_mut(..self.open).unwrap_or_default() {
+        match &mut self.walks[..self.open] {
             [walk] => step(&mut self.core, walk),
             walks => walks.iter_mut().for_each(|walk| step(&mut self.core, walk)),
         }
@@ -100,8 +103,8 @@ impl Profile {
         }
     }
 
-    /// Observes a root of which only what it is made of is known, which is all that matters without paths and repeated names.
-    /// Not between `begin` and `end`.
+    /// Observes a root of which only what it is made of is known, which is all that matters without
+    /// paths and repeated names. Not between `begin` and `end`.
     pub fn observe_tally(&mut self, kind: Kind, tally: &Tally) {
         self.settled = false;
         self.core.totals.tally(kind, tally);
@@ -115,9 +118,9 @@ impl Profile {
         }
     }
 
-    /// A profile for more elements of the array that is innermost open, to be [joined](Self::join): as if it had observed the
-    /// beginnings of the open containers, and counted nothing. Where more than one value is open, or paths were folded, there
-    /// is none.
+    /// A profile for more elements of the array that is innermost open, to be [joined](Self::join):
+    /// as if it had observed the beginnings of the open containers, and counted nothing. Where more
+    /// than one value is open, or paths were folded, there is none.
     pub fn apart(&self) -> Option<Self> {
         let [walk] = self.walks.get(..self.open)? else { return None };
         let core = &self.core;
@@ -139,7 +142,8 @@ impl Profile {
         Some(apart)
     }
 
-    /// Adds what a profile that was made [apart](Self::apart) has observed of the same array. What is open stays so.
+    /// Adds what a profile that was made [apart](Self::apart) has observed of the same array. What
+    /// is open stays so.
     ///
     /// Takes time in proportion to the paths of both, and the logarithm of the names of one path.
     pub fn join(&mut self, apart: Self) {
@@ -165,8 +169,8 @@ impl Profile {
         core.lower_caps();
     }
 
-    /// Ends what is open and brings everything into its one form, as a function of what was observed. Merging does so by
-    /// itself.
+    /// Ends what is open and brings everything into its one form, as a function of what was
+    /// observed. Merging does so by itself.
     pub fn settle(&mut self) {
         while self.open > 0 {
             self.end();
@@ -178,7 +182,7 @@ impl Profile {
 
     /// Settles while values are open: their place in the trie moves with it.
     fn settle_open(&mut self) {
-        let open = self.walks.get_mut(..self.open).unwrap_or_default();
+        let open = &mut self.walks[..self.open];
         for walk in open.iter_mut() {
             self.core.unmark(walk);
         }
@@ -278,7 +282,8 @@ impl Core {
         self.trie.nodes.get(node as usize).is_some_and(|node| node.depth < self.depth_cap)
     }
 
-    /// Writes down the names of open objects, which until now the trie's marks have told: it is about to be rebuilt.
+    /// Writes down the names of open objects, which until now the trie's marks have told: it is
+    /// about to be rebuilt.
     fn unmark(&mut self, walk: &mut Walk) {
         let mut open: Vec<u32> = vec![NONE; self.trie.nodes.len()];
         for (place, frame) in (0..).zip(&mut walk.frames) {
@@ -305,7 +310,8 @@ impl Core {
 impl Accumulator for Profile {
     type Summary = Summary;
 
-    /// Adds what another profile has observed, with what both have been asked for. Ends what is open in either.
+    /// Adds what another profile has observed, with what both have been asked for. Ends what is
+    /// open in either.
     ///
     /// Takes time in proportion to the paths of both, and the logarithm of the names of one path.
     fn merge(&mut self, mut other: Self) {
@@ -315,8 +321,8 @@ impl Accumulator for Profile {
         self.core.settle();
     }
 
-    /// The figures over everything observed so far, as if what is open ended here. [Settle](Self::settle) first to spare a
-    /// copy of everything.
+    /// The figures over everything observed so far, as if what is open ended here.
+    /// [Settle](Self::settle) first to spare a copy of everything.
     ///
     /// Takes time in proportion to the paths, and the logarithm of the rows.
     fn summary(&self) -> Summary {

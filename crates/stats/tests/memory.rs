@@ -100,7 +100,8 @@ fn fewest_allocations(mut work: impl FnMut()) -> usize {
     (0..30).map(|_| measure(&mut work).1.allocations).min().unwrap()
 }
 
-/// R11: ever new names in one object, in many objects, and at many paths, within the limits; what is counted stays exact.
+/// R11: ever new names in one object, in many objects, and at many paths, within the limits; what
+/// is counted stays exact.
 #[test]
 fn ever_new_names() {
     let _alone = alone();

@@ -1,5 +1,5 @@
-//! R34: the merge law. Any split of the records into parts, merged in any order and any grouping, gives the same summary
-//! and (with the feature `serde`) the same bytes as one pass.
+//! R34: the merge law. Any split of the records into parts, merged in any order and any grouping,
+//! gives the same summary and (with the feature `serde`) the same bytes as one pass.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -135,7 +135,8 @@ fn folding_keeps_what_every_object_has() {
     }
 }
 
-/// When memory runs out because of many values, the caps of all figures are lowered: still the same for any split.
+/// When memory runs out because of many values, the caps of all figures are lowered: still the same
+/// for any split.
 #[test]
 fn profiles_short_of_memory() {
     let record = |random: &mut Random| {
@@ -342,7 +343,8 @@ fn damaged_states_are_refused() {
     assert!(refused > 100);
 }
 
-/// The elements of an array may be observed apart: what is joined is what one pass over all would have seen.
+/// The elements of an array may be observed apart: what is joined is what one pass over all would
+/// have seen.
 #[test]
 fn elements_observed_apart() {
     let mut joins = 0;
@@ -367,8 +369,9 @@ fn elements_observed_apart() {
     assert!(joins > 200, "{joins}");
 }
 
-/// Observes a document. Between the elements of its array `b` it is changed now and then, where `change` says so, between the
-/// profile and one apart, or the one apart is joined. Returns how often it was.
+/// Observes a document. Between the elements of its array `b` it is changed now and then, where
+/// `change` says so, between the profile and one apart, or the one apart is joined. Returns how
+/// often it was.
 fn apart(text: &[u8], profile: &mut Profile, mut change: impl FnMut() -> bool) -> usize {
     let mut cursor = Cursor::new(text, &Config::default());
     let (mut other, mut joins) = (None::<Profile>, 0);

@@ -127,7 +127,8 @@ fn record_streams() {
     }
 }
 
-/// Values that lie in each other (`$..a`), and values selected twice, count as often as they are selected.
+/// Values that lie in each other (`$..a`), and values selected twice, count as often as they are
+/// selected.
 #[test]
 fn overlapping_values() {
     let shape = Shape { duplicates: true, ..Shape::plain() };

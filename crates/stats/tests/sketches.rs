@@ -1,4 +1,5 @@
-//! Figures past their caps: within the bounds they state, and agreeing with an independent implementation.
+//! Figures past their caps: within the bounds they state, and agreeing with an independent
+//! implementation.
 
 use datasketches::hll::{HllSketch, HllType};
 use std::collections::BTreeMap;
@@ -40,7 +41,8 @@ fn distinct_agrees_with_an_independent_sketch() {
     }
 }
 
-/// However a sketch estimates, there are no more different values than values, in whatever parts they were observed.
+/// However a sketch estimates, there are no more different values than values, in whatever parts
+/// they were observed.
 #[test]
 fn distinct_estimates_never_exceed_the_number_of_values() {
     let mut clamped = 0;

@@ -76,7 +76,8 @@ fn what_is_capped_is_said() {
     );
 }
 
-/// R47: stored states are read by later releases. A change here needs a new version of what holds them.
+/// R47: stored states are read by later releases. A change here needs a new version of what holds
+/// them.
 #[test]
 fn the_state_is_frozen() {
     let state = profile(options(|options| options.schema = true), &[r#"{"a":["x"]}"#]);

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
+use trommel_base::files::{self, Op};
 use zeekstd::{EncodeOptions, FrameSizePolicy, RawEncoder};
 
-use crate::disk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pending::Held;
 
@@ -59,7 +59,7 @@ impl Body {
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        disk::write(&self.file, &self.path, bytes)?;
+        files::write(&mut self.file, &self.path, bytes)?;
         self.disk_bytes += bytes.len() as u64;
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Body {
         let plain_path = std::mem::replace(&mut self.path, path);
         self.disk_bytes = 0;
         self.packing = Some(Packing { encoder, out: vec![0; CHUNK] });
-        let failed = |cause| Error::io("read", &plain_path, cause);
+        let failed = |cause| Error::file(Op::Read, &plain_path, cause);
         plain.seek(SeekFrom::Start(0)).map_err(failed)?;
         let mut chunk = vec![0; CHUNK];
         loop {
@@ -84,7 +84,7 @@ impl Body {
             if count == 0 {
                 return held.discard(&plain_path);
             }
-            self.pack(chunk.get(..count).unwrap_or_default())?;
+            self.pack(&chunk[..count])?;
         }
     }
 
@@ -93,8 +93,8 @@ impl Body {
         while !bytes.is_empty() {
             let progress = packing.encoder.compress(bytes, &mut packing.out);
             let progress = progress.map_err(|error| self.unpackable(error))?;
-            self.put(packing.out.get(..progress.out_progress()).unwrap_or_default())?;
-            bytes = bytes.get(progress.in_progress()..).unwrap_or_default();
+            self.put(&packing.out[..progress.out_progress()])?;
+            bytes = &bytes[progress.in_progress()..];
         }
         self.packing = Some(packing);
         Ok(())
@@ -105,7 +105,7 @@ impl Body {
         loop {
             let progress = packing.encoder.end_frame(&mut packing.out);
             let progress = progress.map_err(|error| self.unpackable(error))?;
-            self.put(packing.out.get(..progress.out_progress()).unwrap_or_default())?;
+            self.put(&packing.out[..progress.out_progress()])?;
             if progress.data_left() == 0 {
                 break;
             }
@@ -116,7 +116,7 @@ impl Body {
             if count == 0 {
                 return Ok(());
             }
-            self.put(packing.out.get(..count).unwrap_or_default())?;
+            self.put(&packing.out[..count])?;
         }
     }
 
@@ -127,12 +127,11 @@ impl Body {
         if let Some(packing) = packing {
             self.end_packing(packing)?;
         }
-        disk::sync(&self.file, &self.path)?;
+        files::sync(&self.file, &self.path)?;
         Ok(Sealed { path: self.path, disk_bytes: self.disk_bytes, packed })
     }
 
     fn unpackable(&self, error: zeekstd::Error) -> Error {
-        let message = "the payload cannot be compressed; store it with packing switched off";
-        Error::new(ErrorKind::Io, message).at(&self.path).because(error)
+        Error::from(ErrorKind::Compression(self.path.clone())).because(error)
     }
 }

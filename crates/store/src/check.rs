@@ -1,4 +1,5 @@
-//! Examining a payload while it is written: short ones in one go, long ones on a thread that is fed by a bounded pipe.
+//! Examining a payload while it is written: short ones in one go, long ones on a thread that is fed
+//! by a bounded pipe.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -17,7 +18,8 @@ const WAITING: usize = 2;
 
 /// Who looks at a payload.
 pub(crate) enum Check {
-    /// Nobody yet, as all there is fits in one chunk so far; how its records are said to be separated.
+    /// Nobody yet, as all there is fits in one chunk so far; how its records are said to be
+    /// separated.
     None(Framing),
     Running(Running),
 }
@@ -58,9 +60,7 @@ impl Check {
             // Nobody listens when it was found out before the end.
             let _ = sender.send(rest);
         }
-        let ended =
-            "the check of the payload came to no end; nothing was stored: report this, with the payload";
-        running.thread.join().ok().ok_or_else(|| Error::new(ErrorKind::Io, ended).at(path))
+        running.thread.join().ok().ok_or_else(|| ErrorKind::Check(path.to_owned()).into())
     }
 }
 
@@ -71,7 +71,7 @@ impl Running {
         let pipe = Pipe { receiver, back, chunk: Vec::new(), at: 0 };
         let thread =
             thread::Builder::new().name("trommel-store".into()).spawn(move || examine(pipe, framing));
-        let thread = thread.map_err(|cause| Error::io("start a thread to check", path, cause))?;
+        let thread = thread.map_err(|cause| Error::from(ErrorKind::Check(path.to_owned())).because(cause))?;
         Ok(Self { sender: Some(sender), used, thread })
     }
 
@@ -79,8 +79,9 @@ impl Running {
     fn pass(&mut self, chunk: &mut Vec<u8>) {
         let Some(sender) = self.sender.take() else { return };
         let empty = self.used.try_recv().unwrap_or_else(|_| Vec::with_capacity(CHUNK));
-        let is_heard = sender.send(std::mem::replace(chunk, empty)).is_ok();
-        self.sender = Some(sender).filter(|_| is_heard);
+        if sender.send(std::mem::replace(chunk, empty)).is_ok() {
+            self.sender = Some(sender);
+        }
     }
 }
 
@@ -101,7 +102,7 @@ impl Read for Pipe {
             // The writer may have gone; then it is not needed.
             let _ = self.back.send(used);
         }
-        let count = self.chunk.get(self.at..).unwrap_or_default().read(into)?;
+        let count = (&self.chunk[self.at..]).read(into)?;
         self.at += count;
         Ok(count)
     }

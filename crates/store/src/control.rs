@@ -1,25 +1,11 @@
-//! What accompanies work on all outputs: cancellation and progress.
+//! Cancellation and progress of work on all outputs.
 
 use std::fmt;
 use std::sync::Arc;
 
-use trommel::Cancel;
+use trommel_base::{Cancel, Progress};
 
-use crate::error::{Error, ErrorKind, Result};
-
-/// How far work on all outputs is. Where others store and delete meanwhile, the totals are those of the beginning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// Outputs that are done.
-    pub outputs: u64,
-    /// How many there are to do.
-    pub of_outputs: u64,
-    /// Bytes of payloads read, uncompressed.
-    pub bytes: u64,
-    /// How many there are to read.
-    pub of_bytes: u64,
-}
+use crate::error::{ErrorKind, Result};
 
 type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
 
@@ -31,37 +17,38 @@ pub struct Control {
 }
 
 impl Control {
-    /// Neither cancels nor tells.
+    /// Neither cancels nor reports progress.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ends the work when the flag is raised, within a MiB or some outputs: with an error of the kind
-    /// [`Cancelled`](ErrorKind::Cancelled), and what was done by then is whole.
+    /// Ends the work when the token is cancelled, within a MiB or some outputs: with an error of
+    /// the class [`Cancelled`](crate::ErrorClass::Cancelled). The outputs done by then are whole.
     #[must_use]
     pub fn cancel_with(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
         self
     }
 
-    /// Tells how far the work is, about once an output and once a MiB, from the thread that does it.
+    /// Reports progress about once an output and once a MiB, from the thread that does the work.
+    /// The items are outputs, and the bytes those of payloads, uncompressed. Where others store and
+    /// delete meanwhile, the totals are those of the start.
     #[must_use]
     pub fn on_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));
         self
     }
 
-    /// Tells, and asks whether to go on.
+    /// Reports progress, and fails if the work was cancelled.
     pub(crate) fn pass(&self, progress: Progress) -> Result<()> {
-        if let Some(tell) = &self.progress {
-            tell(progress);
+        if let Some(report) = &self.progress {
+            report(progress);
         }
         if !self.cancel.is_cancelled() {
             return Ok(());
         }
-        let Progress { outputs, of_outputs, .. } = progress;
-        let message = format!("cancelled after {outputs} of {of_outputs} outputs: begin anew to do the rest");
-        Err(Error::new(ErrorKind::Cancelled, message))
+        let Progress { items: outputs, total_items, .. } = progress;
+        Err(ErrorKind::Cancelled { outputs, total: total_items.unwrap_or(outputs) }.into())
     }
 }
 

@@ -1,18 +1,18 @@
-//! An SQLite database that any number of processes share: in WAL mode, every change `BEGIN IMMEDIATE` and under a lock of ours,
-//! so that no process ever meets a busy database.
+//! An SQLite database that any number of processes share: in WAL mode, every change `BEGIN
+//! IMMEDIATE` and under a lock of ours, so that no process ever meets a busy database.
 //!
-//! A database that is missing, was replaced, or is damaged is noticed before each use. One that can be rebuilt is rebuilt, or
-//! replaced by one in memory where the disk has no room for it.
+//! A database that is missing, was replaced, or is damaged is noticed before each use. One that can
+//! be rebuilt is rebuilt, or replaced by one in memory where the disk has no room for it.
 //!
-//! No connection writes its log back when it closes: by then the file of that name could be the log of another database. For
-//! that reason whoever holds the lock truncates the log once it is long ([`Locked`]); otherwise it would grow for ever when each
-//! change is made by a process of its own, as SQLite only restarts a log within one connection.
+//! No connection writes its log back when it closes: by then the file of that name could be the log
+//! of another database. For that reason whoever holds the lock truncates the log once it is long
+//! ([`Locked`]); otherwise it would grow for ever when each change is made by a process of its own,
+//! as SQLite only restarts a log within one connection.
 
-mod files;
 mod lock;
 mod locked;
+mod paths;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -21,13 +21,15 @@ use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use trommel_base::files::{self, Op, is_disk_full};
+use trommel_base::text::shown_name;
 
-use crate::disk::{self, Op};
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::disk;
+use crate::error::{DatabaseFault, Error, ErrorClass, ErrorKind, Result};
 
-use files::Files;
-pub(crate) use lock::{FileLock, wait};
+use lock::FileLock;
 pub(crate) use locked::Locked;
+use paths::Files;
 
 /// What a database is for.
 pub(crate) trait Contents: Send + Sync {
@@ -37,10 +39,11 @@ pub(crate) trait Contents: Send + Sync {
     const VERSION: i32;
     /// The tables.
     const SCHEMA: &'static str;
-    /// True if it can be rebuilt from other files. Such a database is sealed after each change, and inspected when the seal is
-    /// broken.
+    /// True if it can be rebuilt from other files. Such a database is sealed after each change, and
+    /// inspected when the seal is broken.
     const DISPOSABLE: bool;
-    /// How closely SQLite waits for the disk: `normal` keeps the database whole, `full` the last changes as well.
+    /// How closely SQLite waits for the disk: `normal` keeps the database whole, `full` the last
+    /// changes as well.
     const SYNCHRONOUS: &'static str;
 
     /// Fills new tables.
@@ -49,7 +52,8 @@ pub(crate) trait Contents: Send + Sync {
     /// True if the last changes may be lost, although the seal is whole.
     fn is_stale(connection: &Connection) -> rusqlite::Result<bool>;
 
-    /// Brings the tables in line with the files that they are built from, or fails with [`Fault::Damaged`].
+    /// Brings the tables in line with the files that they are built from, or fails with
+    /// [`Fault::Damaged`].
     fn reconcile(&self, transaction: &Transaction<'_>) -> Done<()>;
 }
 
@@ -80,7 +84,7 @@ impl Fault {
     /// How the database is damaged, if that is the fault.
     pub(crate) fn damage(&self) -> Option<String> {
         match self {
-            Self::Sql(error) => is_damage(error).then(|| Shown(error).to_string()),
+            Self::Sql(error) => is_damage(error).then(|| shown_name(&error.to_string())),
             Self::Damaged(what) => Some(what.clone()),
             Self::Other(_) => None,
         }
@@ -137,8 +141,9 @@ impl<C: Contents> Database<C> {
         Ok(Self { files: Files::new(path), lock, patience, contents, writer, reader, bypassed })
     }
 
-    /// Reads, seeing one state of everything. A damaged database is rebuilt first, and one that cannot be used or rebuilt, as on
-    /// a full disk, is replaced by one in memory if it is disposable.
+    /// Reads, seeing one state of everything. A damaged database is rebuilt first, and one that
+    /// cannot be used or rebuilt, as on a full disk, is replaced by one in memory if it is
+    /// disposable.
     pub(crate) fn read<T>(&self, mut work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
         if !self.bypassed.load(Ordering::Relaxed) {
             match self.read_file(&mut work, true) {
@@ -149,7 +154,8 @@ impl<C: Contents> Database<C> {
         self.read_in_memory(&mut work)
     }
 
-    /// Reads the file as it is: neither the seal is checked nor damage repaired. Damage is an error of kind `Corrupt`.
+    /// Reads the file as it is: neither the seal is checked nor damage repaired. Damage is an error
+    /// of kind `Corrupt`.
     pub(crate) fn read_unrepaired<T>(&self, mut work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
         self.read_file(&mut work, false)
     }
@@ -173,7 +179,8 @@ impl<C: Contents> Database<C> {
                 self.await_seal(open)?;
             }
             let done = open.connection.transaction().map_err(Fault::from).and_then(|open| work(&open));
-            // The log is opened by its name when the transaction reads first, and must be that of this file.
+            // The log is opened by its name when the transaction reads first, and must be that of
+            // this file.
             if !self.is_current(open) {
                 continue;
             }
@@ -182,7 +189,8 @@ impl<C: Contents> Database<C> {
                 Err(fault) => match fault.damage() {
                     Some(what) if !repair => return Err(self.corrupt(&what)),
                     Some(_) => {
-                        // Kept open until there is another, so that the two cannot have the same number.
+                        // Kept open until there is another, so that the two cannot have the same
+                        // number.
                         self.lock()?.replace(open.file)?;
                         *reader = None;
                     }
@@ -234,8 +242,9 @@ impl<C: Contents> Database<C> {
         self.lock.has_note(&self.files.seal())
     }
 
-    /// Waits for the seal. Where no process holds the lock the seal is broken, and the contents are inspected. A process that
-    /// holds it has checked the seal itself; when it is busy for long, what it has not committed is not seen anyway.
+    /// Waits for the seal. Where no process holds the lock the seal is broken, and the contents are
+    /// inspected. A process that holds it has checked the seal itself; when it is busy for long,
+    /// what it has not committed is not seen anyway.
     fn await_seal(&self, open: &mut Open) -> Result<()> {
         if !C::DISPOSABLE {
             return Ok(());
@@ -262,15 +271,14 @@ impl<C: Contents> Database<C> {
 
     /// Opens what is there.
     fn open(&self) -> Result<Found> {
-        let failed = |cause| Error::io("open", self.files.main(), cause);
-        disk::pass(Op::Open, self.files.main()).map_err(failed)?;
-        if self.files.has_foreign().map_err(failed)? {
+        files::attempt(Op::Open, self.files.main(), || Ok(()))?;
+        if self.files.has_foreign()? {
             return Ok(Found::Foreign);
         }
-        let Some(file) = self.files.identity().map_err(failed)? else { return Ok(Found::Nothing) };
+        let Some(file) = self.files.identity()? else { return Ok(Found::Nothing) };
         match self.connect(file) {
             Ok(found) => Ok(found),
-            Err(error) if is_damage(&error) => Ok(Found::Damaged(Shown(&error).to_string())),
+            Err(error) if is_damage(&error) => Ok(Found::Damaged(shown_name(&error.to_string()))),
             // Another process has removed it in between.
             Err(_) if self.files.identity().is_ok_and(|file| file.is_none()) => Ok(Found::Nothing),
             Err(error) => Err(self.error("open", error)),
@@ -304,13 +312,14 @@ impl<C: Contents> Database<C> {
     /// Creates the file and its tables.
     fn make(&self) -> Result<Open> {
         self.files.remove()?;
-        let path = self.files.main();
-        let failed = |cause| Error::io("make", path, cause);
-        drop(disk::create(path).map_err(failed)?);
-        let file = self.files.identity().map_err(failed)?.unwrap_or_default();
+        drop(disk::create(self.files.main())?);
+        // Another process may have removed it. No file has this identity, so that it is replaced at
+        // its next use.
+        let file = self.files.identity()?.unwrap_or((0, 0));
         self.set_up(file).map_err(|fault| {
             let error = self.failed("make", fault);
-            // Half a database is of no use; where it cannot be removed, it is replaced the next time.
+            // Half a database is of no use; where it cannot be removed, it is replaced the next
+            // time.
             let _ = self.files.remove();
             error
         })
@@ -320,7 +329,8 @@ impl<C: Contents> Database<C> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(self.files.main(), flags)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        // Where the file system cannot do it, another mode is left on, and all works as well with less at a time.
+        // Where the file system cannot do it, another mode is left on, and all works as well with
+        // less at a time.
         connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(C::SCHEMA)?;
@@ -335,7 +345,7 @@ impl<C: Contents> Database<C> {
         }
     }
 
-    fn failed(&self, doing: &str, fault: Fault) -> Error {
+    fn failed(&self, doing: &'static str, fault: Fault) -> Error {
         match fault {
             Fault::Sql(error) => self.error(doing, error),
             Fault::Damaged(what) => self.corrupt(&what),
@@ -343,44 +353,35 @@ impl<C: Contents> Database<C> {
         }
     }
 
-    fn error(&self, doing: &str, error: rusqlite::Error) -> Error {
-        let path = shown(&self.files.main().to_string_lossy());
-        let (kind, advice) = match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => {
-                (ErrorKind::Full, "the disk is full: free some space, or evict outputs")
-            }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                (ErrorKind::Busy, "another process keeps it locked: find out which, or try again")
-            }
-            Some(ErrorCode::SystemIoFailure) if disk::is_full(self.files.main()) => {
-                (ErrorKind::Full, "the disk is full: free some space, or evict outputs")
-            }
-            _ => (ErrorKind::Io, "nothing was changed: look at the disk, and try again"),
+    fn error(&self, doing: &'static str, error: rusqlite::Error) -> Error {
+        let class = match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => ErrorClass::Full,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorClass::Busy,
+            Some(ErrorCode::SystemIoFailure) if is_disk_full(self.files.main()) => ErrorClass::Full,
+            _ => ErrorClass::Io,
         };
-        Error::new(kind, format!("cannot {doing} {path}: {}; {advice}", Shown(&error)))
-            .at(self.files.main())
-            .because(error)
+        self.fault(DatabaseFault::Refused { doing, cause: error, class, bytes_needed: None })
     }
 
-    fn corrupt(&self, what: &str) -> Error {
-        let path = shown(&self.files.main().to_string_lossy());
-        Error::new(ErrorKind::Corrupt, format!("{path} is damaged: {}", shown(what))).at(self.files.main())
+    fn corrupt(&self, why: &str) -> Error {
+        self.fault(DatabaseFault::Damaged(why.to_owned()))
     }
 
     fn unusable(&self) -> Error {
-        let path = shown(&self.files.main().to_string_lossy());
-        let message =
-            format!("{path} is damaged again each time it is made: look at the disk, or move the store");
-        Error::new(ErrorKind::Corrupt, message).at(self.files.main())
+        self.fault(DatabaseFault::Unusable)
+    }
+
+    fn fault(&self, why: DatabaseFault) -> Error {
+        ErrorKind::Database { path: self.files.main().to_owned(), why }.into()
     }
 
     /// Runs `work` in a transaction that no other process can be in the way of.
     fn within<T>(&self, open: &mut Open, work: &mut dyn FnMut(&Transaction<'_>) -> Done<T>) -> Done<T> {
-        let refused = |cause| Error::io("write", self.files.main(), cause);
-        disk::pass(Op::Database, self.files.main()).map_err(refused)?;
+        let path = self.files.main();
+        files::attempt(Op::Database, path, || Ok(())).map_err(Error::from)?;
         let transaction = open.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let done = work(&transaction)?;
-        disk::pass(Op::Database, self.files.main()).map_err(refused)?;
+        files::attempt(Op::Database, path, || Ok(())).map_err(Error::from)?;
         transaction.commit()?;
         Ok(done)
     }
@@ -388,10 +389,11 @@ impl<C: Contents> Database<C> {
 
 /// True for an error that a database in memory does not have.
 fn is_unavailable(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Full | ErrorKind::Io)
+    matches!(error.class(), ErrorClass::Full | ErrorClass::Io)
 }
 
-/// True if an error means that the file is not what we wrote, rather than that the system refused something.
+/// True if an error means that the file is not what we wrote, rather than that the system refused
+/// something.
 fn is_damage(error: &rusqlite::Error) -> bool {
     use ErrorCode as Code;
     match error {
@@ -416,14 +418,5 @@ fn is_damage(error: &rusqlite::Error) -> bool {
         | rusqlite::Error::InvalidColumnIndex(..)
         | rusqlite::Error::QueryReturnedNoRows => true,
         _ => false,
-    }
-}
-
-/// What SQLite says, of bounded length.
-struct Shown<'a>(&'a rusqlite::Error);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shown(&self.0.to_string()))
     }
 }

@@ -1,4 +1,5 @@
-//! Looking at a payload as it passes: whether it is JSON, how its records are separated, and what it is made of.
+//! Looking at a payload as it passes: whether it is JSON, how its records are separated, and what
+//! it is made of.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -23,8 +24,8 @@ pub(crate) struct Examined {
 /// Characters of a reason at most.
 const REASON: usize = 300;
 
-/// Reads to the end, or to the first byte that is no JSON in that framing. Checks everything in full; takes a window, and some
-/// bytes for each level of depth.
+/// Reads to the end, or to the first byte that is no JSON in that framing. Checks everything in
+/// full; takes a window, and some bytes for each level of depth.
 pub(crate) fn examine(reader: impl Read + Send, framing: Framing) -> Examined {
     let lines = Arc::new(Mutex::new(LineEnds::default()));
     let reader = Watched { reader, lines: Arc::clone(&lines), offset: 0 };
@@ -132,7 +133,7 @@ impl Figures {
             _ if self.records > 0 => {}
             1 => {
                 self.elements += 1;
-                self.inner = Some(0).filter(|_| kind == JsonKind::Array);
+                self.inner = (kind == JsonKind::Array).then_some(0);
             }
             2 => {
                 if let Some(inner) = &mut self.inner {
@@ -155,10 +156,10 @@ impl Figures {
             _ => Records::Auto,
         };
         let kind = if records == Records::Json { Kind::Json } else { Kind::JsonLines };
-        let stream = Some(self.records).filter(|_| kind == Kind::JsonLines);
+        let stream = (kind == Kind::JsonLines).then_some(self.records);
         let root = self.root.unwrap_or(if self.records == 0 { "none" } else { "mixed" });
         let is_one = |name: &str| stream.is_none() && root == name;
-        let keys = Some(self.members).filter(|_| is_one("object"));
+        let keys = is_one("object").then_some(self.members);
         let items = match root {
             _ if stream.is_some() => stream,
             "array" => Some(self.elements),
@@ -176,8 +177,8 @@ impl Figures {
     }
 }
 
-/// How many names are repeated, and 1 where none was found but not all were looked at: such an output is queried as one that
-/// has repeated names.
+/// How many names are repeated, and 1 where none was found but not all were looked at: such an
+/// output is queried as one that has repeated names.
 fn at_least(summary: &statistics::Summary) -> u64 {
     summary.structure.duplicate_names.max(u64::from(summary.capped.duplicate_names))
 }
@@ -229,7 +230,8 @@ struct LineEnds {
 }
 
 impl LineEnds {
-    /// A reader's window shows no more than this ahead of the record; if there are more line ends, they are within one.
+    /// A reader's window shows no more than this ahead of the record; if there are more line ends,
+    /// they are within one.
     const MOST: usize = 1 << 18;
 
     fn note(&mut self, bytes: &[u8], offset: u64) {
@@ -266,7 +268,7 @@ struct Watched<R> {
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(into)?;
-        let bytes = into.get(..count).unwrap_or_default();
+        let bytes = &into[..count];
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).note(bytes, self.offset);
         self.offset += count as u64;
         Ok(count)

@@ -4,10 +4,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{Error, ErrorKind, Result};
 use crate::output::{Kind, Stored, Summary};
 
-/// Which outputs to list. Start from the default (the newest 20) and change fields; all that is set must hold.
+/// Which outputs to list. Start from the default (the newest 20) and change fields; all that is set
+/// must hold.
 ///
 /// ```
 /// use trommel_store::{Filter, SortBy};
@@ -69,15 +70,12 @@ impl Filter {
     pub(crate) fn times(&self) -> Result<(Option<i64>, Option<i64>)> {
         let (after, before) = (self.after.map(milliseconds), self.before.map(milliseconds));
         match (after, before) {
-            (Some(from), Some(to)) if from >= to => Err(Error::new(
-                ErrorKind::Filter,
-                format!(
-                    "`after` ({}) is not below `before` ({}), so that nothing can lie between: swap them, or leave one out \
-                     (times up to {SECONDS_UP_TO} are seconds, above milliseconds)",
-                    self.after.unwrap_or_default(),
-                    self.before.unwrap_or_default()
-                ),
-            )),
+            (Some(from), Some(to)) if from >= to => Err(ErrorKind::NoTime {
+                after: self.after.unwrap_or(from),
+                before: self.before.unwrap_or(to),
+                seconds_up_to: SECONDS_UP_TO,
+            }
+            .into()),
             times => Ok(times),
         }
     }
@@ -134,8 +132,8 @@ impl FromStr for SortOrder {
     }
 }
 
-fn unknown(what: &str, found: &str, known: &str) -> Error {
-    Error::new(ErrorKind::Filter, format!("`{}` is no `{what}`: use {known}", shown(found)))
+fn unknown(what: &'static str, found: &str, known: &'static str) -> Error {
+    ErrorKind::FilterWord { what, found: found.to_owned(), known }.into()
 }
 
 /// A page of outputs.
@@ -162,7 +160,8 @@ pub struct Row {
     pub conversation_id: Option<String>,
     /// The message.
     pub message_id: Option<String>,
-    /// When it was made, in milliseconds since 1970; where the metadata is damaged, by its id or the file's time.
+    /// When it was made, in milliseconds since 1970; where the metadata is damaged, by its id or
+    /// the file's time.
     pub created_at: i64,
     /// Whether the tool succeeded; `false` where the metadata is damaged.
     pub success: bool,
@@ -180,7 +179,8 @@ pub struct Row {
     /// Whether it is never evicted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Whether its metadata is damaged, of a later version, or without a payload. Such a row passes filters of time alone.
+    /// Whether its metadata is damaged, of a later version, or without a payload. Such a row passes
+    /// filters of time alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub corrupted: bool,
 }

@@ -1,9 +1,10 @@
 //! From what somebody calls an output to the output.
 
 use rusqlite::{Transaction, params};
+use trommel_base::{files, nearest};
 
 use crate::db::Done;
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{Error, ErrorKind, Result};
 use crate::id::{self, SHORTEST_PREFIX};
 use crate::output::Stored;
 use crate::store::Store;
@@ -43,8 +44,9 @@ impl Store {
         Err(self.not_found(id_or_prefix))
     }
 
-    /// The id of an output as [`resolve`](Self::resolve) finds it, but from the names of the files alone: an index that misses
-    /// one of two outputs must not decide which of them is deleted. It reads up to 256 folders for a prefix.
+    /// The id of an output as [`resolve`](Self::resolve) finds it, but from the names of the files
+    /// alone: an index that misses one of two outputs must not decide which of them is deleted. It
+    /// reads up to 256 folders for a prefix.
     pub fn resolve_in_files(&self, id_or_prefix: &str) -> Result<String> {
         id::check(id_or_prefix)?;
         if self.exists(id_or_prefix)? {
@@ -82,34 +84,27 @@ impl Store {
         match disk::read(&path, meta::LONGEST) {
             Ok((bytes, _)) => match meta::open(&bytes, id) {
                 Ok(stored) => Ok(Some((stored, bytes))),
-                Err(fault) => Err(fault.error(id).at(&path)),
+                Err(fault) => Err(fault.error(id, &path)),
             },
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(Error::io("read", &path, cause)),
+            Err(error) if error.is_missing() => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Whether there is an output of this id.
     pub(crate) fn exists(&self, id: &str) -> Result<bool> {
-        let path = self.layout().meta(id);
-        let found = disk::look(&path).map_err(|cause| Error::io("look at", &path, cause))?;
-        Ok(found.is_some())
+        Ok(files::inspect(&self.layout().meta(id))?.is_some())
     }
 
     pub(crate) fn not_found(&self, id: &str) -> Error {
-        let near = self.index().read(|transaction| neighbours(transaction, id)).unwrap_or_default();
-        let near = nearest(id, near);
-        let advice = match near.as_slice() {
-            [] => "`list` shows what is stored".to_owned(),
-            near => format!("did you mean {}? `list` shows what is stored", near.join(" or ")),
-        };
-        let short = if id.len() < SHORTEST_PREFIX {
-            format!(" (a prefix needs at least {SHORTEST_PREFIX} characters)")
-        } else {
-            String::new()
-        };
-        let message = format!("there is no output {}{short}; {advice}", shown(id));
-        Error::new(ErrorKind::NotFound, message).candidates_are(near)
+        // Where the index cannot be read, none is suggested: the error is that the output is
+        // missing.
+        let known =
+            self.index().read(|transaction| neighbours(transaction, id)).unwrap_or_else(|_| Vec::new());
+        let near = nearest(id, known.iter().map(String::as_str), NEAR);
+        let near = near.into_iter().map(str::to_owned).collect();
+        let needs = (id.len() < SHORTEST_PREFIX).then_some(SHORTEST_PREFIX);
+        ErrorKind::NotFound { id: id.to_owned(), needs, near }.into()
     }
 }
 
@@ -122,14 +117,9 @@ fn with_prefix(transaction: &Transaction<'_>, prefix: &str) -> Done<Vec<String>>
 }
 
 fn ambiguous(prefix: &str, mut ids: Vec<String>) -> Error {
-    let more = if ids.len() > CANDIDATES { " and others" } else { "" };
+    let more = ids.len() > CANDIDATES;
     ids.truncate(CANDIDATES);
-    let message = format!(
-        "{} stands for several outputs: {}{more}; give more of the id",
-        shown(prefix),
-        ids.join(", ")
-    );
-    Error::new(ErrorKind::Ambiguous, message).candidates_are(ids)
+    ErrorKind::Ambiguous { prefix: prefix.to_owned(), ids, more }.into()
 }
 
 /// Ids around this one, and the newest.
@@ -147,56 +137,4 @@ fn neighbours(transaction: &Transaction<'_>, id: &str) -> Done<Vec<String>> {
     ids.sort_unstable();
     ids.dedup();
     Ok(ids)
-}
-
-/// Those that differ from what was asked for in a quarter of its characters at most, the nearest first.
-fn nearest(asked: &str, ids: Vec<String>) -> Vec<String> {
-    let allowed = (asked.len() / 4).max(1);
-    let lower = asked.to_ascii_lowercase();
-    let near = ids.into_iter().map(|id| (distance(&lower, &id.to_ascii_lowercase()), id));
-    let mut near = near.filter(|(distance, _)| *distance <= allowed).collect::<Vec<_>>();
-    near.sort();
-    near.into_iter().take(NEAR).map(|(_, id)| id).collect()
-}
-
-/// How many characters have to be put in, taken out or changed.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row = (0..=b.len()).collect::<Vec<_>>();
-    for (number, byte) in a.bytes().enumerate() {
-        let mut diagonal = number;
-        let mut left = number + 1;
-        if let Some(first) = row.first_mut() {
-            *first = left;
-        }
-        for (cell, other) in row.iter_mut().skip(1).zip(b.bytes()) {
-            let changed = diagonal + usize::from(byte != other);
-            diagonal = *cell;
-            left = changed.min(diagonal + 1).min(left + 1);
-            *cell = left;
-        }
-    }
-    row.last().copied().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances() {
-        for (a, b, expected) in
-            [("", "", 0), ("abc", "", 3), ("", "ab", 2), ("kitten", "sitting", 3), ("ab", "ba", 2)]
-        {
-            assert_eq!(distance(a, b), expected, "{a} {b}");
-            assert_eq!(distance(b, a), expected, "{b} {a}");
-        }
-    }
-
-    #[test]
-    fn nothing_silly_is_offered() {
-        let ids = || vec!["conv-export-1".to_owned(), "conv-export-2".to_owned(), "zzz".to_owned()];
-        assert_eq!(nearest("conv-exprot-1", ids()), ["conv-export-1", "conv-export-2"]);
-        assert_eq!(nearest("CONV-EXPORT-2", ids()), ["conv-export-2", "conv-export-1"]);
-        assert!(nearest("something-else", ids()).is_empty());
-    }
 }

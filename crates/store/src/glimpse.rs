@@ -1,5 +1,7 @@
 //! What a payload begins with, how long it is, and its digest: taken as its bytes pass by.
 
+use trommel_base::text::count_chars;
+
 use crate::output::PREVIEW_CHARS;
 
 /// Bytes that hold the preview, whatever its characters are.
@@ -20,16 +22,17 @@ impl Glimpse {
     pub(crate) fn pass(&mut self, bytes: &[u8]) {
         self.hasher.update(bytes);
         let wanted = HEAD.saturating_sub(self.head.len()).min(bytes.len());
-        self.head.extend_from_slice(bytes.get(..wanted).unwrap_or_default());
+        self.head.extend_from_slice(&bytes[..wanted]);
         self.bytes += bytes.len() as u64;
-        self.characters += bytes.iter().filter(|byte| begins_character(**byte)).count() as u64;
+        self.characters += count_chars(bytes);
     }
 
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Unicode scalar values; where it is not UTF-8, bytes that are not in the middle of a character.
+    /// Unicode scalar values; where it is not UTF-8, bytes that are not in the middle of a
+    /// character.
     pub(crate) fn characters(&self) -> u64 {
         self.characters
     }
@@ -42,10 +45,6 @@ impl Glimpse {
     pub(crate) fn digest(&self) -> String {
         format!("blake3:{}", self.hasher.finalize().to_hex())
     }
-}
-
-const fn begins_character(byte: u8) -> bool {
-    byte & 0xC0 != 0x80
 }
 
 #[cfg(test)]

@@ -1,18 +1,19 @@
-//! The history of executions: a log of JSON texts in a database of its own, which no rebuild of the index touches.
+//! The history of executions: a log of JSON texts in a database of its own, which no rebuild of the
+//! index touches.
 
 use rusqlite::{Connection, Transaction, params};
 use serde::de::IgnoredAny;
 
 use crate::clock;
 use crate::db::{Contents, Database, Done};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::layout::Layout;
 use crate::options::{HistoryLimits, StoreOptions};
 
 /// What was executed, the newest so many entries. Each is one JSON text that is kept as it is.
 ///
-/// It lies in `history.sqlite`, journaled, so that an entry is there whole or not at all. A file that is damaged is put aside as
-/// `history.sqlite.damaged`, and a new one begun.
+/// It lies in `history.sqlite`, journaled, so that an entry is there whole or not at all. A file
+/// that is damaged is put aside as `history.sqlite.damaged`, and a new one begun.
 pub struct Executions {
     database: Database<Log>,
     limits: HistoryLimits,
@@ -73,18 +74,10 @@ impl Executions {
     pub fn append(&self, json: &str) -> Result<()> {
         let length = json.len() as u64;
         if length > self.limits.bytes || self.limits.count == 0 {
-            let message = format!(
-                "an execution of {length} bytes cannot be recorded where the history may have {} bytes and {} entries: record \
-                 less of it, or raise the limits",
-                self.limits.bytes, self.limits.count
-            );
-            return Err(Error::new(ErrorKind::Invalid, message));
+            let HistoryLimits { bytes: limit, count: entries, .. } = self.limits;
+            return Err(ErrorKind::LongExecution { bytes: length, limit, entries }.into());
         }
-        if let Err(error) = serde_json::from_str::<IgnoredAny>(json) {
-            let message =
-                format!("what is to be recorded of an execution is no JSON: {error}; record one JSON text");
-            return Err(Error::new(ErrorKind::Invalid, message));
-        }
+        serde_json::from_str::<IgnoredAny>(json).map_err(ErrorKind::Execution)?;
         self.database.lock()?.transaction(|transaction| {
             let insert = "INSERT INTO entry (added_at, bytes, text) VALUES (?1, ?2, ?3)";
             transaction.prepare_cached(insert)?.execute(params![clock::now_ms(), length as i64, json])?;

@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rusqlite::{Transaction, params};
+use trommel_base::{Progress, files};
 
-use crate::control::{Control, Progress};
+use crate::control::Control;
 use crate::db::{Done, Fault, Locked};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorClass, ErrorKind, Result};
 use crate::options::{GcOptions, Limits};
 use crate::output::Stored;
 use crate::pending::Held;
@@ -33,42 +34,47 @@ impl Store {
             return Ok(stored);
         }
         stored.pinned = pinned;
-        let (file, path) = held.create("meta")?;
-        disk::write(&file, &path, &meta::pin(&bytes, pinned)?)?;
-        disk::sync(&file, &path)?;
+        let (mut file, path) = held.create("meta")?;
+        files::write(&mut file, &path, &meta::pin(&bytes, pinned)?)?;
+        files::sync(&file, &path)?;
         drop(file);
-        // From here on it is done, and whatever goes wrong is put in order when the store is opened next.
+        // From here on it is done, and whatever goes wrong is put in order when the store is opened
+        // next.
         held.publish(&path, &self.layout().meta(&id))?;
-        let listed =
-            disk::sync_folder(&self.layout().folder(&id)).and_then(|()| self.sync(std::slice::from_ref(&id)));
+        let listed = self.sync_names(&id).and_then(|()| self.sync(std::slice::from_ref(&id)));
         listed.inspect_err(|_| held.leave())?;
         held.settle();
         Ok(stored)
     }
 
-    /// Deletes an output, damaged or not, even while it is read, and returns its id. One that is pinned is refused.
+    /// Brings the names in the folder of an output to the disk.
+    fn sync_names(&self, id: &str) -> Result<()> {
+        Ok(files::sync_folder(&self.layout().folder(id))?)
+    }
+
+    /// Deletes an output, damaged or not, even while it is read, and returns its id. One that is
+    /// pinned is refused.
     ///
     /// It needs no free space on the disk.
     pub fn delete(&self, id_or_prefix: &str) -> Result<String> {
         let id = self.resolve_in_files(id_or_prefix)?;
-        // The lock of the index comes second, as a process that has the marker may wait for it. Only on a full disk it is needed
-        // for the marker.
+        // The lock of the index comes second, as a process that has the marker may wait for it.
+        // Only on a full disk it is needed for the marker.
         let mut locked = None;
         let mut held = match Held::take(self.layout(), &id) {
-            Err(error) if error.kind() == ErrorKind::Full => {
+            Err(error) if error.class() == ErrorClass::Full => {
                 Held::take_to_remove(self.layout(), locked.insert(self.index().lock()?), &id)?
             }
             taken => taken?,
         };
         match self.read_meta(&id) {
             Ok(Some(stored)) if stored.pinned => {
-                let message = format!("output {id} is pinned: let it go first, if it is to be deleted");
-                return Err(Error::new(ErrorKind::Pinned, message));
+                return Err(ErrorKind::Pinned(id).into());
             }
             Ok(None) => return Err(self.not_found(&id)),
             Ok(Some(_)) | Err(_) => {}
         }
-        let deleted = self.withdraw(&id).and_then(|()| disk::sync_folder(&self.layout().folder(&id)));
+        let deleted = self.withdraw(&id).and_then(|()| self.sync_names(&id));
         let listed = locked
             .map_or_else(|| self.index().lock(), Ok)
             .and_then(|mut locked| rows::sync_or_discard(&mut locked, self.layout(), [id.as_str()]));
@@ -77,16 +83,18 @@ impl Store {
         Ok(id)
     }
 
-    /// Evicts the oldest outputs until the rest is within the limits, and removes files that belong to no output and are older
-    /// than an hour. Outputs that are pinned, damaged (they may be pinned), or being read stay.
+    /// Evicts the oldest outputs until the rest is within the limits, and removes files that belong
+    /// to no output and are older than an hour. Outputs that are pinned, damaged (they may be
+    /// pinned), or being read stay.
     ///
-    /// Which outputs go is decided by their descriptions: before a limit to the number or to the bytes evicts anything, the index
-    /// is compared with them. It needs no free space on the disk.
+    /// Which outputs go is decided by their descriptions: before a limit to the number or to the
+    /// bytes evicts anything, the index is compared with them. It needs no free space on the disk.
     pub fn gc(&self, options: &GcOptions) -> Result<Swept> {
         self.gc_with(options, &Control::new())
     }
 
-    /// The same with a [`Control`], which can cancel it between two evictions, and reports outputs to be evicted.
+    /// The same with a [`Control`], which can cancel it between two evictions, and reports outputs
+    /// to be evicted.
     pub fn gc_with(&self, options: &GcOptions, control: &Control) -> Result<Swept> {
         let limits = options.limits.as_ref().unwrap_or(&self.options().limits);
         let litter = self.litter()?;
@@ -113,7 +121,8 @@ impl Store {
         Ok(swept)
     }
 
-    /// Makes room for a new output that is in the index already. An error, and nothing evicted, where that cannot be.
+    /// Makes room for a new output that is in the index already. An error, and nothing evicted,
+    /// where that cannot be.
     pub(crate) fn make_room(
         &self,
         locked: &mut Locked<'_, Outputs>,
@@ -124,17 +133,17 @@ impl Store {
         if let Some(reason) = plan.missed {
             return Err(no_room(&plan, limits, reason));
         }
-        // One that a process has begun to read, or that cannot be removed, goes next time: the new one is stored, and that is
-        // what was asked for.
+        // One that a process has begun to read, or that cannot be removed, goes next time: the new
+        // one is stored, and that is what was asked for.
         let _ = self.evict(locked, plan.victims, &mut Vec::new(), &Control::new());
         Ok(())
     }
 
     /// Chooses what is to go: the oldest first.
     ///
-    /// Age is a matter of one output, which is checked again before it goes. Number and bytes are a matter of all: when the
-    /// index says that there are too many, it is first compared with all descriptions, once in this process. Later changes by
-    /// others show in its seal.
+    /// Age is a matter of one output, which is checked again before it goes. Number and bytes are a
+    /// matter of all: when the index says that there are too many, it is first compared with all
+    /// descriptions, once in this process. Later changes by others show in its seal.
     fn plan(&self, locked: &mut Locked<'_, Outputs>, limits: &Limits, new: Option<&str>) -> Result<Plan> {
         let plan = locked.survey(false, |transaction| self.plan_within(transaction, limits, new))?;
         let needs_all =
@@ -181,7 +190,8 @@ impl Store {
         }
     }
 
-    /// The payload of an output, locked so that nobody can begin to read it; nothing when somebody does read it.
+    /// The payload of an output, locked so that nobody can begin to read it; nothing when somebody
+    /// does read it.
     fn claim(&self, id: &str) -> Option<Vec<File>> {
         let mut claimed = Vec::new();
         for packed in [false, true] {
@@ -206,18 +216,20 @@ impl Store {
         evicted: &mut Vec<Evicted>,
         control: &Control,
     ) -> Result<()> {
-        let mut progress = Progress { of_outputs: victims.len() as u64, ..Progress::default() };
+        let mut progress = Progress::default().with_items(0, Some(victims.len() as u64));
         let mut victims = victims.into_iter().peekable();
         while victims.peek().is_some() {
             control.pass(progress)?;
             let mut taken = Vec::new();
             let removed: Result<()> = victims.by_ref().take(AT_ONCE).try_for_each(|victim| {
-                let is_gone = self.take_away(locked, &victim, &mut taken)?;
-                evicted.extend(Some(victim).filter(|_| is_gone));
-                progress.outputs += 1;
+                if self.take_away(locked, &victim, &mut taken)? {
+                    evicted.push(victim);
+                }
+                progress.items += 1;
                 Ok(())
             });
-            // Several in one go, and after their files: on a disk that is full there is room for it then.
+            // Several in one go, and after their files: on a disk that is full there is room for it
+            // then.
             let listed = rows::sync_or_discard(locked, self.layout(), taken.iter().map(Held::id));
             let done = removed.and(listed);
             for held in &mut taken {
@@ -228,8 +240,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the files of an output; false if a process reads or changes it, or if its description is not the one that it was
-    /// chosen by.
+    /// Removes the files of an output; false if a process reads or changes it, or if its
+    /// description is not the one that it was chosen by.
     fn take_away(
         &self,
         locked: &mut Locked<'_, Outputs>,
@@ -238,13 +250,14 @@ impl Store {
     ) -> Result<bool> {
         let held = match Held::take_to_remove(self.layout(), locked, &victim.id) {
             Ok(held) => held,
-            Err(error) if error.kind() == ErrorKind::Exists => return Ok(false),
+            Err(error) if error.class() == ErrorClass::Exists => return Ok(false),
             Err(error) => return Err(error),
         };
         let Some(_claimed) = self.claim(&victim.id) else { return Ok(false) };
-        // It may have been pinned, replaced, or deleted a moment ago, and one that is damaged may be pinned.
+        // It may have been pinned, replaced, or deleted a moment ago, and one that is damaged may
+        // be pinned.
         let is_chosen = match self.read_meta(&victim.id) {
-            Err(error) if !matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Version) => {
+            Err(error) if !matches!(error.class(), ErrorClass::Corrupt | ErrorClass::Version) => {
                 return Err(error);
             }
             Ok(Some(stored)) => {
@@ -288,20 +301,17 @@ impl Plan {
 }
 
 fn no_room(plan: &Plan, limits: &Limits, reason: Reason) -> Error {
+    let Plan { spared_pinned: pinned, spared_open: open, .. } = *plan;
     let (what, limit) = match reason {
         Reason::Bytes => ("bytes", limits.bytes),
         Reason::Age | Reason::Count => ("outputs", limits.count),
     };
-    let limit = limit.unwrap_or_default();
-    if plan.spared_pinned + plan.spared_open == 0 && reason == Reason::Bytes {
+    // A limit that is missed is set.
+    let limit = limit.unwrap_or(u64::MAX);
+    if pinned + open == 0 && reason == Reason::Bytes {
         return too_long(plan.left.bytes, limit);
     }
-    let message = format!(
-        "the store may keep {limit} {what}, and what is pinned ({} outputs) or being read ({}) leaves no room: let some go, or \
-         raise the limit",
-        plan.spared_pinned, plan.spared_open
-    );
-    Error::new(ErrorKind::Full, message)
+    ErrorKind::NoRoom { limit, what, pinned, open }.into()
 }
 
 fn milliseconds(age: Duration) -> i64 {
@@ -316,15 +326,15 @@ struct Candidate {
     kept: bool,
 }
 
-/// The oldest outputs after a position in that order. An index that does not have them in their order is damaged: a search from
-/// the last one on would not come to an end.
+/// The oldest outputs after a position in that order. An index that does not have them in their
+/// order is damaged: a search from the last one on would not come to an end.
 fn oldest_after(transaction: &Transaction<'_>, after: &(i64, String)) -> Done<Vec<Candidate>> {
     let mut statement = transaction.prepare_cached(
         "SELECT id, created_at, disk, kept FROM output WHERE (created_at, id) > (?1, ?2)
          ORDER BY created_at, id LIMIT ?3",
     )?;
     let candidates = statement.query_map(params![after.0, after.1, SOME], |row| {
-        let bytes = u64::try_from(row.get::<_, i64>(2)?).unwrap_or(0);
+        let bytes = rows::unsigned(row, 2)?;
         Ok(Candidate { id: row.get(0)?, created_at: row.get(1)?, bytes, kept: row.get(3)? })
     })?;
     let candidates = candidates.collect::<rusqlite::Result<Vec<_>>>()?;

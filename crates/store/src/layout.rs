@@ -8,13 +8,16 @@
 //! history.sqlite              executions           history.lock
 //! ```
 //!
-//! The folder of an id is the first byte of its BLAKE3 hash, as ids that are made one after the other begin alike.
+//! The folder of an id is the first byte of its BLAKE3 hash, as ids that are made one after the
+//! other begin alike.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::disk;
-use crate::error::{Error, ErrorKind, Result, shown};
+use trommel_base::files;
+
+use crate::error::{Error, ErrorKind, ForeignFault, Result};
+use crate::id;
 
 /// The paths of a store. Ids that come here were checked.
 #[derive(Clone, Debug)]
@@ -46,24 +49,25 @@ impl Part {
     pub(crate) fn of(name: &str) -> Option<(&str, Self)> {
         let (part, id) =
             Self::ALL.iter().find_map(|(part, ending)| Some((*part, name.strip_suffix(ending)?)))?;
-        crate::id::is_valid(id).then_some((id, part))
+        id::is_valid(id).then_some((id, part))
     }
 }
 
 impl Layout {
     /// The folder of a store, made if need be. Refused when it is not ours alone.
     pub(crate) fn open(root: &Path) -> Result<Self> {
-        let made = disk::make_folder(root)?;
-        let root = root.canonicalize().map_err(|cause| Error::io("find", root, cause))?;
-        if let Some(parent) = root.parent().filter(|_| made) {
-            // Not ours, and perhaps not to be opened; then its name is saved when the system sees fit.
-            let _ = disk::sync_folder(parent);
+        let is_new = files::make_folder(root)?;
+        let root = root.canonicalize().map_err(|cause| Error::file(files::Op::Open, root, cause))?;
+        if let (true, Some(parent)) = (is_new, root.parent()) {
+            // Not ours, and perhaps not to be opened; then the system saves its name when it sees
+            // fit.
+            let _ = files::sync_folder(parent);
         }
         check_ours(&root)?;
         let layout = Self { root };
         for folder in [layout.payloads(), layout.pending()] {
-            if disk::make_folder(&folder)? {
-                disk::sync_folder(&layout.root)?;
+            if files::make_folder(&folder)? {
+                files::sync_folder(&layout.root)?;
             }
             check_ours(&folder)?;
         }
@@ -89,7 +93,7 @@ impl Layout {
 
     /// The folder of an output.
     pub(crate) fn folder(&self, id: &str) -> PathBuf {
-        let first = blake3::hash(id.as_bytes()).as_bytes().first().copied().unwrap_or_default();
+        let first = blake3::hash(id.as_bytes()).as_bytes()[0];
         self.payloads().join(format!("{first:02x}"))
     }
 
@@ -113,12 +117,10 @@ impl Layout {
     /// Makes the folder of an output if need be. A link to another place is refused.
     pub(crate) fn make_folder(&self, id: &str) -> Result<PathBuf> {
         let folder = self.folder(id);
-        if disk::make_folder(&folder)? {
-            disk::sync_folder(&self.payloads())?;
+        if files::make_folder(&folder)? {
+            files::sync_folder(&self.payloads())?;
         } else if !is_folder(&folder) {
-            let path_shown = shown(&folder.to_string_lossy());
-            let message = format!("{path_shown} leads out of the store: put the folder itself in its place");
-            return Err(Error::new(ErrorKind::Foreign, message).at(&folder));
+            return Err(foreign(&folder, ForeignFault::Link));
         }
         Ok(folder)
     }
@@ -137,39 +139,30 @@ impl Layout {
     pub(crate) fn folders(&self) -> Result<Vec<PathBuf>> {
         let payloads = self.payloads();
         let is_ours = |name: &String| name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let names = disk::names(&payloads)?.into_iter().filter(is_ours);
+        let names = files::names(&payloads)?.into_iter().filter(is_ours);
         Ok(names.map(|name| payloads.join(name)).filter(|path| is_folder(path)).collect())
     }
 }
 
 fn is_folder(path: &Path) -> bool {
-    disk::look(path).is_ok_and(|found| found.is_some_and(|found| found.is_dir()))
+    files::inspect(path).is_ok_and(|found| found.is_some_and(|found| found.is_dir()))
 }
 
 /// An error unless the folder belongs to this user and nobody else may write to it.
 fn check_ours(path: &Path) -> Result<()> {
-    let metadata = disk::look(path).map_err(|cause| Error::io("look at", path, cause))?;
-    let refuse = |what: String| {
-        let path_shown = shown(&path.to_string_lossy());
-        Err(Error::new(
-            ErrorKind::Foreign,
-            format!("the folder {path_shown} is no place for a store: {what}"),
-        )
-        .at(path))
+    let Some(metadata) = files::inspect(path)?.filter(std::fs::Metadata::is_dir) else {
+        return Err(foreign(path, ForeignFault::NotFolder));
     };
-    let Some(metadata) = metadata.filter(std::fs::Metadata::is_dir) else {
-        return refuse("it is no folder; name one, or one that does not exist yet".into());
-    };
-    let user = rustix::process::geteuid().as_raw();
-    if metadata.uid() != user {
-        return refuse(format!(
-            "it belongs to user {}, and this is user {user}; use a folder of your own",
-            metadata.uid()
-        ));
+    let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    if owner != user {
+        return Err(foreign(path, ForeignFault::Owner { owner, user }));
     }
     if metadata.mode() & 0o022 != 0 {
-        let mode = metadata.mode() & 0o7777;
-        return refuse(format!("others may write to it (mode {mode:04o}); take that away: chmod go-w"));
+        return Err(foreign(path, ForeignFault::Writable { mode: metadata.mode() & 0o7777 }));
     }
     Ok(())
+}
+
+fn foreign(path: &Path, why: ForeignFault) -> Error {
+    ErrorKind::Foreign { path: path.to_owned(), why }.into()
 }

@@ -20,15 +20,32 @@ struct Found {
     stamps: Vec<String>,
 }
 
+/// Names of tools that are returned at most.
+const NAMES: u32 = 1_000;
+
 impl Store {
+    /// The names of the tools of which outputs are stored, in alphabetical order, at most 1,000. No
+    /// file is opened.
+    pub fn tool_names(&self) -> Result<Vec<String>> {
+        self.index().read(|transaction| {
+            let mut statement = transaction.prepare_cached(
+                "SELECT DISTINCT tool_name FROM output WHERE tool_name IS NOT NULL ORDER BY tool_name LIMIT ?1",
+            )?;
+            let names = statement.query_map([NAMES], |row| row.get(0))?;
+            Ok(names.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
     /// A page of the outputs that pass a filter.
     ///
-    /// No payload is opened. Each row on the page is checked against its checksum, the filter, and the order, and by times and
-    /// size whether `meta.json` is what it was when it was indexed. Where it is not, it is read again, so that damage shows at
-    /// once. A damaged index is rebuilt first.
+    /// No payload is opened. Each row on the page is checked against its checksum, the filter, and
+    /// the order, and by times and size whether `meta.json` is what it was when it was indexed.
+    /// Where it is not, it is read again, so that damage shows at once. A damaged index is rebuilt
+    /// first.
     pub fn list(&self, filter: &Filter) -> Result<Page> {
         let search = Search::new(filter)?;
-        // What was looked at already is as it was then; it may be that it is to be looked at each time.
+        // What was looked at already is as it was then; it may be that it is to be looked at each
+        // time.
         let mut seen = BTreeSet::new();
         for _ in 1..TRIES {
             let (page, stale) = self.look_up(&search, filter, &seen)?;
@@ -40,13 +57,14 @@ impl Store {
             }
             seen.extend(stale);
         }
-        // Where the index cannot be changed now, as on a disk that is full, or is changed all the time, the page is put right
-        // alone.
+        // Where the index cannot be changed now, as on a disk that is full, or is changed all the
+        // time, the page is put right alone.
         let (page, stale) = self.look_up(&search, filter, &seen)?;
         Ok(self.put_right(page, &stale.into_iter().collect()))
     }
 
-    /// A page as it is in the index, and the rows of it whose files are not what they were, but for those that were seen.
+    /// A page as it is in the index, and the rows of it whose files are not what they were, but for
+    /// those that were seen.
     fn look_up(
         &self,
         search: &Search,
@@ -93,8 +111,8 @@ struct Search {
     index: &'static str,
 }
 
-/// When so many outputs pass the filter, they are gone through in their order until the page is full; fewer are found first, and
-/// sorted.
+/// When so many outputs pass the filter, they are gone through in their order until the page is
+/// full; fewer are found first, and sorted.
 const MANY: u64 = 4_000;
 
 impl Search {
@@ -148,8 +166,7 @@ impl Search {
         }
         let sql = format!("SELECT count(*) FROM output {}", self.condition);
         let mut statement = transaction.prepare_cached(&sql)?;
-        let count: i64 = statement.query_row(params_from_iter(&self.values), |row| row.get(0))?;
-        Ok(u64::try_from(count).unwrap_or(0))
+        Ok(statement.query_row(params_from_iter(&self.values), |row| rows::unsigned(row, 0))?)
     }
 
     fn page(&self, transaction: &Transaction<'_>, filter: &Filter, found: &mut Found) -> Done<()> {

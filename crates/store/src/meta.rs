@@ -1,15 +1,19 @@
 //! `meta.json`: the description of an output, sealed so that damage shows.
 //!
-//! It is one JSON object on one line. Its last member, `seal`, is the BLAKE3 hash (32 hex digits) of the same object without
-//! it. A file whose `version` is higher than ours is left alone: what it means is for whoever wrote it.
+//! It is one JSON object on one line. Its last member, `seal`, is the BLAKE3 hash (32 hex digits)
+//! of the same object without it. A file whose `version` is higher than ours is left alone: what it
+//! means is for whoever wrote it.
+
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{Error, ErrorKind, Result};
 use crate::output::{META_VERSION, Stored};
 
-/// Bytes of the file at most; the arguments of a call, which are the longest part, are cut far below.
+/// Bytes of the file at most; the arguments of a call, which are the longest part, are cut far
+/// below.
 pub(crate) const LONGEST: u64 = 1 << 20;
 
 const BEFORE: &[u8] = b",\"seal\":\"";
@@ -26,27 +30,14 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// What is wrong, and what to do.
-    pub(crate) fn message(&self, id: &str) -> String {
-        let id = shown(id);
+    /// The error about the description of an output.
+    pub(crate) fn error(self, id: &str, path: &Path) -> Error {
+        let (id, path) = (id.to_owned(), path.to_owned());
         match self {
-            Self::Damaged(what) => format!(
-                "the metadata of output {id} is damaged ({}); its payload may be whole: copy it out of the store, then delete the output",
-                shown(what)
-            ),
-            Self::Version(found) => format!(
-                "output {id} was stored by a later version (metadata version {found}, and this program knows {META_VERSION}): \
-                 use that version"
-            ),
+            Self::Damaged(why) => ErrorKind::Metadata { id, path, why },
+            Self::Version(found) => ErrorKind::MetadataVersion { id, path, found, known: META_VERSION },
         }
-    }
-
-    pub(crate) fn error(&self, id: &str) -> Error {
-        let kind = match self {
-            Self::Damaged(_) => ErrorKind::Corrupt,
-            Self::Version(_) => ErrorKind::Version,
-        };
-        Error::new(kind, self.message(id))
+        .into()
     }
 }
 
@@ -59,8 +50,7 @@ pub(crate) fn seal(stored: &Stored) -> Result<Vec<u8>> {
 pub(crate) fn pin(bytes: &[u8], pinned: bool) -> Result<Vec<u8>> {
     const PINNED: &str = "pinned";
     let object = unseal(bytes).and_then(|object| serde_json::from_slice(&object).ok());
-    let mut object: Map<String, Value> =
-        object.ok_or_else(|| Error::new(ErrorKind::Corrupt, "the description is not as it was sealed"))?;
+    let mut object: Map<String, Value> = object.ok_or(ErrorKind::Unsealed)?;
     if pinned {
         object.insert(PINNED.into(), true.into());
     } else {
@@ -70,9 +60,7 @@ pub(crate) fn pin(bytes: &[u8], pinned: bool) -> Result<Vec<u8>> {
 }
 
 fn sealed(object: &impl Serialize) -> Result<Vec<u8>> {
-    let unwritable =
-        |cause| Error::new(ErrorKind::Invalid, "the description cannot be written as JSON").because(cause);
-    let mut text = serde_json::to_vec(object).map_err(unwritable)?;
+    let mut text = serde_json::to_vec(object).map_err(ErrorKind::Description)?;
     let digest = digest(&text);
     text.pop();
     text.extend_from_slice(BEFORE);

@@ -14,20 +14,23 @@ use trommel::reader::MapPolicy;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreOptions {
-    /// How much may be kept. When a new output goes beyond it, the oldest make room. At first without bound.
+    /// How much may be kept. When a new output goes beyond it, the oldest make room. At first
+    /// without bound.
     pub limits: Limits,
-    /// Payloads over so many bytes are kept as seekable zstd: a quarter of the space or less, read several times slower, and
-    /// never mapped. At first none are.
+    /// Payloads over so many bytes are kept as seekable zstd: a quarter of the space or less, read
+    /// several times slower, and never mapped. At first none are.
     pub pack_over: Option<u64>,
     /// How long to wait for other processes. At first a minute.
     pub patience: Duration,
     /// How much of the history of executions is kept.
     pub history: HistoryLimits,
-    /// Whether [documents](crate::Store::document) of plain payloads are mapped: at first they are read through a window.
+    /// Whether [documents](crate::Store::document) of plain payloads are mapped: at first they are
+    /// read through a window.
     ///
-    /// Mapped ones are scanned by several threads, and read in any order. The store itself never changes a payload, it only
-    /// removes files; but any program of the same user can truncate one, which ends a process that has it mapped with a signal.
-    /// Whoever constructs [`MapPolicy::trusted`] answers for that.
+    /// Mapped ones are scanned by several threads, and read in any order. The store itself never
+    /// changes a payload, it only removes files; but any program of the same user can truncate one,
+    /// which ends a process that has it mapped with a signal. Whoever constructs
+    /// [`MapPolicy::trusted`] answers for that.
     pub mapping: MapPolicy,
 }
 
@@ -50,9 +53,9 @@ impl Default for StoreOptions {
 
 /// How much a store may keep; nothing for no bound. Pinned outputs count, and are never evicted.
 ///
-/// Limits bound payloads. Beside them a store has a description of some hundred bytes for each output, and an index of about a
-/// kilobyte for each, whose log is as long as the index, at most 2.1 MiB. Neither counts: the index can be deleted at any time, so
-/// no output is evicted for it.
+/// Limits bound payloads. Beside them a store has a description of some hundred bytes for each
+/// output, and an index of about a kilobyte for each, whose log is as long as the index, at most
+/// 2.1 MiB. Neither counts: the index can be deleted at any time, so no output is evicted for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

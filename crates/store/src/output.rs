@@ -1,4 +1,5 @@
-//! What is known of an output without reading it: where it came from, and what was seen as it passed by.
+//! What is known of an output without reading it: where it came from, and what was seen as it
+//! passed by.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -33,7 +34,8 @@ pub struct Origin {
     pub parameters: Value,
     /// When it was made, in milliseconds since 1970; else now.
     pub created_at: Option<i64>,
-    /// How its records are separated; [`Framing::Auto`] finds it out. A payload that is not so is kept as text.
+    /// How its records are separated; [`Framing::Auto`] finds it out. A payload that is not so is
+    /// kept as text.
     pub framing: Framing,
 }
 
@@ -60,7 +62,8 @@ impl Origin {
 pub enum Kind {
     /// One JSON value.
     Json,
-    /// A stream of JSON values: lines, a text sequence (RFC 7464), or values separated by line breaks.
+    /// A stream of JSON values: lines, a text sequence (RFC 7464), or values separated by line
+    /// breaks.
     JsonLines,
     /// Anything else.
     Text,
@@ -111,14 +114,15 @@ impl Records {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The type of the root; of a stream the records' common type, or `mixed`; `text` for what is not JSON.
+    /// The type of the root; of a stream the records' common type, or `mixed`; `text` for what is
+    /// not JSON.
     #[serde(rename = "type")]
     pub type_: String,
     /// Members of the root, when it is an object; repeated names count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<u64>,
-    /// Elements of the root, when it is an array; records, of a stream; else elements of the longest array that is a member
-    /// of the root, when there is one.
+    /// Elements of the root, when it is an array; records, of a stream; else elements of the
+    /// longest array that is a member of the root, when there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<u64>,
 }
@@ -166,7 +170,8 @@ pub struct Stored {
     pub framing: Option<Records>,
     /// Bytes of the payload, uncompressed.
     pub size_bytes: u64,
-    /// Unicode scalar values of the payload; where it is not UTF-8, bytes that are not in the middle of a character.
+    /// Unicode scalar values of the payload; where it is not UTF-8, bytes that are not in the
+    /// middle of a character.
     pub characters: u64,
     /// Records, of a stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]

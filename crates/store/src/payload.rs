@@ -7,33 +7,36 @@ use std::path::Path;
 
 use trommel::Document;
 use trommel::reader::{Input, MapPolicy};
+use trommel_base::files::{self, Op};
 use zeekstd::Decoder;
 
-use crate::db;
 use crate::disk;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, PayloadFault, Result};
 use crate::output::Stored;
 use crate::store::Store;
 
 impl Store {
-    /// The payload as a document whose framing is set, which can be queried any number of times. An error of kind
-    /// [`NotJson`](ErrorKind::NotJson) for text. While it is open, the output is not evicted.
+    /// The payload as a document whose framing is set, which can be queried any number of times. An
+    /// error of the kind [`NotJson`](ErrorKind::NotJson) for text. While it is open, the output is
+    /// not evicted.
     ///
-    /// A plain payload is read through a window, or mapped if [`StoreOptions::mapping`](crate::StoreOptions::mapping) allows it;
-    /// a packed one is unpacked while it is read.
+    /// A plain payload is read through a window, or mapped if
+    /// [`StoreOptions::mapping`](crate::StoreOptions::mapping) allows it; a packed one is unpacked
+    /// while it is read.
     pub fn document(&self, stored: &Stored) -> Result<Document> {
         let Some(records) = stored.framing else {
             return Err(not_json(stored));
         };
         let (file, path) = self.open_payload(stored)?;
         let policy = if stored.packed { MapPolicy::never() } else { self.options().mapping };
-        let unreadable = |cause| Error::io("read", &path, cause);
+        let unreadable = |cause| Error::file(Op::Read, &path, cause);
         let document = Input::from_file(file, policy).and_then(Document::from_input).map_err(unreadable)?;
         // What we packed ourselves may be as repetitive as it likes.
         Ok(document.framing(records.framing()).ratio_limit(u64::MAX))
     }
 
-    /// The payload as bytes, uncompressed, whatever it is. As long as it lives, the output is not evicted.
+    /// The payload as bytes, uncompressed, whatever it is. As long as it lives, the output is not
+    /// evicted.
     pub fn payload(&self, stored: &Stored) -> Result<Payload> {
         let (file, path) = self.open_payload(stored)?;
         Payload::open(file, stored, &path)
@@ -43,27 +46,18 @@ impl Store {
     fn open_payload(&self, stored: &Stored) -> Result<(File, std::path::PathBuf)> {
         crate::id::check(&stored.id)?;
         let path = self.layout().payload(&stored.id, stored.packed);
-        let file = disk::open(&path).map_err(|cause| match cause.kind() {
-            io::ErrorKind::NotFound => self.missing(stored, &path),
-            _ => Error::io("open", &path, cause),
-        })?;
-        db::wait(self.options().patience, || file.try_lock_shared()).map_err(|refused| match refused {
-            std::fs::TryLockError::Error(cause) => Error::io("lock", &path, cause),
-            std::fs::TryLockError::WouldBlock => self.missing(stored, &path),
-        })?;
-        let metadata = file.metadata().map_err(|cause| Error::io("look at", &path, cause))?;
+        let file = disk::open(&path)
+            .map_err(|error| if error.is_missing() { self.missing(stored, &path) } else { error.into() })?;
+        if !files::lock_shared(&file, &path, self.options().patience)? {
+            return Err(self.missing(stored, &path));
+        }
+        let metadata = file.metadata().map_err(|cause| Error::file(Op::Inspect, &path, cause))?;
         if metadata.nlink() == 0 {
             return Err(self.missing(stored, &path));
         }
         if metadata.len() != stored.disk_bytes {
-            let message = format!(
-                "the payload of output {} has {} bytes on disk, and {} were written: it is damaged; delete the output, and \
-                 make it again",
-                stored.id,
-                metadata.len(),
-                stored.disk_bytes
-            );
-            return Err(Error::new(ErrorKind::Corrupt, message).at(&path));
+            let why = PayloadFault::Length { found: metadata.len(), written: stored.disk_bytes };
+            return Err(damaged(stored, &path, why));
         }
         Ok((file, path))
     }
@@ -73,18 +67,17 @@ impl Store {
         if !self.exists(&stored.id).unwrap_or(true) {
             return self.not_found(&stored.id);
         }
-        let message = format!("output {} has no payload any more: delete it, and make it again", stored.id);
-        Error::new(ErrorKind::Corrupt, message).at(path)
+        damaged(stored, path, PayloadFault::Missing)
     }
 }
 
+fn damaged(stored: &Stored, path: &Path, why: PayloadFault) -> Error {
+    ErrorKind::Payload { id: stored.id.clone(), path: path.to_owned(), why }.into()
+}
+
 fn not_json(stored: &Stored) -> Error {
-    let why = stored
-        .not_json
-        .as_ref()
-        .map_or_else(String::new, |why| format!(" ({})", crate::error::shown(&why.message)));
-    let message = format!("output {} is text, no JSON{why}: read it page by page instead", stored.id);
-    Error::new(ErrorKind::NotJson, message)
+    let why = stored.not_json.as_ref().map(|why| why.message.clone());
+    ErrorKind::NotJson { id: stored.id.clone(), why }.into()
 }
 
 /// The bytes of a payload, uncompressed, from wherever one seeks to.
@@ -115,13 +108,7 @@ const AROUND: u64 = 17;
 
 impl Payload {
     pub(crate) fn open(file: File, stored: &Stored, path: &Path) -> Result<Self> {
-        let damaged = || {
-            let message = format!(
-                "the packed payload of output {} is damaged: delete the output, and make it again",
-                stored.id
-            );
-            Error::new(ErrorKind::Corrupt, message).at(path)
-        };
+        let damaged = || damaged(stored, path, PayloadFault::Packed);
         let bytes = if stored.packed {
             check_foot(&file, stored.disk_bytes).map_err(|cause| damaged().because(cause))?;
             let decoder = Decoder::new(Packed(file)).map_err(|cause| damaged().because(cause))?;
@@ -163,7 +150,7 @@ impl Read for Payload {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.length.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let wanted = into.len().min(left);
-        let into = into.get_mut(..wanted).unwrap_or_default();
+        let into = &mut into[..wanted];
         if into.is_empty() {
             return Ok(0);
         }
@@ -201,8 +188,8 @@ impl Seek for Payload {
     }
 }
 
-/// A packed file as the decoder reads it. The decoder waits for more at the end of a file that is cut short, so that the end is
-/// an error here.
+/// A packed file as the decoder reads it. The decoder waits for more at the end of a file that is
+/// cut short, so that the end is an error here.
 struct Packed(File);
 
 impl Read for Packed {

@@ -1,21 +1,24 @@
-//! Changing an output: its marker is held meanwhile, so that nobody else changes it, and so that it shows when whoever did
-//! came to no end.
+//! Changing an output: its marker is held meanwhile, so that nobody else changes it, and so that it
+//! shows when whoever did came to no end.
 //!
-//! A marker is a file `pending/<id>` that is locked. What is being written lies beside it, as `pending/<id>.payload` and so
-//! on, and is gone, or has another name, when the marker goes. Where a process was ended in between, the lock is free and the
-//! files are still there: the index is then brought in line with what the output's own files are, and what is left is swept
-//! out when it is an hour old.
+//! A marker is a file `pending/<id>` that is locked. What is being written lies beside it, as
+//! `pending/<id>.payload` and so on, and is gone, or has another name, when the marker goes. Where
+//! a process was ended in between, the lock is free and the files are still there: the index is
+//! then brought in line with what the output's own files are, and what is left is swept out when it
+//! is an hour old.
 
-use std::fs::{File, Metadata, TryLockError};
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use trommel_base::files;
+
 use crate::clock;
-use crate::db::{Locked, wait};
+use crate::db::Locked;
 use crate::disk;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorClass, ErrorKind, Result};
 use crate::id;
 use crate::layout::Layout;
 use crate::rows::{self, Outputs};
@@ -42,27 +45,25 @@ impl Held {
     /// Takes an output, which may or may not exist. An error when somebody else has it.
     pub(crate) fn take(layout: &Layout, id: &str) -> Result<Self> {
         let path = layout.marker(id);
-        let held = hold(&path).map_err(|cause| Error::io("make", &path, cause))?;
-        // What was there was left by somebody who was ended, perhaps between the files and the index.
-        let Some((marker, unsettled)) = held else {
-            let message = format!(
-                "output {id} is being written or changed by somebody else: wait until they are done, or use another id"
-            );
-            return Err(Error::new(ErrorKind::Exists, message).at(&path));
+        // A marker that existed was left by a process that was ended, perhaps between the files and
+        // the index.
+        let Some((marker, unsettled)) = hold(&path)? else {
+            return Err(ErrorKind::Held { id: id.to_owned(), path }.into());
         };
         let marker = Some(marker);
         Ok(Self { layout: layout.clone(), id: id.into(), marker, temporaries: Vec::new(), unsettled })
     }
 
-    /// Takes an output that is to be removed. On a disk without room even for the marker, the index is removed first, and when
-    /// that does not help the output is taken without one: the lock of the index keeps other removals away, nothing can be
-    /// written, and there is no index that has to be brought in line.
+    /// Takes an output that is to be removed. On a disk without room even for the marker, the index
+    /// is removed first, and when that does not help the output is taken without one: the lock of
+    /// the index keeps other removals away, nothing can be written, and there is no index that has
+    /// to be brought in line.
     pub(crate) fn take_to_remove(
         layout: &Layout,
         locked: &mut Locked<'_, Outputs>,
         id: &str,
     ) -> Result<Self> {
-        let full = |error: &Error| error.kind() == ErrorKind::Full;
+        let full = |error: &Error| error.class() == ErrorClass::Full;
         match Self::take(layout, id) {
             Err(error) if full(&error) => locked.discard()?,
             taken => return taken,
@@ -87,10 +88,9 @@ impl Held {
     /// Makes a file beside the marker. It is removed with it.
     pub(crate) fn create(&mut self, what: &str) -> Result<(File, PathBuf)> {
         let path = self.layout.temporary(&self.id, what);
-        let failed = |cause| Error::io("make", &path, cause);
         // What a writer before us has left, as nobody else can have it.
         disk::remove(&path)?;
-        let file = disk::create(&path).map_err(failed)?;
+        let file = disk::create(&path)?;
         self.temporaries.push(path.clone());
         Ok((file, path))
     }
@@ -109,7 +109,8 @@ impl Held {
         Ok(())
     }
 
-    /// Leaves the marker when this is dropped: the output's files may be of two states, and are to be looked at again.
+    /// Leaves the marker when this is dropped: the output's files may be of two states, and are to
+    /// be looked at again.
     pub(crate) fn leave(&mut self) {
         self.unsettled = true;
     }
@@ -136,20 +137,21 @@ impl Drop for Held {
     }
 }
 
-/// Makes or opens a marker and locks it, and whether it was there already; nothing when somebody else has it.
-fn hold(path: &Path) -> io::Result<Option<(File, bool)>> {
+/// Makes or opens a marker and locks it, and whether it was there already; nothing when somebody
+/// else has it.
+fn hold(path: &Path) -> files::Result<Option<(File, bool)>> {
     loop {
         let (marker, was_there) = match disk::create(path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (disk::open_or_create(path)?, true),
-            made => (made?, false),
+            Err(error) if error.cause().kind() == io::ErrorKind::AlreadyExists => {
+                (disk::open_or_create(path)?, true)
+            }
+            created => (created?, false),
         };
-        match wait(GLANCE, || marker.try_lock()) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
+        if !files::lock(&marker, path, GLANCE)? {
+            return Ok(None);
         }
-        // Whoever had it before and came to an end has removed it.
-        if disk::look(path)?.is_some_and(|found| is_same(&found, &marker)) {
+        // The process that had it before and finished has removed it.
+        if files::inspect(path)?.is_some_and(|found| is_same(&found, &marker)) {
             return Ok(Some((marker, was_there)));
         }
     }
@@ -169,7 +171,7 @@ pub(crate) struct Left {
 pub(crate) fn left(layout: &Layout) -> Result<Vec<Left>> {
     let folder = layout.pending();
     let mut left: Vec<Left> = Vec::new();
-    for name in disk::names(&folder)? {
+    for name in files::names(&folder)? {
         let id = name.split_once('.').map_or(name.as_str(), |(id, _)| id);
         if !id::is_valid(id) {
             continue;
@@ -191,14 +193,14 @@ impl Left {
 
 /// Whether a file was last written to more than an hour ago.
 pub(crate) fn is_old(path: &Path) -> bool {
-    let found = disk::look(path).ok().flatten();
+    let found = files::inspect(path).ok().flatten();
     found.and_then(|found| found.modified().ok()).is_some_and(|time| clock::age(time) > OLD)
 }
 
 /// Whether somebody holds this output now.
 pub(crate) fn is_held(layout: &Layout, id: &str) -> bool {
     match disk::open(&layout.marker(id)) {
-        Ok(marker) => matches!(marker.try_lock(), Err(TryLockError::WouldBlock)),
+        Ok(marker) => matches!(marker.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
         Err(_) => false,
     }
 }
@@ -219,14 +221,15 @@ impl Store {
     }
 }
 
-/// Brings the index in line with one output that no process holds, and removes what is left of it when it is published or old.
+/// Brings the index in line with one output that no process holds, and removes what is left of it
+/// when it is published or old.
 pub(crate) fn settle(layout: &Layout, locked: &mut Locked<'_, Outputs>, left: &Left) -> Result<bool> {
     let path = layout.marker(&left.id);
     if is_held(layout, &left.id) {
         return Ok(false);
     }
     rows::sync_or_discard(locked, layout, [left.id.as_str()])?;
-    let is_there = disk::look(&layout.meta(&left.id)).is_ok_and(|found| found.is_some());
+    let is_there = files::inspect(&layout.meta(&left.id)).is_ok_and(|found| found.is_some());
     if !is_there && !left.is_old() {
         return Ok(false);
     }

@@ -3,10 +3,11 @@
 use std::io::{self, Read, Write};
 
 use serde_json::{Value, json};
+use trommel_base::files;
 
 use crate::body::{Body, Sealed};
 use crate::check::{CHUNK, Check};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorClass, ErrorKind, Result};
 use crate::examine::Examined;
 use crate::glimpse::Glimpse;
 use crate::output::{META_VERSION, Origin, Stored};
@@ -24,9 +25,10 @@ const TRIES: u32 = 3;
 
 /// A new output that is being written.
 ///
-/// It takes the bytes of the payload by [`Write`], checks and measures them as they pass, and holds some hundred KiB of them at
-/// a time. [`finish`](Self::finish) seals it; dropped before, it leaves nothing. When a write fails, what was written is
-/// removed at once; the [`io::Error`] then has an [`Error`] inside.
+/// It takes the bytes of the payload by [`Write`], checks and measures them as they pass, and holds
+/// some hundred KiB of them at a time. [`finish`](Self::finish) seals it; dropped before, it leaves
+/// nothing. When a write fails, what was written is removed at once; the [`io::Error`] then has an
+/// [`Error`] inside.
 pub struct Put<'a> {
     store: &'a Store,
     id: String,
@@ -51,11 +53,13 @@ impl Store {
         check_origin(&origin)?;
         let mut tries = 0;
         loop {
-            let id = origin.id.clone().unwrap_or_else(|| id::next(self.layout()));
+            let id = origin.id.clone().unwrap_or_else(|| clock::next_id(&self.layout().file("clock")));
             tries += 1;
             match self.reserve(&id) {
                 Ok(held) => return Ok(Put::new(self, id, origin, held)),
-                Err(error) if error.kind() != ErrorKind::Exists || origin.id.is_some() || tries == TRIES => {
+                Err(error)
+                    if error.class() != ErrorClass::Exists || origin.id.is_some() || tries == TRIES =>
+                {
                     return Err(error);
                 }
                 Err(_) => {}
@@ -70,15 +74,9 @@ impl Store {
         loop {
             match reader.read(&mut chunk) {
                 Ok(0) => return put.finish(),
-                Ok(count) => put.take(chunk.get(..count).unwrap_or_default())?,
+                Ok(count) => put.take(&chunk[..count])?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) => {
-                    let message = format!(
-                        "the payload cannot be read after {} bytes: {cause}; nothing was stored",
-                        put.written()
-                    );
-                    return Err(Error::new(ErrorKind::Io, message).because(cause));
-                }
+                Err(cause) => return Err(ErrorKind::Source { bytes: put.written(), cause }.into()),
             }
         }
     }
@@ -86,9 +84,7 @@ impl Store {
     fn reserve(&self, id: &str) -> Result<Held> {
         let held = Held::take(self.layout(), id)?;
         if self.exists(id)? {
-            let message =
-                format!("there is an output {id} already, and outputs never change: use another id");
-            return Err(Error::new(ErrorKind::Exists, message).at(&self.layout().meta(id)));
+            return Err(ErrorKind::Exists { id: id.to_owned(), path: self.layout().meta(id) }.into());
         }
         Ok(held)
     }
@@ -104,9 +100,7 @@ fn check_origin(origin: &Origin) -> Result<()> {
     for (what, name) in names {
         let length = name.map_or(0, String::len);
         if length > LONGEST_NAME {
-            let message =
-                format!("the {what} has {length} bytes, and may have {LONGEST_NAME}: use a shorter one");
-            return Err(Error::new(ErrorKind::Invalid, message));
+            return Err(ErrorKind::LongName { what, bytes: length, limit: LONGEST_NAME }.into());
         }
     }
     Ok(())
@@ -193,12 +187,10 @@ impl<'a> Put<'a> {
         };
         body.write(held, &self.chunk).map_err(|error| error.needs(self.glimpse.bytes()))?;
         let size = body.disk_bytes();
-        self.store
-            .options()
-            .limits
-            .bytes
-            .filter(|limit| size > *limit)
-            .map_or(Ok(()), |limit| Err(too_long(size, limit)))
+        match self.store.options().limits.bytes {
+            Some(limit) if size > limit => Err(too_long(size, limit)),
+            _ => Ok(()),
+        }
     }
 
     /// Removes what was written.
@@ -209,7 +201,8 @@ impl<'a> Put<'a> {
         self.check = Check::default();
     }
 
-    /// Seals the output. When this returns it is on the disk and in the list; after an error there is nothing of it.
+    /// Seals the output. When this returns it is on the disk and in the list; after an error there
+    /// is nothing of it.
     pub fn finish(mut self) -> Result<Stored> {
         self.write_chunk()?;
         let store = self.store;
@@ -253,16 +246,11 @@ impl<'a> Put<'a> {
 }
 
 fn given_up(id: &str) -> Error {
-    let message =
-        format!("a write to output {id} has failed before, and nothing of it was kept: begin again");
-    Error::new(ErrorKind::Io, message)
+    ErrorKind::GivenUp(id.to_owned()).into()
 }
 
 pub(crate) fn too_long(bytes: u64, limit: u64) -> Error {
-    let message = format!(
-        "the payload takes more than the {limit} bytes that this store may keep in all: raise the limit, or store less"
-    );
-    Error::new(ErrorKind::Full, message).needs(bytes)
+    ErrorKind::LongPayload { bytes, limit }.into()
 }
 
 impl Write for Put<'_> {
@@ -284,22 +272,22 @@ impl Store {
     /// Gives a payload and its description their names, and lists them; or takes everything back.
     fn publish(&self, held: &mut Held, sealed: &Sealed, stored: &Stored) -> Result<()> {
         let text = meta::seal(stored)?;
-        let (file, path) = held.create("meta")?;
-        disk::write(&file, &path, &text)?;
-        disk::sync(&file, &path)?;
+        let (mut file, path) = held.create("meta")?;
+        files::write(&mut file, &path, &text)?;
+        files::sync(&file, &path)?;
         drop(file);
         let layout = self.layout();
         let folder = layout.make_folder(&stored.id)?;
         let published = held
             .publish(&sealed.path, &layout.payload(&stored.id, sealed.packed))
             .and_then(|()| held.publish(&path, &layout.meta(&stored.id)))
-            .and_then(|()| disk::sync_folder(&folder))
+            .and_then(|()| Ok(files::sync_folder(&folder)?))
             .and_then(|()| self.enlist(stored));
         published.inspect(|()| held.settle()).inspect_err(|error| {
-            // A rebuild in between may have found the files. Where the index cannot be locked or changed, the next process that
-            // opens the store brings it in line.
+            // A rebuild in between may have found the files. Where the index cannot be locked or
+            // changed, the next process that opens the store brings it in line.
             let is_undone = self.withdraw(&stored.id).is_ok()
-                && error.kind() != ErrorKind::Busy
+                && error.class() != ErrorClass::Busy
                 && self.sync(std::slice::from_ref(&stored.id)).is_ok();
             if !is_undone {
                 held.leave();
@@ -309,7 +297,9 @@ impl Store {
 
     /// Lists a published output, and makes room for it.
     fn enlist(&self, stored: &Stored) -> Result<()> {
-        let stamp = rows::current_stamp(self.layout(), &stored.id).unwrap_or_default();
+        // Without a description any more, the row is compared with the files at the next look.
+        let stamp = rows::current_stamp(self.layout(), &stored.id);
+        let stamp = stamp.unwrap_or_else(|| rows::UNSETTLED.to_owned());
         let entry = Entry::of(stored.clone(), stamp);
         let mut locked = self.index().lock()?;
         locked.transaction(|transaction| rows::upsert(transaction, &entry))?;

@@ -98,8 +98,8 @@ pub struct Verified {
     pub bytes: u64,
     /// Damages found.
     pub damaged: u64,
-    /// Files that belong to no output, such as those of a writer that was killed. They are no damage, and reported as
-    /// [`DamageKind::Stray`].
+    /// Files that belong to no output, such as those of a writer that was killed. They are no
+    /// damage, and reported as [`DamageKind::Stray`].
     #[serde(skip_serializing_if = "is_zero")]
     pub strays: u64,
 }

@@ -1,15 +1,16 @@
-//! The index: one row for each output, made from its files alone, so that it can always be made again.
+//! The index: one row for each output, made from its files alone, so that it can always be made
+//! again.
 
 use std::fs::Metadata;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use trommel_base::{Progress, files};
 
-use crate::control::{Control, Progress};
+use crate::control::Control;
 use crate::db::{Contents, Done, Fault, Locked};
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorClass, Result};
 use crate::filter::Row;
 use crate::layout::{Layout, Part};
 use crate::meta;
@@ -80,25 +81,26 @@ pub(crate) fn stamp(metadata: &Metadata) -> String {
 
 /// The stamp of an output's `meta.json` as it is now; nothing when there is none.
 pub(crate) fn current_stamp(layout: &Layout, id: &str) -> Option<String> {
-    disk::look(&layout.meta(id)).ok().flatten().map(|metadata| stamp(&metadata))
+    files::inspect(&layout.meta(id)).ok().flatten().map(|metadata| stamp(&metadata))
 }
 
 /// A stamp that no file has: what was found is to be looked at again each time.
-const UNSETTLED: &str = "";
+pub(crate) const UNSETTLED: &str = "";
 
-/// Reads the files of an output. Whatever is wrong with them makes a damaged entry; only where there is no `meta.json` there
-/// is no output. What the system refused may be had another time, as may a payload that is missing.
+/// Reads the files of an output. Whatever is wrong with them makes a damaged entry; only where
+/// there is no `meta.json` there is no output. What the system refused may be had another time, as
+/// may a payload that is missing.
 pub(crate) fn look(layout: &Layout, id: &str) -> Option<Entry> {
     let path = layout.meta(id);
     match disk::read(&path, meta::LONGEST) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) if error.is_missing() => None,
         Err(_) => Some(damaged(layout, id, UNSETTLED.into())),
         Ok((bytes, metadata)) => {
             let stamp = stamp(&metadata);
             Some(match meta::open(&bytes, id) {
                 Ok(stored) if has_payload(layout, &stored) => Entry::of(stored, stamp),
                 // Who deletes an output begins with its description.
-                Ok(_) if matches!(disk::look(&path), Ok(None)) => return None,
+                Ok(_) if matches!(files::inspect(&path), Ok(None)) => return None,
                 Ok(_) => damaged(layout, id, UNSETTLED.into()),
                 Err(_) => damaged(layout, id, stamp),
             })
@@ -107,13 +109,13 @@ pub(crate) fn look(layout: &Layout, id: &str) -> Option<Entry> {
 }
 
 fn has_payload(layout: &Layout, stored: &Stored) -> bool {
-    let found = disk::look(&layout.payload(&stored.id, stored.packed));
+    let found = files::inspect(&layout.payload(&stored.id, stored.packed));
     found.is_ok_and(|found| found.is_some_and(|found| found.is_file() && found.len() == stored.disk_bytes))
 }
 
 /// What can be said of an output whose description cannot be used.
 fn damaged(layout: &Layout, id: &str, stamp: String) -> Entry {
-    let file = |part| disk::look(&layout.part(id, part)).ok().flatten();
+    let file = |part| files::inspect(&layout.part(id, part)).ok().flatten();
     let payload = file(Part::Plain).or_else(|| file(Part::Packed));
     let bytes = payload.as_ref().map_or(0, Metadata::len);
     let dated = || payload.or_else(|| file(Part::Meta)).and_then(|file| file.modified().ok());
@@ -135,8 +137,8 @@ fn damaged(layout: &Layout, id: &str, stamp: String) -> Entry {
     Entry { row, disk_bytes: bytes, stamp }
 }
 
-/// The ids of all outputs, folder by folder, in the order of their names. Each is returned once: a description in a folder that
-/// is not its own does not count.
+/// The ids of all outputs, folder by folder, in the order of their names. Each is returned once: a
+/// description in a folder that is not its own does not count.
 pub(crate) fn ids(layout: &Layout) -> Result<impl Iterator<Item = Result<String>> + '_> {
     let ids_in = |folder: &Path, names: Vec<String>| {
         let outputs = names.into_iter().filter_map(|name| match Part::of(&name) {
@@ -147,15 +149,16 @@ pub(crate) fn ids(layout: &Layout) -> Result<impl Iterator<Item = Result<String>
     };
     let folders = layout.folders()?.into_iter();
     Ok(folders.flat_map(move |folder| {
-        let (ids, failed) = match disk::names(&folder) {
+        let (ids, failed) = match files::names(&folder) {
             Ok(names) => (ids_in(&folder, names), None),
-            Err(error) => (Vec::new(), Some(Err(error))),
+            Err(error) => (Vec::new(), Some(Err(error.into()))),
         };
         ids.into_iter().map(Ok).chain(failed)
     }))
 }
 
-/// Brings the row of one output in line with its files. Where it is, nothing is written, which a full disk has room for.
+/// Brings the row of one output in line with its files. Where it is, nothing is written, which a
+/// full disk has room for.
 pub(crate) fn sync(transaction: &Transaction<'_>, layout: &Layout, id: &str) -> Done<()> {
     let found = look(layout, id);
     if indexed(transaction, id)? == found {
@@ -167,8 +170,8 @@ pub(crate) fn sync(transaction: &Transaction<'_>, layout: &Layout, id: &str) -> 
     }
 }
 
-/// The same for several outputs. Where the disk has no room for the change, the index is removed: it is rebuilt when it is read
-/// next, and until then takes no space.
+/// The same for several outputs. Where the disk has no room for the change, the index is removed:
+/// it is rebuilt when it is read next, and until then takes no space.
 pub(crate) fn sync_or_discard<'a>(
     locked: &mut Locked<'_, Outputs>,
     layout: &Layout,
@@ -178,7 +181,7 @@ pub(crate) fn sync_or_discard<'a>(
     let synced =
         locked.transaction(|transaction| ids.iter().try_for_each(|id| sync(transaction, layout, id)));
     match synced {
-        Err(error) if error.kind() == ErrorKind::Full => locked.discard(),
+        Err(error) if error.class() == ErrorClass::Full => locked.discard(),
         synced => synced,
     }
 }
@@ -232,9 +235,13 @@ pub(crate) fn totals(transaction: &Transaction<'_>) -> Done<Totals> {
 /// The two numbers of a query's only row.
 fn two(transaction: &Transaction<'_>, sql: &str) -> Done<(u64, u64)> {
     let mut statement = transaction.prepare_cached(sql)?;
-    let (one, other) = statement.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
-    let unsigned = |number: i64| u64::try_from(number).unwrap_or(0);
-    Ok((unsigned(one), unsigned(other)))
+    Ok(statement.query_row([], |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?)))?)
+}
+
+/// A number of a row that is never negative. One that is shows that the index is damaged.
+pub(crate) fn unsigned(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).ok().ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
 /// What the outputs of the index hold.
@@ -250,22 +257,22 @@ pub(crate) fn content(transaction: &Transaction<'_>) -> Done<Content> {
     Ok(Content { outputs, bytes })
 }
 
-/// Which run of the system this is, where it says so.
-fn boot() -> Option<String> {
-    let (bytes, _) = disk::read("/proc/sys/kernel/random/boot_id".as_ref(), 100).ok()?;
-    Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+/// The ID of this run of the system; empty on systems that have none.
+fn boot() -> String {
+    disk::read("/proc/sys/kernel/random/boot_id".as_ref(), 100)
+        .map_or_else(|_| String::new(), |(bytes, _)| String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// True if the system was restarted since the index was last compared with the files. The last changes may then be lost, as no
-/// change waits for the disk.
+/// True if the system was restarted since the index was last compared with the files. The last
+/// changes may then be lost, as no change waits for the disk.
 fn is_after_boot(connection: &Connection) -> rusqlite::Result<bool> {
     let mut statement = connection.prepare_cached("SELECT value FROM fact WHERE name = 'boot'")?;
     let noted: Option<String> = statement.query_row([], |row| row.get(0)).optional()?;
-    Ok(noted != Some(boot().unwrap_or_default()))
+    Ok(noted != Some(boot()))
 }
 
 fn note_boot(transaction: &Transaction<'_>) -> Done<()> {
-    let boot = boot().unwrap_or_default();
+    let boot = boot();
     transaction
         .prepare_cached("INSERT OR REPLACE INTO fact (name, value) VALUES ('boot', ?1)")?
         .execute([boot])?;
@@ -278,7 +285,7 @@ pub(crate) fn fill_again(
     layout: &Layout,
     control: &Control,
 ) -> Done<(u64, u64)> {
-    let mut progress = Progress { of_outputs: totals(transaction)?.count, ..Progress::default() };
+    let mut progress = Progress::default().with_items(0, Some(totals(transaction)?.count));
     // One by one, so that the totals are those of what is left.
     transaction.execute("DELETE FROM output", [])?;
     for id in ids(layout)? {
@@ -286,7 +293,7 @@ pub(crate) fn fill_again(
         if let Some(entry) = look(layout, &id?) {
             insert(transaction, &entry)?;
         }
-        progress.outputs += 1;
+        progress.items += 1;
     }
     note_boot(transaction)?;
     let (outputs, corrupted) =
@@ -296,8 +303,8 @@ pub(crate) fn fill_again(
     Ok((outputs, corrupted))
 }
 
-/// Some ids of the index that follow one, in strictly rising order: a damaged index fails here, as a search from the last id on
-/// would not come to an end.
+/// Some ids of the index that follow one, in strictly rising order: a damaged index fails here, as
+/// a search from the last id on would not come to an end.
 pub(crate) fn indexed_after(transaction: &Transaction<'_>, id: &str) -> Done<Vec<String>> {
     let mut statement =
         transaction.prepare_cached("SELECT id FROM output WHERE id > ?1 ORDER BY id LIMIT 1000")?;

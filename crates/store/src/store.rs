@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::control::Control;
 use crate::db::Database;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorClass, Result};
 use crate::history::Executions;
 use crate::layout::Layout;
 use crate::options::StoreOptions;
@@ -36,11 +36,12 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens the store in a folder, which is created if there is none. A folder of another user, or one that others may write to,
-    /// is refused.
+    /// Opens the store in a folder, which is created if there is none. A folder of another user, or
+    /// one that others may write to, is refused.
     ///
-    /// The index is brought in line with outputs that were being changed when their process ended. Where that fails, as on a
-    /// disk that cannot be written to, outputs can be read all the same: lists are then built from the descriptions, in memory.
+    /// The index is brought in line with outputs that were being changed when their process ended.
+    /// Where that fails, as on a disk that cannot be written to, outputs can be read all the same:
+    /// lists are then built from the descriptions, in memory.
     pub fn open(root: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         let layout = Layout::open(root.as_ref())?;
         let (index, lock) = (layout.file("index.sqlite"), layout.file("lock"));
@@ -49,7 +50,7 @@ impl Store {
         let audited = AtomicBool::new(false);
         let mut store = Self { layout, options, index, executions, audited, unrecovered: None };
         match store.recover() {
-            Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
+            Err(error) if error.class() == ErrorClass::Busy => return Err(error),
             Err(error) => {
                 store.index.bypass();
                 store.unrecovered = Some(error);
@@ -64,7 +65,8 @@ impl Store {
         self.layout.root()
     }
 
-    /// Why the index could not be brought up to date when the store was opened, if it could not. Outputs can be read all the same.
+    /// Why the index could not be brought up to date when the store was opened, if it could not.
+    /// Outputs can be read all the same.
     pub fn recovery_error(&self) -> Option<&Error> {
         self.unrecovered.as_ref()
     }
@@ -90,13 +92,14 @@ impl Store {
         &self.audited
     }
 
-    /// Rebuilds the index from the files of the outputs. That is needed only after other programs have added or changed such
-    /// files.
+    /// Rebuilds the index from the files of the outputs. That is needed only after other programs
+    /// have added or changed such files.
     pub fn rebuild(&self) -> Result<Rebuilt> {
         self.rebuild_with(&Control::new())
     }
 
-    /// The same with a [`Control`], which reports outputs. A cancelled rebuild leaves the index as it was.
+    /// The same with a [`Control`], which reports outputs. A cancelled rebuild leaves the index as
+    /// it was.
     pub fn rebuild_with(&self, control: &Control) -> Result<Rebuilt> {
         let mut locked = self.index.lock()?;
         let (outputs, corrupted) =

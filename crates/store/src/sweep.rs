@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
+use trommel_base::files;
+
 use crate::db::Locked;
 use crate::disk;
 use crate::error::Result;
@@ -28,7 +30,8 @@ pub(crate) struct Litter {
 }
 
 impl Store {
-    /// Looks through all names, which takes its time: nobody is to wait for it. What is found is looked at again before it goes.
+    /// Looks through all names, which takes its time: nobody is to wait for it. What is found is
+    /// looked at again before it goes.
     pub(crate) fn litter(&self) -> Result<Litter> {
         let (mut orphans, mut left) = (self.orphans()?, pending::left(self.layout())?);
         orphans.retain(|found| pending::is_old(&found.path));
@@ -96,7 +99,7 @@ impl Store {
     fn orphans(&self) -> Result<Vec<Found>> {
         let mut orphans = Vec::new();
         for folder in self.layout().folders()? {
-            let names = disk::names(&folder)?;
+            let names = files::names(&folder)?;
             let parts = names.iter().filter_map(|name| Part::of(name)).collect::<BTreeSet<_>>();
             for &(id, part) in parts.iter().filter(|(_, part)| *part != Part::Meta) {
                 let other = if part == Part::Packed { Part::Plain } else { Part::Packed };
@@ -112,7 +115,8 @@ impl Store {
         Ok(orphans)
     }
 
-    /// Whether a payload is not the one that a description speaks of. Where that cannot be read it may be.
+    /// Whether a payload is not the one that a description speaks of. Where that cannot be read it
+    /// may be.
     fn is_orphan(&self, id: &str, path: &Path) -> bool {
         match self.read_meta(id) {
             Ok(None) => true,
@@ -135,5 +139,5 @@ impl Store {
 }
 
 fn size(path: &Path) -> u64 {
-    disk::look(path).ok().flatten().as_ref().map_or(0, Metadata::len)
+    files::inspect(path).ok().flatten().as_ref().map_or(0, Metadata::len)
 }

@@ -4,10 +4,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use rusqlite::Transaction;
+use trommel_base::text::shown_name;
+use trommel_base::{Progress, files};
 
-use crate::control::{Control, Progress};
+use crate::control::Control;
 use crate::db::Done;
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{Error, ErrorClass, Result};
 use crate::glimpse::Glimpse;
 use crate::layout::Layout;
 use crate::output::Stored;
@@ -45,14 +47,11 @@ impl Report<'_> {
         (self.told)(&Damage { id, path, kind, message: message.into() });
     }
 
-    /// Reports progress, with the bytes of the current output that were read, and fails when the work was cancelled.
+    /// Reports progress, with the bytes of the current output that were read, and fails when the
+    /// work was cancelled.
     fn pass(&self, bytes: u64) -> Result<()> {
-        self.control.pass(Progress {
-            outputs: self.verified.outputs,
-            of_outputs: self.of.outputs,
-            bytes: self.verified.bytes + bytes,
-            of_bytes: self.of.bytes,
-        })
+        let progress = Progress::new(self.verified.bytes + bytes, Some(self.of.bytes));
+        self.control.pass(progress.with_items(self.verified.outputs, Some(self.of.outputs)))
     }
 
     fn tell_of_index(&mut self, id: Option<&str>, what: &str) {
@@ -74,10 +73,12 @@ enum Index {
 }
 
 impl Store {
-    /// Reads every output and compares it with what was stored: descriptions, payloads to the last byte, and the index. Each
-    /// damage is reported as it is found. Other processes may keep using the store.
+    /// Reads every output and compares it with what was stored: descriptions, payloads to the last
+    /// byte, and the index. Each damage is reported as it is found. Other processes may keep using
+    /// the store.
     ///
-    /// Files that a killed writer has left are reported as [`DamageKind::Stray`], and are no damage.
+    /// Files that a killed writer has left are reported as [`DamageKind::Stray`], and are no
+    /// damage.
     pub fn verify(&self, told: &mut dyn FnMut(&Damage)) -> Result<Verified> {
         self.verify_with(&Control::new(), told)
     }
@@ -122,15 +123,15 @@ impl Store {
                 Ok(Index::Damaged)
             }
             Ok(Finding::Structure(what)) => {
-                report.tell_of_index(None, &format!("the index is damaged ({})", shown(&what)));
+                report.tell_of_index(None, &format!("the index is damaged ({})", shown_name(&what)));
                 Ok(Index::Unusable)
             }
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
+            Err(error) if error.class() == ErrorClass::Corrupt => {
                 report.tell_of_index(None, &error.to_string());
                 Ok(Index::Unusable)
             }
             // On a full disk there may be no index, and then none is damaged.
-            Err(error) if error.kind() == ErrorKind::Full => Ok(Index::Unusable),
+            Err(error) if error.class() == ErrorClass::Full => Ok(Index::Unusable),
             Err(error) => Err(error),
         }
     }
@@ -144,9 +145,9 @@ impl Store {
         let path = self.layout().meta(id);
         let read = disk::read(&path, meta::LONGEST);
         let stored = match read {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.is_missing() => return Ok(()),
             Err(error) => {
-                Err((DamageKind::Metadata, format!("it cannot be read: {error}; look at the disk")))
+                Err((DamageKind::Metadata, format!("it cannot be read: {}; look at the disk", error.cause())))
             }
             Ok((bytes, _)) => meta::open(&bytes, id).map_err(|fault| {
                 let kind = if matches!(fault, meta::Fault::Version(_)) {
@@ -154,7 +155,7 @@ impl Store {
                 } else {
                     DamageKind::Metadata
                 };
-                (kind, fault.message(id))
+                (kind, fault.error(id, &path).to_string())
             }),
         };
         match stored {
@@ -172,7 +173,7 @@ impl Store {
         let payload = match self.payload(stored) {
             Ok(payload) => payload,
             // Somebody has deleted it meanwhile.
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.class() == ErrorClass::NotFound => return Ok(()),
             Err(error) => {
                 report.tell(id, &path, kind_of(&path, stored, &error), error.to_string());
                 return Ok(());
@@ -185,7 +186,8 @@ impl Store {
                 report.tell(id, &path, DamageKind::Content, message);
             }
             Err(error) => {
-                let message = format!("its bytes cannot be read: {}; {advice}", shown(&error.to_string()));
+                let message =
+                    format!("its bytes cannot be read: {}; {advice}", shown_name(&error.to_string()));
                 report.tell(id, &path, DamageKind::Content, message);
             }
         }
@@ -198,7 +200,7 @@ impl Store {
         for _ in 0..LOOKS {
             let found = rows::look(self.layout(), id);
             let indexed = match self.read_index(index, |transaction| rows::indexed(transaction, id)) {
-                Err(error) if error.kind() == ErrorKind::Corrupt => break,
+                Err(error) if error.class() == ErrorClass::Corrupt => break,
                 indexed => indexed?,
             };
             if indexed == found || found.is_none() || pending::is_held(self.layout(), id) {
@@ -216,7 +218,7 @@ impl Store {
             report.pass(0)?;
             let some = self.read_index(index, |transaction| rows::indexed_after(transaction, &last));
             let some = match some {
-                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                Err(error) if error.class() == ErrorClass::Corrupt => {
                     report.tell_of_index(None, &error.to_string());
                     return Ok(());
                 }
@@ -236,10 +238,10 @@ impl Store {
 
 /// What is wrong with a payload that cannot be opened.
 fn kind_of(path: &Path, stored: &Stored, error: &Error) -> DamageKind {
-    match disk::look(path) {
+    match files::inspect(path) {
         Ok(None) => DamageKind::Missing,
         Ok(Some(found)) if found.len() != stored.disk_bytes => DamageKind::Length,
-        _ if error.kind() == ErrorKind::Corrupt => DamageKind::Content,
+        _ if error.class() == ErrorClass::Corrupt => DamageKind::Content,
         _ => DamageKind::Missing,
     }
 }
@@ -253,7 +255,7 @@ fn digest(mut payload: Payload, report: &mut Report<'_>) -> Result<io::Result<St
         match payload.read(&mut chunk) {
             Ok(0) => break Ok(glimpse.digest()),
             Ok(count) => {
-                glimpse.pass(chunk.get(..count).unwrap_or_default());
+                glimpse.pass(&chunk[..count]);
                 read += count as u64;
                 report.pass(read)?;
             }

@@ -11,7 +11,8 @@
 //! assert_eq!(ALLOCATOR.measure(|| buffer.len()).1.allocations, 0);
 //! ```
 //!
-//! The counts are those of the whole process: a test binary that measures has one test, or runs its tests one by one.
+//! The counts are those of the whole process: a test binary that measures has one test, or runs its
+//! tests one by one.
 
 #![expect(unsafe_code, reason = "an allocator cannot be written without it")]
 
@@ -36,7 +37,8 @@ pub struct Usage {
     pub total: usize,
     /// Calls that asked for memory; making a piece larger or smaller is one.
     pub allocations: usize,
-    /// Bytes still held afterwards, beyond those held before; negative if some of those were given back.
+    /// Bytes still held afterwards, beyond those held before; negative if some of those were given
+    /// back.
     pub kept: isize,
 }
 
@@ -104,8 +106,8 @@ impl CountingAllocator {
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came, and its answer is handed back unchanged; counting
-// allocates nothing and does not unwind.
+// SAFETY: every call is passed on to the system's allocator as it came, and its answer is handed
+// back unchanged; counting allocates nothing and does not unwind.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the contract of `alloc`, which is the same here and there.
@@ -117,7 +119,8 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of `alloc_zeroed`, which is the same here and there.
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`, which is the same here and
+        // there.
         let pointer = unsafe { System.alloc_zeroed(layout) };
         if !pointer.is_null() {
             self.took(layout.size());
@@ -132,8 +135,8 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: `pointer` came from this allocator, and so from the system's, with this layout; the caller vouches for
-        // `size`.
+        // SAFETY: `pointer` came from this allocator, and so from the system's, with this layout;
+        // the caller vouches for `size`.
         let moved = unsafe { System.realloc(pointer, layout, size) };
         if !moved.is_null() {
             self.gave(layout.size());

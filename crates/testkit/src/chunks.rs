@@ -77,8 +77,8 @@ pub struct Interrupting<R> {
 }
 
 impl<R> Interrupting<R> {
-    /// Answers the reads number `every`, `2 * every` and so on with [`io::ErrorKind::Interrupted`]. With 1, no read ever
-    /// succeeds.
+    /// Answers the reads number `every`, `2 * every` and so on with [`io::ErrorKind::Interrupted`].
+    /// With 1, no read ever succeeds.
     pub fn new(inner: R, every: usize) -> Self {
         assert!(every > 0, "there is no read number 0");
         Self { inner, every, reads: 0 }

@@ -41,7 +41,8 @@ impl Decimal {
         Self { negative, digits, exponent: power + whole.len() - leading }
     }
 
-    /// The mantissa as an integer and the power of ten to multiply it with, or `None` when that power is beyond ±100,000.
+    /// The mantissa as an integer and the power of ten to multiply it with, or `None` when that
+    /// power is beyond ±100,000.
     pub(crate) fn scaled(&self) -> Option<(BigInt, i64)> {
         let magnitude: BigInt =
             if self.digits.is_empty() { BigInt::ZERO } else { self.digits.parse().ok()? };

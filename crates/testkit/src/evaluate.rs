@@ -1,12 +1,14 @@
 //! RFC 9535, word by word, over the tree of [`naive`](crate::naive).
 //!
-//! Nothing is planned, indexed or skipped: a segment is applied to every node that the one before it selected, a
-//! descendant segment walks the whole subtree, and a filter is worked out anew for every candidate. The node list has the
-//! order of the RFC, members standing in the order of the text, and keeps a node as often as it was selected.
+//! Nothing is planned, indexed or skipped: a segment is applied to every node that the one before
+//! it selected, a descendant segment walks the whole subtree, and a filter is worked out anew for
+//! every candidate. The node list has the order of the RFC, members standing in the order of the
+//! text, and keeps a node as often as it was selected.
 //!
 //! Where the RFC leaves objects with repeated names open:
 //! - [`Duplicates`] says which members a name selector selects, in filters too;
-//! - wildcards, descendant segments, filter selectors and `length` look at every member under either policy;
+//! - wildcards, descendant segments, filter selectors and `length` look at every member under
+//!   either policy;
 //! - a query compared with something has the value of the first node it selects;
 //! - two objects are compared by the first member of each name.
 
@@ -53,8 +55,8 @@ pub fn holds(document: &Document, filter: &Logical, duplicates: Duplicates) -> b
     Evaluation { document, duplicates }.holds(filter, document.root())
 }
 
-/// The same nodes in the order in which they begin in the text; a node selected several times stands several times in a
-/// row.
+/// The same nodes in the order in which they begin in the text; a node selected several times
+/// stands several times in a row.
 pub fn in_document_order(mut nodes: Vec<Node>) -> Vec<Node> {
     nodes.sort_by_key(|node| node.span.start);
     nodes

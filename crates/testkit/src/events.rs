@@ -1,7 +1,8 @@
 //! A large file for measurements: records of about 3 KB in the manner of GitHub's public events.
 //!
-//! Every record follows from its number alone. Record `n` has the `id` `n` (as a string), one of ten types (`PushEvent`
-//! for every even `n`), 5 to 7 logins, `public`, a `created_at`, and a payload with text that has escapes in it.
+//! Every record follows from its number alone. Record `n` has the `id` `n` (as a string), one of
+//! ten types (`PushEvent` for every even `n`), 5 to 7 logins, `public`, a `created_at`, and a
+//! payload with text that has escapes in it.
 
 use crate::generate::Random;
 use std::io::{self, BufWriter, Write};
@@ -9,7 +10,8 @@ use std::io::{self, BufWriter, Write};
 /// How the records are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
-    /// One document in one line, `{"data":{"records":[…]},"meta":{"source":"synthetic","records":N}}`.
+    /// One document in one line,
+    /// `{"data":{"records":[…]},"meta":{"source":"synthetic","records":N}}`.
     Document,
     /// A record a line.
     Lines,

@@ -1,4 +1,5 @@
-//! Random documents, streams, queries and damage, each a function of a seed alone: the same on every machine.
+//! Random documents, streams, queries and damage, each a function of a seed alone: the same on
+//! every machine.
 //!
 //! ```
 //! use trommel_testkit::generate::{self, Shape};

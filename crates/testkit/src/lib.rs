@@ -1,8 +1,10 @@
-//! What the tests of trommel are measured against: oracles that are plain enough to be believed, generators of documents,
-//! queries and damage, readers that misbehave, and an allocator that counts.
+//! What the tests of trommel are measured against: oracles that are plain enough to be believed,
+//! generators of documents, queries and damage, readers that misbehave, and an allocator that
+//! counts.
 //!
-//! This crate is never published and nothing but tests and benches depends on it. Everything in it is written to be obviously
-//! right rather than fast: one byte after another, one value after another, every intermediate result kept.
+//! This crate is never published and nothing but tests and benches depends on it. Everything in it
+//! is written to be obviously right rather than fast: one byte after another, one value after
+//! another, every intermediate result kept.
 //!
 //! # Contents
 //!
@@ -15,20 +17,21 @@
 //! | [`generate`] | random documents, streams, queries and damage from a seed |
 //! | [`chunks`], [`repeat`] | readers with short reads and failures; documents of any size that are never stored |
 //! | [`events`] | a large file for measurements |
-//! | [`faults`] | operations on files that fail when they are told to |
 //! | [`conformance`] | the third-party suites, typed |
 //! | [`alloc`] | counts of what is asked of the allocator |
 //! | [`effort`] | how many random cases a test tries |
 //!
 //! # Terms
 //!
-//! A *span* is a half-open range of absolute byte offsets. A *shape* bounds a random document, *wishes* a random query. The
-//! same seed gives the same bytes on every machine and release of this crate's dependencies, since their source, the eight-round ChaCha, is frozen; a
-//! change to a generator changes what its seeds stand for.
+//! A *span* is a half-open range of absolute byte offsets. A *shape* bounds a random document,
+//! *wishes* a random query. The same seed gives the same bytes on every machine and release of this
+//! crate's dependencies, since their source, the eight-round ChaCha, is frozen; a change to a
+//! generator changes what its seeds stand for.
 //!
 //! # Example
 //!
-//! A random query over a random document, answered by the evaluator, each node read back from where it stands:
+//! A random query over a random document, answered by the evaluator, each node read back from where
+//! it stands:
 //!
 //! ```
 //! use trommel_query::Query;
@@ -50,9 +53,10 @@
 //!
 //! # Limits, errors and cost
 //!
-//! The tree takes some hundred bytes a value; the evaluator's time is the product of what the segments of a query visit, and
-//! of filters within filters. The reader answers bad input with an [`Error`](naive::Error); everything else panics when it is
-//! misused or a suite is not as expected, which in a test is the right thing to do.
+//! The tree takes some hundred bytes a value; the evaluator's time is the product of what the
+//! segments of a query visit, and of filters within filters. The reader answers bad input with an
+//! [`Error`](naive::Error); everything else panics when it is misused or a suite is not as
+//! expected, which in a test is the right thing to do.
 
 #![expect(
     clippy::exhaustive_enums,
@@ -69,7 +73,6 @@ pub mod decimal;
 pub mod effort;
 pub mod evaluate;
 pub mod events;
-pub mod faults;
 pub mod generate;
 pub mod golden;
 pub mod naive;

@@ -1,7 +1,8 @@
 //! A strict and plain reader of RFC 8259: bytes to a tree that remembers where everything stood.
 //!
-//! It knows nothing of masks, windows or skipping, looks at one byte after another, and refuses whatever the RFC
-//! refuses, half a surrogate pair included. A byte order mark at the very start is passed over.
+//! It knows nothing of masks, windows or skipping, looks at one byte after another, and refuses
+//! whatever the RFC refuses, half a surrogate pair included. A byte order mark at the very start is
+//! passed over.
 //!
 //! ```
 //! use trommel_testkit::naive::{self, Data};

@@ -13,7 +13,8 @@ use std::io::{self, Read};
 /// let mut reader = Repeat::records(r#"{"id":1}"#, 3);
 /// let mut text = String::new();
 /// reader.clone().read_to_string(&mut text)?;
-/// assert_eq!(text, r#"{"data":{"records":[{"id":1},{"id":1},{"id":1}]},"meta":{"count":3,"last":true}}"#);
+/// let records = r#"{"data":{"records":[{"id":1},{"id":1},{"id":1}]},"#;
+/// assert_eq!(text, format!(r#"{records}"meta":{{"count":3,"last":true}}}}"#));
 /// assert_eq!(text.len() as u64, reader.len());
 /// assert_eq!(&text[reader.item(2).start as usize..][..8], r#"{"id":1}"#);
 /// # Ok::<(), std::io::Error>(())
@@ -67,7 +68,8 @@ impl Repeat {
         self.len() == 0
     }
 
-    /// Where item `index` stands, as absolute offsets; items past the last have no bytes behind them.
+    /// Where item `index` stands, as absolute offsets; items past the last have no bytes behind
+    /// them.
     pub fn item(&self, index: u64) -> std::ops::Range<u64> {
         let start = self.head.len() as u64 + index * (self.item.len() + self.between.len()) as u64;
         start..start + self.item.len() as u64
@@ -84,7 +86,7 @@ impl Repeat {
         }
         let end = self.items_end();
         if offset >= end {
-            return from(&self.tail, offset - end).unwrap_or_default();
+            return from(&self.tail, offset - end).unwrap_or(&[]);
         }
         let within = (offset - self.head.len() as u64) % (self.item.len() + self.between.len()) as u64;
         from(&self.item, within).unwrap_or_else(|| &self.between[within as usize - self.item.len()..])

@@ -1,8 +1,9 @@
 //! Exact figures about documents, counted value by value over the tree of [`naive`](crate::naive).
 //!
-//! What is counted, and how it is named, follows the tool `tool_outputs.stats`: depth counts values (the root is 1), keys
-//! count members with repetitions, characters count Unicode scalar values of the text, and rows stand for all containers
-//! of one [shorthand path](Document::shorthand_path), in order of first appearance. Nothing is capped.
+//! What is counted, and how it is named, follows the tool `tool_outputs.stats`: depth counts values
+//! (the root is 1), keys count members with repetitions, characters count Unicode scalar values of
+//! the text, and rows stand for all containers of one [shorthand path](Document::shorthand_path),
+//! in order of first appearance. Nothing is capped.
 
 mod rows;
 mod sum;

@@ -112,7 +112,8 @@ fn check(case: &PathCase, selection: &Selection, document: &Document) {
     assert!(selection.spans.agrees(&spans), "{name}: {spans:?}");
 }
 
-/// The node list by `serde_json_path`, as normalized paths in our spelling: its own leaves quotes unescaped.
+/// The node list by `serde_json_path`, as normalized paths in our spelling: its own leaves quotes
+/// unescaped.
 fn theirs(json: &serde_json::Value, query: &str) -> Vec<String> {
     use serde_json_path::PathElement;
     let query = serde_json_path::JsonPath::parse(query).unwrap_or_else(|error| panic!("{error}: {query}"));
@@ -126,9 +127,10 @@ fn theirs(json: &serde_json::Value, query: &str) -> Vec<String> {
     query.query_located(json).into_iter().map(path).collect()
 }
 
-/// R4: random queries over random documents select what `serde_json_path` selects, in the same order. Documents are
-/// written by `serde_json` first: that sorts members, so that both see the same order. Our evaluator gets the query as it
-/// is, the other one its detour around that library's bugs; no difference is left to explain.
+/// R4: random queries over random documents select what `serde_json_path` selects, in the same
+/// order. Documents are written by `serde_json` first: that sorts members, so that both see the
+/// same order. Our evaluator gets the query as it is, the other one its detour around that
+/// library's bugs; no difference is left to explain.
 #[test]
 fn agrees_with_an_independent_evaluator() {
     let shape = Shape { names: Names::Odd, numbers: Numbers::Plain, ..Shape::default() };

@@ -44,8 +44,8 @@ fn agrees(document: &Document, id: ValueId, json: &Json) -> bool {
     }
 }
 
-/// Our verdict and `serde_json`'s on one text. The only difference allowed: numbers beyond a double, which that library
-/// refuses to hold.
+/// Our verdict and `serde_json`'s on one text. The only difference allowed: numbers beyond a
+/// double, which that library refuses to hold.
 fn compare(text: &[u8]) -> bool {
     let shown = String::from_utf8_lossy(text);
     let unmarked = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
@@ -87,7 +87,8 @@ fn agrees_on_damaged_documents() {
     assert!(good > 500 && bad > 2000, "both kinds occur: {good} {bad}");
 }
 
-/// Spans are where the values are: every value's bytes are a document of their own that reads the same.
+/// Spans are where the values are: every value's bytes are a document of their own that reads the
+/// same.
 #[test]
 fn spans_hold_the_values() {
     for shape in shapes() {
@@ -125,7 +126,8 @@ fn json_test_suite() {
         match text.verdict {
             Verdict::Accept => assert!(good, "{}", text.name),
             Verdict::Refuse => assert!(!good, "{}", text.name),
-            // What the RFC leaves open we take as the strictest reader would: no half surrogates, no bad UTF-8.
+            // What the RFC leaves open we take as the strictest reader would: no half surrogates,
+            // no bad UTF-8.
             Verdict::Either => {
                 let text_only = text.name.starts_with("i_string") || text.name.starts_with("i_object");
                 let mark = text.name == "i_structure_UTF-8_BOM_empty_object.json";
@@ -233,7 +235,8 @@ fn streams_are_taken_apart() {
     assert_eq!(spans("", Framing::Single), [(0..0, Some((ErrorKind::Empty, 0)))]);
 }
 
-/// Generated streams hold as many records as asked for, with the same content in every framing's eyes.
+/// Generated streams hold as many records as asked for, with the same content in every framing's
+/// eyes.
 #[test]
 fn generated_streams_are_good() {
     for framing in [Framing::Lines, Framing::Concatenated, Framing::JsonSeq] {

@@ -1,4 +1,5 @@
-//! A host's own tools: one that works at once, one that waits for something, both called as a model would call them.
+//! A host's own tools: one that works at once, one that waits for something, both called as a model
+//! would call them.
 //!
 //! ```sh
 //! cargo run -p trommel-tool --example own_tool
@@ -76,14 +77,15 @@ fn tell(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         ("ad", json!({})),
     ];
     for (name, arguments) in calls {
-        call(&executor, (name, arguments), &context, out)?;
+        call(&executor, name, arguments, &context, out)?;
     }
     Ok(())
 }
 
 fn call(
     executor: &Executor,
-    (name, arguments): (&str, Value),
+    name: &str,
+    arguments: Value,
     context: &Context,
     out: &mut impl Write,
 ) -> io::Result<()> {

@@ -1,7 +1,10 @@
-//! Calls, from arguments as they come to a result that is remembered.
+//! Calls, from the received arguments to the recorded result.
 
-mod guard;
+mod error;
+mod history;
 mod job;
+pub(crate) mod log;
+mod shared;
 mod stream;
 mod wait;
 
@@ -12,49 +15,49 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use crate::approval::{Approval, Decision};
-use crate::cancel::CancelFlag;
-use crate::context::Context;
-use crate::delivery::{Delivery, Limits};
-use crate::error::{ErrorKind, ToolError};
-use crate::event::Event;
-use crate::failure::Failure;
-use crate::fault::{Fault, FaultKind};
-use crate::heal;
-use crate::history::History;
-use crate::log;
+use crate::arguments::faults;
+use crate::arguments::heal::{self, Healed};
+use crate::contract::context::Context;
+use crate::contract::delivery::{Delivery, Limits, PREVIEW_CHARS};
+use crate::contract::failure::Failure;
+use crate::contract::fault::{Fault, FaultKind};
+use crate::contract::host::{Approval, Decision, Event, Record};
+use crate::contract::result::{Delivered, ToolExecution, ToolResult};
 use crate::nesting;
-use crate::record::Record;
 use crate::redact::Redaction;
 use crate::registry::{Entry, Registry, shown};
-use crate::result::{Delivered, ToolExecution, ToolResult};
-use guard::guarded;
-use job::{Done, Job};
+use error::{CallError, Unapproved};
+use history::History;
+use job::Job;
+use shared::{Done, Tokens, guarded, warn};
 
-/// Executions that are remembered unless another number is set.
+/// The default number of executions in the history.
 pub const HISTORY: usize = 1_000;
 
-/// How long a tool may take to stop, once it was asked to, unless another time is set.
+/// The default time that a tool may take to stop once it was asked to.
 pub const GRACE: Duration = Duration::from_secs(1);
 
 /// Runs tools.
 ///
-/// Whatever happens, a call comes back as a [`ToolExecution`]: the arguments are healed and validated, approval is asked for
-/// where the tool needs it, a dry run only tells, and otherwise the tool runs, on a thread of its own, under the context's
-/// timeout. Its result is delivered, stamped with its duration, and recorded. A panic of the tool, or of where its result goes,
-/// becomes a failed result, one of who approves a refusal, and one of the record a warning (after the process's panic hook
-/// has had its say). Only those of whoever hears the events are the caller's own.
+/// Every call returns a [`ToolExecution`]. The executor heals and validates the arguments, asks for
+/// approval if the tool needs it, lets the tool describe a dry run, or runs it on a thread of its
+/// own under the context's timeout. It delivers the result, stamps its duration, and records it.
+/// After the process's panic hook has run, a panic of the tool or of the delivery becomes a failed
+/// result, a panic of the approval a refusal, and a panic of the record a warning. Only a panic of
+/// the event callback reaches the caller.
 ///
-/// **Stopping.** At the deadline, or when the context's flag is raised, the call's own [flag](crate::Call::cancel) is raised
-/// within 10 ms. A tool that goes on is given a [grace](Self::grace) of a second; then the call ends, `abandoned: true` stands in
-/// its metadata, and the thread is left behind: what it still returns is dropped, and what it streamed leaves nothing. An
-/// answer that comes after the call was to stop does not count. What a tool has returned is delivered without being
-/// interrupted.
+/// **Stopping.** At the deadline, or when the context's token is cancelled, the call's own
+/// [token](crate::Call::cancel) is cancelled within 10 ms. A tool that continues gets a
+/// [grace](Self::grace) of a second. Then the call ends with `abandoned: true` in its metadata, and
+/// its thread is left running: a result that it still returns is dropped, and its stream is
+/// discarded. A result that comes after the call was stopped does not count. The delivery of a
+/// returned result is not interrupted.
 ///
-/// **Delivery.** Without a [`delivery`](Self::delivery) every result goes to the caller. Else a result that is longer than its
-/// mode allows ([`Limits`]) goes there, and the caller gets the manifest; with `keep_all` shorter ones go to both. A tool that
-/// is [bounded](crate::Metadata::bounded) by itself has its results always inline. What a tool returns instead of
-/// [streaming](crate::Call::writer) it must not exceed the context's `max_output_size`.
+/// **Delivery.** Without a [`delivery`](Self::delivery) every result goes to the caller. Else a
+/// result that is longer than its mode allows ([`Limits`]) goes to the delivery, and the caller
+/// gets the manifest; with `keep_all`, shorter ones go to both. The results of a
+/// [bounded](crate::Metadata::bounded) tool always stay inline. A result that a tool returns
+/// instead of [streaming](crate::Call::writer) it must not exceed the context's `max_output_size`.
 ///
 /// Clones share the registry and the history, so that one of them can deliver elsewhere.
 #[derive(Clone)]
@@ -70,7 +73,8 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// Runs the tools of a registry. Results go to the caller, nothing is approved, and 1,000 executions are remembered.
+    /// Runs the tools of a registry. Results go to the caller, nothing is approved, and the history
+    /// holds 1,000 executions.
     pub fn new(registry: Arc<Registry>) -> Self {
         Self {
             registry,
@@ -84,56 +88,56 @@ impl Executor {
         }
     }
 
-    /// Runs the tools of another registry; everything else stays, and is shared.
+    /// Runs the tools of another registry; all else stays, and is shared.
     #[must_use]
     pub fn tools(mut self, registry: Arc<Registry>) -> Self {
         self.registry = registry;
         self
     }
 
-    /// Sets where results go that do not go to the caller.
+    /// Sets the delivery of results that do not go to the caller.
     #[must_use]
     pub fn delivery(mut self, delivery: Arc<dyn Delivery>) -> Self {
         self.delivery = Some(delivery);
         self
     }
 
-    /// Sets which results do not go to the caller.
+    /// Sets the lengths above which results do not go to the caller.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets where executions are kept beyond the process.
+    /// Sets the record that keeps executions beyond the process.
     #[must_use]
     pub fn record(mut self, record: Arc<dyn Record>) -> Self {
         self.record = Some(record);
         self
     }
 
-    /// Sets who agrees to what needs approval.
+    /// Sets the approval of tools that need it.
     #[must_use]
     pub fn approval(mut self, approval: impl Approval + 'static) -> Self {
         self.approval = Some(Arc::new(approval));
         self
     }
 
-    /// Sets what is secret.
+    /// Sets the redaction of secrets.
     #[must_use]
     pub fn redaction(mut self, redaction: Redaction) -> Self {
         self.redaction = Arc::new(redaction);
         self
     }
 
-    /// Sets how many executions this process remembers, and forgets those so far.
+    /// Sets the size of the history, and empties it.
     #[must_use]
     pub fn remember(mut self, executions: usize) -> Self {
         self.history = Arc::new(History::new(executions));
         self
     }
 
-    /// Sets how long a tool may take to stop once it was asked to.
+    /// Sets the time that a tool may take to stop once it was asked to.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
@@ -145,8 +149,8 @@ impl Executor {
         &self.registry
     }
 
-    /// The newest executions, at most so many, the oldest of them first: those of the [`record`](Self::record) where there is
-    /// one, else those of this process. They hold no secrets and no payloads.
+    /// The newest executions, at most `newest`, oldest first: those of the [`record`](Self::record)
+    /// if there is one, else those of this process. They hold no secrets and no payloads.
     pub fn history(&self, newest: usize) -> Result<Vec<ToolExecution>, Failure> {
         match &self.record {
             Some(record) => record.load(newest),
@@ -154,7 +158,8 @@ impl Executor {
         }
     }
 
-    /// How many executions there were: as the [`record`](Self::record) counts them where there is one, else in this process.
+    /// The number of all executions: those of the [`record`](Self::record) if there is one, else
+    /// those of this process.
     pub fn total(&self) -> Result<u64, Failure> {
         match &self.record {
             Some(record) => record.total(),
@@ -162,12 +167,12 @@ impl Executor {
         }
     }
 
-    /// Calls a tool by its name, or by the name it is [exported](crate::names) under.
+    /// Calls a tool by its name or its [exported](crate::names) name.
     pub fn call(&self, name: &str, arguments: Value, context: &Context) -> ToolExecution {
         self.call_with(name, arguments, context, &mut |_| {})
     }
 
-    /// The same, telling what happens meanwhile, on this thread.
+    /// Calls a tool, and reports events on this thread.
     pub fn call_with(
         &self,
         name: &str,
@@ -178,7 +183,7 @@ impl Executor {
         let started_at = Timestamp::now();
         let clock = Instant::now();
         let entry = self.registry.entry(name);
-        // A name that no tool has may be anything, also a secret that was passed in its place.
+        // An unknown name may be a secret that was passed by mistake.
         let tool_name = entry
             .as_ref()
             .map_or_else(|| shown(&self.redaction.text(name)), |entry| entry.tool.metadata().name.clone());
@@ -188,9 +193,10 @@ impl Executor {
         let result = if let Some(entry) = entry {
             call.run(&entry, arguments, events)
         } else {
-            // However deep they are nested, they are dropped level by level.
+            // Deep arguments must not be dropped by recursion.
             drop(nesting::shallow(arguments));
-            ToolResult::fail(self.not_found(name))
+            let suggestions = self.registry.suggestions(name);
+            ToolResult::fail(CallError::NotFound { name, suggestions }.into())
         };
         let Attempt { parameters, .. } = call;
         let elapsed = clock.elapsed();
@@ -205,17 +211,9 @@ impl Executor {
         execution
     }
 
-    fn not_found(&self, name: &str) -> ToolError {
-        let message = format!("The tool \"{}\" is not registered.", shown(name));
-        ToolError {
-            suggestions: self.registry.suggestions(name),
-            ..ToolError::new(ErrorKind::NotFound, message)
-        }
-    }
-
-    /// Tells, logs and remembers what came of a call.
+    /// Reports, logs, and records the result of a call.
     fn finish(&self, execution: &mut ToolExecution, events: &mut dyn FnMut(Event<'_>)) {
-        self.tidy(&mut execution.result);
+        self.redact(&mut execution.result);
         if let Some(output) = &execution.result.output {
             events(Event::Output(output));
         }
@@ -225,21 +223,22 @@ impl Executor {
         log::finished(&execution.tool_name, &execution.result);
         let remembered = self.redaction.execution(execution);
         if let Some(Err(failure)) = self.record.as_deref().map(|record| recorded(record, &remembered)) {
-            let what = self.redaction.short(&format!("its execution was not recorded: {failure}"), 1_000);
-            log::warned(&execution.tool_name, &what);
-            warn(&mut execution.result.metadata, &what);
+            let warning = format!("its execution was not recorded: {failure}");
+            let warning = self.redaction.short(&warning, 1_000);
+            log::warned(&execution.tool_name, &warning);
+            warn(&mut execution.result.metadata, &warning);
         }
         self.history.add(remembered);
         events(Event::Finished(&execution.result));
     }
 
-    /// Takes secrets out of what is said about a result.
-    fn tidy(&self, result: &mut ToolResult) {
+    /// Redacts the error and the manifest of a result.
+    fn redact(&self, result: &mut ToolResult) {
         result.error = result.error.take().map(|error| self.redaction.error(error));
         if let Delivered::Kept(manifest) | Delivered::Stored(manifest) = &mut result.delivered {
-            manifest.preview = self.redaction.short(&manifest.preview, crate::PREVIEW_CHARS);
-            let told = [&mut manifest.id, &mut manifest.destination, &mut manifest.source];
-            for text in told.into_iter().chain(&mut manifest.paths).chain(&mut manifest.next_calls) {
+            manifest.preview = self.redaction.short(&manifest.preview, PREVIEW_CHARS);
+            let texts = [&mut manifest.id, &mut manifest.destination, &mut manifest.source];
+            for text in texts.into_iter().chain(&mut manifest.paths).chain(&mut manifest.next_calls) {
                 *text = self.redaction.text(text).into_owned();
             }
         }
@@ -256,12 +255,12 @@ impl fmt::Debug for Executor {
     }
 }
 
-/// One call on its way.
+/// One call in progress.
 struct Attempt<'a> {
     executor: &'a Executor,
     context: &'a Context,
     started_at: Timestamp,
-    /// The arguments as far as they are known.
+    /// The arguments, once they are healed.
     parameters: Map<String, Value>,
 }
 
@@ -271,32 +270,32 @@ impl Attempt<'_> {
         let (healed, faults) = self.prepare(entry, arguments);
         let remembered = redaction.parameters(&self.parameters);
         log::details(&remembered, self.context);
-        let allowed = if faults.is_empty() { self.approve(entry) } else { Err(invalid(faults)) };
+        let allowed = if faults.is_empty() { self.approve(entry) } else { Err(CallError::Invalid(faults)) };
         let mut result = match allowed {
             Ok(()) => self.execute(entry, remembered, events),
-            Err(error) => ToolResult::fail(error),
+            Err(error) => ToolResult::fail(error.into()),
         };
-        let mut metadata = heal::told(healed, redaction);
+        let mut metadata = heal::report(healed, redaction);
         metadata.append(&mut result.metadata);
         result.metadata = metadata;
         result
     }
 
     /// Heals and checks the arguments.
-    fn prepare(&mut self, entry: &Entry, arguments: Value) -> (Vec<heal::Healed>, Vec<Fault>) {
+    fn prepare(&mut self, entry: &Entry, arguments: Value) -> (Vec<Healed>, Vec<Fault>) {
         let Some(arguments) = nesting::shallow(arguments) else {
-            let message = format!("Arguments are nested deeper than {} levels", nesting::DEEPEST);
+            let message = format!("Arguments are nested deeper than {} levels", nesting::MAX_DEPTH);
             return (Vec::new(), vec![Fault { kind: FaultKind::Form, message, ..Fault::default() }]);
         };
-        let (arguments, healed) = entry.schema.heal(arguments);
-        let faults = entry.schema.check(&arguments, &self.executor.redaction);
+        let (arguments, healed) = heal::heal(&entry.schema, arguments);
+        let faults = faults::check(&entry.schema, &arguments, &self.executor.redaction);
         if let Value::Object(members) = arguments {
             self.parameters = members;
         }
         (healed, faults)
     }
 
-    fn approve(&self, entry: &Entry) -> Result<(), ToolError> {
+    fn approve<'e>(&self, entry: &'e Entry) -> Result<(), CallError<'e>> {
         let tool = entry.tool.metadata();
         if !tool.requires_approval {
             return Ok(());
@@ -304,15 +303,14 @@ impl Attempt<'_> {
         let approval = self.executor.approval.as_ref();
         let why = match approval.map(|approval| guarded(|| approval.decide(tool, &self.parameters))) {
             Some(Ok(Decision::Granted)) => return Ok(()),
-            Some(Ok(Decision::Denied(why))) => why,
-            Some(Err(panic)) => format!("who was asked panicked: {panic}"),
-            None => "there is nobody to ask".to_owned(),
+            Some(Ok(Decision::Denied(why))) => Unapproved::Denied(why),
+            Some(Err(panic)) => Unapproved::Panicked(panic),
+            None => Unapproved::NoApproval,
         };
-        let message = format!("The tool \"{}\" needs approval: {why}", tool.name);
-        Err(ToolError::new(ErrorKind::NeedsApproval, message))
+        Err(CallError::NeedsApproval { tool: &tool.name, why })
     }
 
-    /// Runs the tool, or lets it tell what it would do.
+    /// Runs the tool, or lets it describe a dry run.
     fn execute(
         &mut self,
         entry: &Arc<Entry>,
@@ -325,8 +323,7 @@ impl Attempt<'_> {
             arguments: Arc::clone(&parameters),
             remembered,
             context: self.context.clone(),
-            cancel: CancelFlag::new(),
-            deadline: Instant::now().checked_add(self.context.timeout),
+            tokens: Tokens::new(self.context),
             delivery: self.executor.delivery.clone(),
             limits: self.executor.limits,
             started_at: self.started_at,
@@ -343,17 +340,4 @@ impl Attempt<'_> {
 fn recorded(record: &dyn Record, execution: &ToolExecution) -> Result<(), Failure> {
     guarded(|| record.record(execution))
         .unwrap_or_else(|panic| Err(Failure::new(format!("the record panicked: {panic}"))))
-}
-
-fn invalid(faults: Vec<Fault>) -> ToolError {
-    let messages = faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>();
-    let message = messages.join("; ");
-    ToolError { faults, ..ToolError::new(ErrorKind::InvalidArguments, message) }
-}
-
-/// Adds a warning to a result's metadata, behind those that stand there.
-fn warn(metadata: &mut Map<String, Value>, what: &str) {
-    let before = metadata.get("warning").and_then(Value::as_str);
-    let warning = before.map_or_else(|| what.to_owned(), |before| format!("{before}; {what}"));
-    metadata.insert("warning".to_owned(), warning.into());
 }

@@ -1,21 +1,22 @@
 //! Names that every provider accepts, and the way back.
 //!
-//! A tool's own name is whatever its author chose, with dots for instance. Providers, and the clients between them and a
-//! tool, each have rules of their own, and one name that breaks them loses the whole request. A name is therefore exported
-//! in a spelling that all of them take: [`is_legal`], and unique even where upper and lower case are one.
+//! The author of a tool chooses its name, for instance with dots. Providers, and the clients
+//! between them and a tool, each have rules of their own, and refuse a whole request for one
+//! invalid name. A name is therefore exported in a spelling that all of them accept: [`is_legal`],
+//! and unique even if case is ignored.
 //!
-//! The spelling of a name depends on the set of names and on nothing else: not on the order in which they were registered,
-//! nor on the process. Mostly it depends on the name alone.
+//! The spelling of a name depends only on the set of names: not on the order of registration, nor
+//! on the process. Mostly it depends on the name alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most characters of an exported name.
+/// Maximum characters of an exported name.
 pub const LONGEST_NAME: usize = 63;
 
-/// Hexadecimal digits of a suffix that tells names apart.
+/// Hexadecimal digits of a suffix that makes a name unique.
 const DIGITS: usize = 8;
 
-/// Whether a name is legal everywhere: `^[a-zA-Z_][a-zA-Z0-9_]{0,62}$`.
+/// True if a name is legal everywhere: `^[a-zA-Z_][a-zA-Z0-9_]{0,62}$`.
 ///
 /// ```
 /// use trommel_tool::names::is_legal;
@@ -36,9 +37,9 @@ const fn is_plain(byte: u8) -> bool {
 
 /// Names and their exported spellings, one to one.
 ///
-/// A name that is legal as it stands keeps its spelling. In any other, what is not a letter, a digit or `_` becomes `_`,
-/// and a suffix made from the name is added where that would not be enough: where it was too long, or where another name
-/// comes to the same.
+/// A legal name keeps its spelling. In any other, each character but letters, digits, and `_`
+/// becomes `_`. A name that is too long, or would get the same spelling as another, also gets a
+/// suffix derived from the name.
 ///
 /// ```
 /// use trommel_tool::names::Names;
@@ -56,7 +57,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The spellings of a set of names; one that stands there twice counts once.
+    /// The spellings of a set of names; a repeated name counts once.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: BTreeSet<&str> = names.into_iter().collect();
         let mut sharing: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -68,7 +69,7 @@ impl Names {
         for &name in &names {
             let spelling = plain(name);
             let lower = spelling.to_ascii_lowercase();
-            if keeps(name, sharing.get(&lower).map_or(&[], Vec::as_slice)) {
+            if keeps(name, &sharing[&lower]) {
                 taken.insert(lower);
                 map.insert(name, spelling);
             }
@@ -87,12 +88,12 @@ impl Names {
         self.exported.insert(name.to_owned(), spelling);
     }
 
-    /// How a name is exported.
+    /// The exported spelling of a name.
     pub fn exported(&self, name: &str) -> Option<&str> {
         self.exported.get(name).map(String::as_str)
     }
 
-    /// The name that is exported like this.
+    /// The name with this exported spelling.
     pub fn original(&self, spelling: &str) -> Option<&str> {
         self.original.get(spelling).map(String::as_str)
     }
@@ -107,16 +108,16 @@ impl Names {
         self.exported.len()
     }
 
-    /// Whether there are no names.
+    /// True if there are no names.
     pub fn is_empty(&self) -> bool {
         self.exported.is_empty()
     }
 }
 
-/// Whether a name takes its plain spelling, among the names in order that come to the same.
+/// True if a name gets its plain spelling, among the sorted names that share it.
 ///
-/// A legal name comes first, as it is the plain spelling; one that was cut never does, so that a name that is added later
-/// and cut to the same changes nothing.
+/// A legal name comes first, as it is the plain spelling. A truncated one never does, so that a
+/// name that is added later and truncated to the same spelling changes nothing.
 fn keeps(name: &str, sharing: &[&str]) -> bool {
     match sharing.iter().find(|other| is_legal(other)) {
         Some(first) => *first == name,
@@ -124,7 +125,7 @@ fn keeps(name: &str, sharing: &[&str]) -> bool {
     }
 }
 
-/// The name in legal characters, and short enough.
+/// The name in legal characters, truncated.
 fn plain(name: &str) -> String {
     let mut spelling = String::with_capacity(name.len().min(LONGEST_NAME));
     if !name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
@@ -135,7 +136,7 @@ fn plain(name: &str) -> String {
     spelling
 }
 
-/// The name's spelling with a suffix that nothing else has.
+/// The name's spelling with a unique suffix.
 fn distinct(name: &str, taken: &mut BTreeSet<String>) -> String {
     let stem: String = plain(name).chars().take(LONGEST_NAME - DIGITS - 1).collect();
     let mut hash = hash(name);

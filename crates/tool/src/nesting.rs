@@ -1,11 +1,11 @@
-//! Values nested so deep that nothing recursive may touch them.
+//! The depth of values, checked without recursion.
 
 use serde_json::Value;
 
-/// Levels of arguments and schemas at most: as many as a JSON parser takes.
-pub(crate) const DEEPEST: usize = 128;
+/// The most levels of arguments and schemas: those that a JSON parser accepts.
+pub(crate) const MAX_DEPTH: usize = 128;
 
-/// The value, unless it is nested deeper than allowed; then it is taken apart without recursion.
+/// Returns the value unless it is too deep. A deep value is dropped without recursion.
 pub(crate) fn shallow(value: Value) -> Option<Value> {
     if is_shallow(&value) {
         return Some(value);
@@ -21,16 +21,16 @@ pub(crate) fn shallow(value: Value) -> Option<Value> {
     None
 }
 
-/// The value, or a sentence instead of one that is nested too deep.
-pub(crate) fn shallow_or_told(value: Value) -> Value {
-    shallow(value).unwrap_or_else(|| format!("[nested deeper than {DEEPEST} levels]").into())
+/// Returns the value, or a message instead of one that is too deep.
+pub(crate) fn shallow_or_message(value: Value) -> Value {
+    shallow(value).unwrap_or_else(|| format!("[nested deeper than {MAX_DEPTH} levels]").into())
 }
 
-/// Whether a value has at most the levels allowed.
+/// True if a value has at most the allowed levels.
 pub(crate) fn is_shallow(value: &Value) -> bool {
     let mut open = vec![(value, 1)];
     while let Some((value, level)) = open.pop() {
-        if level > DEEPEST {
+        if level > MAX_DEPTH {
             return false;
         }
         match value {
@@ -51,9 +51,9 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_bounded_without_recursion() {
-        assert!(shallow(nested(DEEPEST)).is_some());
-        assert!(shallow(nested(DEEPEST + 1)).is_none());
+    fn limits_depth_without_recursion() {
+        assert!(shallow(nested(MAX_DEPTH)).is_some());
+        assert!(shallow(nested(MAX_DEPTH + 1)).is_none());
         assert!(shallow(nested(1_000_000)).is_none());
     }
 }

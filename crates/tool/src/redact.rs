@@ -1,4 +1,4 @@
-//! Secrets, blotted out before anything is logged, remembered or stored.
+//! The redaction of secrets, before anything is logged, remembered, or stored.
 
 mod keys;
 mod text;
@@ -7,37 +7,36 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::delivery::Manifest;
-use crate::error::{ErrorKind, ToolError};
-use crate::nesting::DEEPEST;
-use crate::result::{Delivered, ToolExecution, ToolResult};
-use crate::spaced::shortened;
+use crate::contract::delivery::Manifest;
+use crate::contract::error::{ErrorKind, ToolError};
+use crate::contract::result::{Delivered, ToolExecution, ToolResult};
+use crate::nesting::MAX_DEPTH;
+use crate::text::shortened;
 
-/// What stands in a secret's place.
-pub const REDACTED: &str = "[redacted]";
+pub use text::REDACTED;
 
-/// Characters of a text that are remembered.
-const LONGEST_TEXT: usize = 1_000;
+/// Maximum characters of a remembered string.
+const MAX_STRING: usize = 1_000;
 
-/// Characters of a call's parameters, or of its metadata, that are remembered, about.
-const REMEMBERED: usize = 16_000;
+/// Approximate maximum characters of a call's remembered parameters, and of its metadata.
+const MAX_REMEMBERED: usize = 16_000;
 
-/// Bytes of a text that are searched for secrets, as no more than [`LONGEST_TEXT`] characters of it are shown.
+/// Bytes that are searched beyond the shown characters of a text, for a secret that starts in them.
 const SEARCHED: usize = 64 * 1024;
 
-/// Finds secrets by the names they stand under (`authorization`, `token`, `password`, `api_key`, `secret`, `cookie`, and
-/// their like, however they are spelled) and by their look (`Bearer …`, `password=…`, `https://user:password@…`, keys of
-/// well-known services), and blots them out.
+/// Finds and redacts secrets, by their names (`authorization`, `token`, `password`, `api_key`,
+/// `secret`, `cookie`, and the like, in any spelling) and by their form (`Bearer …`, `password=…`,
+/// `https://user:password@…`, keys of well-known services).
 ///
-/// What looks like nothing in particular and stands under a harmless name cannot be found: a host with names of its own
-/// [adds](Self::key) them.
+/// It cannot find a secret without a known form under a harmless name: a host [adds](Self::key) its
+/// own names.
 #[derive(Clone, Debug, Default)]
 pub struct Redaction {
     more: Vec<String>,
 }
 
 impl Redaction {
-    /// The names that everybody keeps secret.
+    /// Redacts the well-known names.
     pub fn new() -> Self {
         Self::default()
     }
@@ -49,28 +48,29 @@ impl Redaction {
         self
     }
 
-    /// Whether what stands under this name is a secret.
+    /// True if this is the name of a secret.
     pub fn is_secret(&self, name: &str) -> bool {
         keys::is_secret(name) || self.more.contains(&keys::plain(name))
     }
 
-    /// A text without the secrets in it.
+    /// A text with its secrets redacted.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         text::redact(text, &|name| self.is_secret(name))
     }
 
-    /// A value without the secrets in it, and without what lies more than 128 levels deep.
+    /// A value with its secrets redacted, truncated at 128 levels.
     pub fn value(&self, value: &Value) -> Value {
-        Walk { redaction: self, left: usize::MAX, longest: usize::MAX, levels: DEEPEST }.value(value)
+        Walk { redaction: self, left: usize::MAX, longest: usize::MAX, levels: MAX_DEPTH }.value(value)
     }
 
-    /// Arguments without the secrets in them, and without what is too long to be remembered.
+    /// Arguments with their secrets redacted, truncated for the history.
     pub fn parameters(&self, parameters: &Map<String, Value>) -> Map<String, Value> {
-        Walk { redaction: self, left: REMEMBERED, longest: LONGEST_TEXT, levels: DEEPEST }.members(parameters)
+        Walk { redaction: self, left: MAX_REMEMBERED, longest: MAX_STRING, levels: MAX_DEPTH }
+            .members(parameters)
     }
 
-    /// An execution as it is remembered: without secrets, without the payload (of which `output_size` in the metadata tells
-    /// the bytes), and without what is too long.
+    /// An execution for the history: with its secrets redacted, without its payload (whose bytes
+    /// are `output_size` in the metadata), and truncated.
     pub fn execution(&self, execution: &ToolExecution) -> ToolExecution {
         let mut context = execution.context.clone();
         context.metadata = self.parameters(&context.metadata);
@@ -106,25 +106,26 @@ impl Redaction {
         }
     }
 
-    /// An error whose message and causes hold no secrets, and are not too long to be read.
+    /// An error with the secrets of its message and causes redacted, truncated.
     pub(crate) fn error(&self, mut error: ToolError) -> ToolError {
-        // What is said of arguments holds no values, and its names are not to be taken for what stands before a secret.
+        // The messages about arguments hold no values, and their names must not be taken for those
+        // of secrets.
         if error.kind == ErrorKind::InvalidArguments {
             return error;
         }
-        error.message = self.short(&error.message, 4 * LONGEST_TEXT);
+        error.message = self.short(&error.message, 4 * MAX_STRING);
         error.causes.truncate(32);
         for cause in &mut error.causes {
-            *cause = self.short(cause, LONGEST_TEXT);
+            *cause = self.short(cause, MAX_STRING);
         }
         error
     }
 
-    /// The beginning of a text, without the secrets in it.
-    pub(crate) fn short(&self, text: &str, most: usize) -> String {
-        let end = text.floor_char_boundary(most.saturating_mul(4).saturating_add(SEARCHED));
-        let clean = self.text(text.get(..end).unwrap_or(text));
-        shortened(&clean, most).unwrap_or_else(|| clean.into_owned())
+    /// The first `max` characters of a text, with its secrets redacted.
+    pub(crate) fn short(&self, text: &str, max: usize) -> String {
+        let end = text.floor_char_boundary(max.saturating_mul(4).saturating_add(SEARCHED));
+        let clean = self.text(&text[..end]);
+        shortened(&clean, max).unwrap_or_else(|| clean.into_owned())
     }
 }
 
@@ -135,10 +136,10 @@ fn without_preview(manifest: &Manifest) -> Box<Manifest> {
 /// One walk over a value.
 struct Walk<'a> {
     redaction: &'a Redaction,
-    /// Characters that may still be taken over.
+    /// Characters that may still be copied.
     left: usize,
     longest: usize,
-    /// Levels that may still be gone down.
+    /// Levels that may still be entered.
     levels: usize,
 }
 
@@ -147,8 +148,8 @@ impl Walk<'_> {
         match value {
             Value::String(text) => Value::String(self.string(text)),
             Value::Array(_) | Value::Object(_) if self.levels == 0 => "…".into(),
-            Value::Array(items) => self.further_in(|walk| Value::Array(walk.items(items))),
-            Value::Object(members) => self.further_in(|walk| Value::Object(walk.members(members))),
+            Value::Array(items) => self.nested(|walk| Value::Array(walk.items(items))),
+            Value::Object(members) => self.nested(|walk| Value::Object(walk.members(members))),
             scalar => {
                 self.spend(8);
                 scalar.clone()
@@ -156,7 +157,7 @@ impl Walk<'_> {
         }
     }
 
-    fn further_in(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
+    fn nested(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
         self.levels -= 1;
         let value = walk(self);
         self.levels += 1;
@@ -191,14 +192,15 @@ impl Walk<'_> {
         taken
     }
 
-    /// Whether the next item is the secret that this one names: `--password` in a command line, or a pair of name and value.
+    /// True if the next item is the secret that this one names: `--password` in a command line, or
+    /// a pair of name and value.
     fn introduces(&self, name: &str, items: usize) -> bool {
         let flag = name.trim_start_matches('-');
         (items == 2 || flag.len() < name.len()) && !flag.contains('=') && self.redaction.is_secret(flag)
     }
 
     fn members(&mut self, members: &Map<String, Value>) -> Map<String, Value> {
-        // A header or variable as an object: `{"name": "X-Api-Key", "value": "…"}`.
+        // A header or a variable as an object: `{"name": "X-Api-Key", "value": "…"}`.
         let name = ["name", "key", "header"].iter().find_map(|key| members.get(*key)?.as_str());
         let named = name.is_some_and(|name| self.redaction.is_secret(name));
         let mut taken = Map::new();

@@ -1,4 +1,4 @@
-//! The tools there are.
+//! The registered tools.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,23 +6,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use serde::Serialize;
+use trommel_base::nearest;
 
-use crate::metadata::Category;
+use crate::arguments::schema::{Schema, SchemaError, validator};
+use crate::contract::metadata::Category;
+use crate::contract::tool::Tool;
 use crate::names::Names;
-use crate::schema::{self, Schema};
-use crate::suggest;
-use crate::tool::Tool;
+use crate::text::shortened;
 
-/// Characters of a name at most.
-const LONGEST_NAME: usize = 128;
+/// Maximum characters of a name.
+const MAX_NAME: usize = 128;
 
-/// Names that are suggested at most.
-const SUGGESTIONS: usize = 3;
+/// Maximum number of suggested names.
+const MAX_SUGGESTIONS: usize = 3;
 
-/// The tools there are, by name.
+/// The registered tools, by name.
 ///
-/// Tools come and go through a shared reference, while others are called. A call that has begun goes on with the tool it
-/// began with.
+/// Tools are added and removed through a shared reference, while others are called. A call that has
+/// started continues with the tool it started with.
 pub struct Registry {
     tools: RwLock<BTreeMap<String, Arc<Entry>>>,
     number: u64,
@@ -41,13 +42,13 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// No tools.
+    /// A registry without tools.
     pub fn new() -> Self {
         static REGISTRIES: AtomicU64 = AtomicU64::new(1);
         Self { tools: RwLock::default(), number: REGISTRIES.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// Adds a tool. One that is there is never replaced.
+    /// Adds a tool. It never replaces one.
     pub fn register(&self, tool: impl Tool + 'static) -> Result<(), RegistryError> {
         let tool: Arc<dyn Tool> = Arc::new(tool);
         let metadata = tool.metadata();
@@ -60,7 +61,7 @@ impl Registry {
             move |why| RegistryError::InvalidSchema { name, schema, why }
         };
         let schema = Schema::compile(&metadata.args_schema).map_err(unusable("args_schema"))?;
-        schema::validator(&metadata.result_schema).map_err(unusable("result_schema"))?;
+        validator(&metadata.result_schema).map_err(unusable("result_schema"))?;
         let mut tools = self.write();
         if tools.contains_key(&name) {
             return Err(RegistryError::AlreadyRegistered { name });
@@ -69,7 +70,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Takes a tool away.
+    /// Removes a tool.
     pub fn deregister(&self, name: &str) -> Result<Arc<dyn Tool>, RegistryError> {
         let taken = self.write().remove(name);
         taken.map(|entry| Arc::clone(&entry.tool)).ok_or_else(|| RegistryError::NotRegistered {
@@ -78,7 +79,7 @@ impl Registry {
         })
     }
 
-    /// The tool of this name, or the one that is [exported](crate::names) as it.
+    /// The tool of this name or [exported](crate::names) name.
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
         self.entry(name).map(|entry| Arc::clone(&entry.tool))
     }
@@ -92,7 +93,7 @@ impl Registry {
         found.map(Arc::clone)
     }
 
-    /// Whether there is such a tool.
+    /// True if there is a tool of this name or exported name.
     pub fn contains(&self, name: &str) -> bool {
         self.entry(name).is_some()
     }
@@ -114,24 +115,24 @@ impl Registry {
         tools
     }
 
-    /// How many tools there are.
+    /// The number of tools.
     pub fn len(&self) -> usize {
         self.read().len()
     }
 
-    /// Whether there are none.
+    /// True if there are no tools.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The names that may have been meant by one that does not exist, the likest first.
+    /// The names similar to an unknown one, the most similar first.
     pub fn suggestions(&self, name: &str) -> Vec<String> {
         let tools = self.read();
-        let near = suggest::nearest(name, tools.keys().map(String::as_str), SUGGESTIONS);
+        let near = nearest(name, tools.keys().map(String::as_str), MAX_SUGGESTIONS);
         near.into_iter().map(str::to_owned).collect()
     }
 
-    /// What there is, in figures.
+    /// The state of the registry.
     pub fn state(&self) -> RegistryState {
         let tools = self.read();
         let count = |category| tools.values().filter(|one| one.tool.metadata().category == category).count();
@@ -158,29 +159,29 @@ impl fmt::Debug for Registry {
     }
 }
 
-/// Letters, digits, `_`, `-` and `.`: what the Model Context Protocol takes.
+/// True for letters, digits, `_`, `-`, and `.`: the names of the Model Context Protocol.
 fn is_name(name: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(legal)
+    !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(legal)
 }
 
-/// A name that somebody gave, no longer than any can be.
+/// A received name, truncated to the longest one that a tool can have.
 pub(crate) fn shown(name: &str) -> String {
-    crate::spaced::shortened(name, LONGEST_NAME).unwrap_or_else(|| name.to_owned())
+    shortened(name, MAX_NAME).unwrap_or_else(|| name.to_owned())
 }
 
-/// What a registry holds, in figures.
+/// The state of a registry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RegistryState {
-    /// Tells registries of one process apart: `0x000000000001` is the first.
+    /// The ID of the registry in this process: `0x000000000001` is the first.
     pub instance_id: String,
-    /// How many tools there are.
+    /// The number of tools.
     pub total: usize,
-    /// How many of each category, all categories in their order.
+    /// The number of tools of each category, in the order of all categories.
     #[serde(serialize_with = "as_map")]
     pub by_category: Vec<(Category, usize)>,
-    /// Their names, sorted.
+    /// The names, sorted.
     pub names: Vec<String>,
 }
 
@@ -188,7 +189,7 @@ fn as_map<S: serde::Serializer>(counts: &[(Category, usize)], serializer: S) -> 
     serializer.collect_map(counts.iter().copied())
 }
 
-/// Why a tool cannot be added or taken away.
+/// Why a tool cannot be added or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegistryError {
@@ -201,10 +202,10 @@ pub enum RegistryError {
     NotRegistered {
         /// The name.
         name: String,
-        /// What may have been meant.
+        /// Similar names.
         suggestions: Vec<String>,
     },
-    /// This is no name for a tool.
+    /// The name is not valid.
     InvalidName {
         /// The name.
         name: String,
@@ -213,15 +214,15 @@ pub enum RegistryError {
     InvalidSchema {
         /// The tool.
         name: String,
-        /// Which one: `args_schema`, `result_schema`.
+        /// The schema: `args_schema` or `result_schema`.
         schema: &'static str,
         /// What is wrong with it.
-        why: String,
+        why: SchemaError,
     },
 }
 
 impl RegistryError {
-    /// What to do about it, a line each.
+    /// The advice, line by line.
     pub fn advice(&self) -> Vec<String> {
         let lines: &[&str] = match self {
             Self::AlreadyRegistered { .. } => &[

@@ -1,7 +1,8 @@
-//! `buffer_ops`: buffers that results and inputs were routed to, looked at piece by piece, searched and exported.
+//! `buffer_ops`: shows, searches, and exports the buffers that results and inputs were routed to.
 //!
-//! An answer is bounded by constants: a peek by 2,000 characters, a reading by 8,000, a search by 100 hits of 300 characters and by
-//! 30,000 in all, a list by 100 buffers. What is longer is refused with what would fit, or goes on where `truncated` says.
+//! An answer is bounded by constants: a peek by 2,000 characters, a reading by 8,000, a search by
+//! 100 hits of 300 characters and by 30,000 in all, a list by 100 buffers. A longer one is refused
+//! with what would fit, or continues where `truncated` says.
 
 mod arguments;
 mod metadata;
@@ -11,22 +12,23 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use trommel_route::look::{self, Expression, Hit, Hunt, PEEK_CHARS, Piece};
+use trommel_base::text::shown;
+use trommel_route::look::{self, Expression, Hit, Hunt, Piece};
 use trommel_route::{
-    BufferInfo, Content, Destinations, ErrorKind, Listed, Origin, Route, Target, WriteMode, notice,
+    BufferInfo, Content, Destinations, ErrorClass, Listed, Origin, Route, Target, WriteMode, notice,
 };
 use trommel_tool::{Call, Failure, Metadata, Output, Permissions, Registry, RegistryError, Tool};
 
-use crate::outputs::text::safe_json;
-use arguments::{Arguments, Operation, Range};
-
-/// The tool's name.
-pub const NAME: &str = "buffer_ops";
+use crate::schema;
+use crate::text::safe_json;
+use arguments::{ARGUMENTS, Arguments, Operation, Range};
+pub use metadata::NAME;
 
 /// Buffers of a list.
 const LISTED: usize = 100;
 
-/// Adds the tool `buffer_ops` to a registry. It looks at the buffers of these places, and exports to their files.
+/// Adds the tool `buffer_ops` to a registry. It looks at the buffers of these places, and exports
+/// to their files.
 ///
 /// # Errors
 /// When a tool of this name is there already.
@@ -59,7 +61,7 @@ impl BufferOps {
         } else {
             return Ok(());
         };
-        Err(Failure::refused(why).with("code", ErrorKind::Unsupported.code()))
+        Err(Failure::refused(why).with("code", ErrorClass::Unsupported.code()))
     }
 }
 
@@ -73,8 +75,9 @@ impl Tool for BufferOps {
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
-        let checked = arguments.check().and_then(|()| self.check_permitted(&arguments));
-        checked.map_err(|failure| told(arguments.operation, failure))?;
+        let given = schema::given(&self.metadata.args_schema, call.arguments);
+        let checked = arguments.check(given).and_then(|()| self.check_permitted(&arguments));
+        checked.map_err(|failure| in_operation(arguments.operation, failure))?;
         let answer = Work {
             places: &self.places,
             arguments: &arguments,
@@ -82,8 +85,8 @@ impl Tool for BufferOps {
             may_replace: self.permissions.replace_files,
         }
         .run();
-        let answer = answer.map_err(|failure| told(arguments.operation, failure))?;
-        // Unsafe characters in it stand as escapes, which say the same.
+        let answer = answer.map_err(|failure| in_operation(arguments.operation, failure))?;
+        // Unsafe characters become escapes of the same value.
         let json = RawValue::from_string(safe_json(&answer.to_string()));
         json.map(Output::Json).map_err(|error| Failure::raised(&error))
     }
@@ -102,19 +105,19 @@ impl Tool for BufferOps {
         let target = Target::parse(&format!("file:{destination}")).ok()?;
         let mode = arguments.write_mode.unwrap_or_default();
         let to = self.places.would_go(&Route::to(target).write_mode(mode)).ok()?;
-        Some(format!("Would write the buffer {} to {to}", arguments.target.as_deref().unwrap_or_default()))
+        Some(format!("Would write the buffer {} to {to}", arguments.target.as_deref().unwrap_or("")))
     }
 }
 
 /// A failure with the operation's name before it.
-fn told(operation: Operation, failure: Failure) -> Failure {
+fn in_operation(operation: Operation, failure: Failure) -> Failure {
     if failure.kind == trommel_tool::FailureKind::Cancelled {
         return failure;
     }
-    let message = format!("{NAME} {}: {}", operation.name(), failure.message);
-    let mut told = Failure::new(message);
-    (told.kind, told.metadata, told.causes) = (failure.kind, failure.metadata, failure.causes);
-    told
+    let message = format!("{NAME} {operation}: {}", failure.message);
+    let mut named = Failure::new(message);
+    (named.kind, named.metadata, named.causes) = (failure.kind, failure.metadata, failure.causes);
+    named
 }
 
 /// One call at work.
@@ -169,7 +172,7 @@ impl Work<'_, '_> {
     fn peek(&self) -> Answer {
         let (info, content) = self.buffer()?;
         let offset = self.arguments.offset.unwrap_or(0);
-        let most = self.arguments.max_chars.unwrap_or(PEEK_CHARS);
+        let most = self.arguments.max_chars;
         let piece = look::peek(&info, &content, offset, most, &mut self.watch(info.bytes))?;
         let mut answer = of_piece(&info, &piece);
         let next = piece.offset + piece.chars;
@@ -200,11 +203,10 @@ impl Work<'_, '_> {
     fn search(&self) -> Answer {
         let (pattern, ..) = self.arguments.searched()?;
         let (info, content) = self.buffer()?;
-        let plain = self.arguments.plain.unwrap_or(false);
-        let expression = if plain { Expression::plain(pattern)? } else { Expression::regex(pattern)? };
-        let hunt = Hunt::new(&expression)
-            .from(self.arguments.offset.unwrap_or(0))
-            .context(self.arguments.context.unwrap_or(0));
+        let expression =
+            if self.arguments.plain { Expression::plain(pattern)? } else { Expression::regex(pattern)? };
+        let hunt =
+            Hunt::new(&expression).from(self.arguments.offset.unwrap_or(0)).context(self.arguments.context);
         let found = hunt.run(&info, &content, &mut self.watch(info.bytes))?;
         let hits: Vec<_> = found.hits.iter().map(of_hit).collect();
         let mut answer = json!({"buffer": info.name, "scope": info.scope, "hits": hits});
@@ -251,14 +253,14 @@ impl Work<'_, '_> {
         if self.arguments.write_mode.is_none() && self.places.root()?.is_there(path) {
             let message = format!(
                 "{} is there already: pass `write_mode` {}",
-                crate::outputs::text::shown(path, 200),
+                shown(path, 200),
                 if self.may_replace {
                     "append, replace, or new for another name"
                 } else {
                     "append, or new for another name"
                 }
             );
-            let failure = Failure::refused(message).with("code", ErrorKind::Exists.code());
+            let failure = Failure::refused(message).with("code", ErrorClass::Exists.code());
             return Err(failure.with(ARGUMENTS, json!(["write_mode"])));
         }
         Ok(())
@@ -278,13 +280,13 @@ fn of_piece(info: &BufferInfo, piece: &Piece) -> Value {
 }
 
 fn of_hit(hit: &Hit) -> Value {
-    let mut told = json!({"line": hit.line, "column": hit.column, "offset": hit.offset, "text": hit.text});
+    let mut row = json!({"line": hit.line, "column": hit.column, "offset": hit.offset, "text": hit.text});
     for (name, lines) in [("before", &hit.before), ("after", &hit.after)] {
         if !lines.is_empty() {
-            told[name] = json!(lines);
+            row[name] = json!(lines);
         }
     }
-    told
+    row
 }
 
 /// Says that an answer is not all, and where it goes on.
@@ -305,12 +307,4 @@ impl<R: io::Read> io::Read for Watched<'_, R> {
         self.passed += count as u64;
         if (self.watch)(self.passed) { Ok(count) } else { Err(io::Error::other("cancelled")) }
     }
-}
-
-/// The member of a failure's metadata with the arguments that its message is about, for hosts that spell them otherwise.
-const ARGUMENTS: &str = "arguments";
-
-/// A request that contradicts itself, because of these arguments.
-fn refused(message: impl Into<String>, arguments: &[&str]) -> Failure {
-    Failure::refused(message).with("code", ErrorKind::Range.code()).with(ARGUMENTS, json!(arguments))
 }

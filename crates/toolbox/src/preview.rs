@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use trommel::reader::{Config, Cursor, Kind, Payload, Result, Scalar, Validation};
+use trommel_base::text::{first, is_unsafe, push_escape, shown};
 use trommel_store::{Kind as Stream, Store, Stored};
 use trommel_tool::PREVIEW_CHARS;
 
-use crate::outputs::names::push_name;
 use crate::outputs::source::Source;
-use crate::outputs::text::{chars, first, is_unsafe, shown, string};
+use crate::text::{chars, push_name, string};
 
 /// An output at a glance.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ pub(crate) fn outline(store: &Store, stored: &Stored) -> Outline {
 fn visible(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
-        if is_unsafe(c) && !matches!(c, '\n' | '\t') { out.extend(c.escape_unicode()) } else { out.push(c) }
+        if is_unsafe(c) && !matches!(c, '\n' | '\t') { push_escape(c, &mut out) } else { out.push(c) }
     }
     let kept = PREVIEW_CHARS - LAST;
     if chars(&out) > kept { format!("{}…", first(&out, kept)) } else { out }
@@ -113,11 +113,12 @@ impl Sketch {
         fits
     }
 
+    #[expect(clippy::expect_used, reason = "a cursor in a member has its name")]
     fn members(&mut self, cursor: &mut Cursor<'_>, total: Option<u64>) -> Result<()> {
         self.text.push_str("{\n");
         let mut count = 0;
         while cursor.next_member()? {
-            let name = cursor.name().map(|name| name.decode().into_owned()).unwrap_or_default();
+            let name = cursor.name().expect("a member was entered").decode().into_owned();
             let mut path = String::from("$");
             push_name(&name, &mut path);
             let kind = cursor.peek()?;
@@ -181,8 +182,8 @@ impl Sketch {
 /// Elements of an array that are shown.
 const ELEMENTS: u64 = 3;
 
-/// A value in short: an array by its length, an object by the number of its members. Tells whether it was gone through to
-/// its end; if not, no more is to be looked at.
+/// A value in short: an array by its length, an object by the number of its members. Tells whether
+/// it was gone through to its end; if not, no more is to be looked at.
 fn value(cursor: &mut Cursor<'_>) -> Result<(String, bool)> {
     let kind = cursor.peek()?;
     cursor.begin_value()?;
@@ -203,13 +204,15 @@ fn value(cursor: &mut Cursor<'_>) -> Result<(String, bool)> {
     Ok((text, ended))
 }
 
-/// An object by its members, as many as there is room for. Tells whether it was gone through to its end.
+/// An object by its members, as many as there is room for. Tells whether it was gone through to its
+/// end.
+#[expect(clippy::expect_used, reason = "a cursor in a member has its name")]
 fn names(cursor: &mut Cursor<'_>) -> Result<(String, bool)> {
     let mut line = String::from("{");
     cursor.begin_value()?;
     let mut first = true;
     while cursor.next_member()? {
-        let name = cursor.name().map(|name| shown(&name.decode(), NAME)).unwrap_or_default();
+        let name = shown(&cursor.name().expect("a member was entered").decode(), NAME);
         line.push_str(if first { "" } else { ", " });
         first = false;
         if chars(&line) + chars(&name) > LINE {

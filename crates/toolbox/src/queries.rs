@@ -6,17 +6,18 @@ use std::sync::Arc;
 use trommel::path::{Duplicates, Query};
 use trommel::reader::{Framing, Input, MapPolicy, compact};
 use trommel::{Analysis, Cancel, Document, Found};
-use trommel_route::{Destinations, Fetch};
+use trommel_base::text::shown;
+use trommel_route::Destinations;
 use trommel_store::Store;
 use trommel_tool::Failure;
-
-use crate::outputs::text::shown;
+use trommel_workflow::Fetch;
 
 /// Characters of a query, or of a name, in a message.
 const SHOWN: usize = 200;
 
-/// Answers `query: FILE QUERY` and `query: output:ID QUERY` with the values that the `JSONPath` query selects, one a line, as they
-/// come: a document of any size is never held. Files are those below the root of the places.
+/// Answers `query: FILE QUERY` and `query: output:ID QUERY` with the values that the `JSONPath`
+/// query selects, one a line, as they come: a document of any size is never held. Files are those
+/// below the root of the places.
 #[derive(Clone)]
 pub struct Queries {
     store: Arc<Store>,
@@ -42,7 +43,7 @@ impl Queries {
         if let Some(id) = input.strip_prefix("output:") {
             let cannot = |error: trommel_store::Error| {
                 Failure::refused(format!("cannot query the output {}: {error}", shown(id, SHOWN)))
-                    .with("code", error.kind().code())
+                    .with("code", error.code())
             };
             let stored = self.store.get(id.trim()).map_err(cannot)?;
             let all = if stored.duplicate_names > 0 { Duplicates::All } else { Duplicates::First };

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use trommel_store::Store;
 use trommel_tool::{Failure, Record, ToolExecution};
 
-/// Keeps executions in a store, where other processes find them. How many are kept, the store's options say.
+/// Keeps executions in a store, where other processes find them. How many are kept, the store's
+/// options say.
 #[derive(Clone)]
 pub struct StoreRecord {
     store: Arc<Store>,
@@ -24,10 +25,7 @@ impl Record for StoreRecord {
             Failure::new(format!("cannot record the call of {}: {why}", execution.tool_name))
         };
         let json = serde_json::to_string(execution).map_err(|error| failure(&error))?;
-        self.store
-            .executions()
-            .append(&json)
-            .map_err(|error| failure(&error).with("code", error.kind().code()))
+        self.store.executions().append(&json).map_err(|error| failure(&error).with("code", error.code()))
     }
 
     fn total(&self) -> Result<u64, Failure> {
@@ -42,5 +40,5 @@ impl Record for StoreRecord {
 }
 
 fn unread(error: &trommel_store::Error) -> Failure {
-    Failure::new(format!("cannot read the history: {error}")).with("code", error.kind().code())
+    Failure::new(format!("cannot read the history: {error}")).with("code", error.code())
 }

@@ -1,66 +1,45 @@
-//! `session`: logs of agents' sessions, listed, searched, questioned, cut back and put right.
+//! `session`: lists, searches, analyzes, rewinds, and repairs the logs of agents' sessions.
 //!
-//! An answer has at most `max_chars` characters. Rows that do not fit are left out whole from the end, and `truncated` says how many
-//! were returned and with which `offset` to go on.
+//! An answer has at most `max_chars` characters. Rows that do not fit are left out whole from the
+//! end, and `truncated` says how many were returned and with which `offset` to continue.
 
 mod answer;
 mod arguments;
+mod failures;
+#[cfg(feature = "cloud")]
+mod hybrid;
 mod metadata;
-mod place;
+pub mod place;
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 #[cfg(feature = "cloud")]
-use trommel_blocks::HybridBlockStorage;
+use trommel_blocks::SyncedSessions;
 use trommel_session::{
-    AggregateQuery, Cancel, Error, ErrorKind, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope,
-    SearchQuery, Session, Sessions, TranscriptQuery, Watch,
+    AggregateQuery, Cancel, EventQuery, GetQuery, ListQuery, Page, RewindQuery, Scope, SearchQuery, Session,
+    Sessions, TranscriptQuery, Watch,
 };
-use trommel_tool::{
-    Call, Failure, FailureKind, Metadata, Output, Permissions, Registry, RegistryError, Tool,
-};
+use trommel_tool::{Call, Failure, Metadata, Output, Permissions, Registry, RegistryError, Tool};
 
-use crate::outputs::text::safe_json;
+use crate::schema;
+use crate::text::safe_json;
 use answer::{Answer, Room};
+pub use arguments::Bounds;
 use arguments::{Analysis, Arguments, Operation};
+pub use failures::NAME;
+use failures::{failed, in_operation, refused};
 #[cfg(feature = "cloud")]
-use place::Hybrid;
-use place::{Here, Place, Problems};
+pub use hybrid::Hybrid;
+use place::{Here, Place, Problems, Target};
 
-/// The tool's name.
-pub const NAME: &str = "session";
-
-/// What the description adds where sessions may not be changed.
+/// The end of the description where sessions may not be changed.
 const UNCHANGED: &str =
     " Changes are not allowed here: `undo` is refused, and so are others without `dry_run` true.";
 
-/// What a caller may ask for at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Bounds {
-    /// Rows of an answer at most.
-    pub rows: usize,
-    /// Characters of an answer at most.
-    pub chars: usize,
-    /// Characters of a message at most. Where there is no limit, a message that does not fit an answer is whole in one of its own.
-    pub text: Option<usize>,
-}
-
-impl Bounds {
-    /// For a program that reads answers by itself: memory follows what it asks for.
-    pub const WIDE: Self = Self { rows: trommel_session::MOST_ROWS, chars: 8_000_000, text: None };
-}
-
-impl Default for Bounds {
-    /// For a model.
-    fn default() -> Self {
-        Self { rows: 1_000, chars: 100_000, text: Some(20_000) }
-    }
-}
-
-/// Adds the tool `session` to a registry. It answers from these sessions, and changes them only when it is asked to.
+/// Adds the tool `session` to a registry. It answers from these sessions, and changes them only
+/// when it is asked to.
 ///
 /// # Errors
 /// When a tool of this name is there already.
@@ -68,7 +47,8 @@ pub fn register(registry: &Registry, sessions: &Sessions) -> Result<(), Registry
     register_within(registry, sessions, Bounds::default())
 }
 
-/// The same with other bounds of what may be asked for at once; what is answered when nothing is said stays the same.
+/// The same with other bounds of what may be asked for at once; what is answered when nothing is
+/// said stays the same.
 ///
 /// # Errors
 /// When a tool of this name is there already.
@@ -80,8 +60,8 @@ pub fn register_within(
     registry.register(SessionTool::new(Here(sessions.clone()), bounds))
 }
 
-/// The same as [`register`] where sessions could not be had as they were to be, those of a storage for example: every answer tells
-/// the problem beside what it found in these.
+/// The same as [`register`] where sessions could not be had as they were to be, those of a storage
+/// for example: every answer tells the problem beside what it found in these.
 ///
 /// # Errors
 /// When a tool of this name is there already.
@@ -95,14 +75,15 @@ pub fn register_despite(
     registry.register(tool)
 }
 
-/// The same over sessions of this machine and of a storage, with an operation more, which makes both the same.
+/// The same over sessions of this machine and of a storage, with an operation more, which makes
+/// both the same.
 ///
 /// # Errors
 /// When a tool of this name is there already.
 #[cfg(feature = "cloud")]
 pub fn register_hybrid(
     registry: &Registry,
-    hybrid: Arc<HybridBlockStorage>,
+    hybrid: Arc<SyncedSessions>,
     bounds: Bounds,
 ) -> Result<(), RegistryError> {
     registry.register(SessionTool::new(Hybrid(hybrid), bounds))
@@ -113,7 +94,7 @@ struct SessionTool {
     metadata: Metadata,
     bounds: Bounds,
     place: Arc<dyn Place>,
-    /// What is told in every answer.
+    /// Is reported in every answer.
     problem: Option<String>,
     /// True if it may change sessions.
     may_change: bool,
@@ -148,8 +129,9 @@ impl Tool for SessionTool {
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
-        let told = |failure| told(arguments.operation, failure);
-        arguments.check().and_then(|()| self.check_permitted(&arguments)).map_err(told)?;
+        let named = |failure| in_operation(arguments.operation, failure);
+        let given = schema::given(&self.metadata.args_schema, call.arguments);
+        arguments.check(given).and_then(|()| self.check_permitted(&arguments)).map_err(named)?;
         let cancel = Cancel::from(call.cancel().flag());
         let meter = call.meter();
         let watch = Watch::new()
@@ -159,8 +141,8 @@ impl Tool for SessionTool {
         problems.add(self.problem.clone());
         let work =
             Work { place: &*self.place, arguments: &arguments, bounds: self.bounds, watch: &watch, problems };
-        let answer = work.run().map_err(told)?;
-        // Unsafe characters in it stand as escapes, which say the same.
+        let answer = work.run().map_err(named)?;
+        // Unsafe characters become escapes of the same value.
         RawValue::from_string(safe_json(&answer)).map(Output::Json).map_err(|error| Failure::raised(&error))
     }
 
@@ -176,7 +158,7 @@ impl Tool for SessionTool {
 
     fn dry_run(&self, call: &Call<'_>) -> Option<String> {
         let arguments: Arguments = call.parse().ok()?;
-        let id = arguments.session_id.as_deref().unwrap_or_default();
+        let id = arguments.session_id.as_deref().unwrap_or("");
         match arguments.operation {
             Operation::Rewind if !arguments.is_dry_run() => {
                 Some(format!("Would cut back the session {id}, after a backup"))
@@ -199,45 +181,13 @@ impl Tool for SessionTool {
     }
 }
 
-/// A failure with the operation's name before it.
-fn told(operation: Operation, failure: Failure) -> Failure {
-    if failure.kind == FailureKind::Cancelled {
-        return failure;
-    }
-    let message = format!("{NAME} {}: {}", operation.name(), failure.message);
-    let mut told = Failure::new(message);
-    (told.kind, told.metadata, told.causes) = (failure.kind, failure.metadata, failure.causes);
-    told
-}
-
-/// An error of the library, as the caller of a tool is told.
-#[expect(clippy::needless_pass_by_value, reason = "what `map_err` takes")]
-fn failed(error: Error) -> Failure {
-    let kind = error.kind();
-    failure((kind.code(), kind.is_request(), kind == ErrorKind::Cancelled), error.to_string())
-}
-
-/// An error of this kind, and with this message: its code, whether the request was wrong, and whether it was to end.
-fn failure((code, is_request, is_cancelled): (&'static str, bool, bool), message: String) -> Failure {
-    if is_cancelled {
-        return Failure::cancelled();
-    }
-    let failure = if is_request { Failure::refused(message) } else { Failure::new(message) };
-    failure.with("code", code)
-}
-
-/// A request that contradicts itself.
-fn refused(message: impl Into<String>) -> Failure {
-    Failure::refused(message).with("code", ErrorKind::Request.code())
-}
-
 /// One call at work.
 struct Work<'a, 'w> {
     place: &'a dyn Place,
     arguments: &'a Arguments,
     bounds: Bounds,
     watch: &'a Watch<'w>,
-    /// What is to be told beside the answer.
+    /// Problems to report beside the answer.
     problems: Problems,
 }
 
@@ -260,14 +210,12 @@ impl Work<'_, '_> {
             Operation::SyncStatus => {
                 self.whole(&self.place.sync_status(self.arguments.session_id.as_deref(), self.watch)?)
             }
-            Operation::Sync => {
-                self.place.sync(self.arguments, self.watch).and_then(|report| self.whole(&report))
-            }
+            Operation::Sync => self.whole(&self.place.sync(&self.arguments.sync(), self.watch)?),
         }
     }
 
     fn session(&self) -> Result<Session, Failure> {
-        self.place.find(self.arguments.session_id()?, self.watch, &self.problems)
+        Ok(self.place.find(self.arguments.session_id()?, self.watch, &self.problems)?)
     }
 
     /// Changes the session that is meant.
@@ -276,17 +224,13 @@ impl Work<'_, '_> {
         dry_run: bool,
         change: impl Fn(&Sessions, &Session) -> trommel_session::Result<T>,
     ) -> Result<String, Failure> {
-        let (id, mut answer) = (self.arguments.session_id()?, None);
-        self.place.change((id, dry_run), self.watch, &self.problems, &mut |sessions, session| {
-            answer = Some(change(sessions, session)?);
-            Ok(())
-        })?;
-        self.whole(&answer)
+        let target = Target { id: self.arguments.session_id()?, dry_run };
+        self.whole(&self.place.apply(target, self.watch, &self.problems, change)?)
     }
 
     /// What an answer may have, and how much could be asked for.
     fn room(&self) -> Room {
-        Room { chars: self.arguments.max_chars(), most: self.bounds.chars }
+        Room { chars: self.arguments.max_chars, most: self.bounds.chars }
     }
 
     /// An answer without rows.
@@ -296,7 +240,7 @@ impl Work<'_, '_> {
 
     fn answer(&self, answer: &impl Serialize) -> Result<Answer, Failure> {
         let mut answer = Answer::of(answer)?;
-        answer.add_problems(&self.problems.told())?;
+        answer.add_problems(&self.problems.all())?;
         Ok(answer)
     }
 
@@ -316,8 +260,8 @@ impl Work<'_, '_> {
         let mut query = ListQuery::default();
         let given = self.arguments;
         (query.project, query.date_range) = (given.project.clone(), given.date_range.clone());
-        query.top_level_only = given.top_level_only.unwrap_or(true);
-        query.include_cloud = given.include_cloud.unwrap_or(true);
+        query.top_level_only = given.top_level_only;
+        query.include_cloud = given.include_cloud;
         query.limit = given.limit.unwrap_or(query.limit);
         query.offset = usize::try_from(given.offset()).unwrap_or(usize::MAX);
         self.paged(&self.place.list(&query, self.watch, &self.problems)?, "sessions")
@@ -325,8 +269,8 @@ impl Work<'_, '_> {
 
     fn get(&self) -> Result<String, Failure> {
         let (mut query, given) = (GetQuery::default(), self.arguments);
-        query.events_summary = given.include_events_summary.unwrap_or(false);
-        if given.include_transcript.unwrap_or(false) {
+        query.events_summary = given.include_events_summary;
+        if given.include_transcript {
             let mut page = TranscriptQuery::default();
             (page.offset, page.limit) = (given.offset(), given.limit.unwrap_or(page.limit));
             page.max_text = given.max_text.unwrap_or(page.max_text);
@@ -357,18 +301,18 @@ impl Work<'_, '_> {
             query.scope = Scope::parse(scope).map_err(failed)?;
         }
         (query.project, query.date_range) = (given.project.clone(), given.date_range.clone());
-        query.include_cloud = given.include_cloud.unwrap_or(true);
+        query.include_cloud = given.include_cloud;
         (query.offset, query.limit) = (given.offset(), given.limit.unwrap_or(query.limit));
-        query.context_lines = given.context_lines.unwrap_or(query.context_lines);
+        query.context_lines = given.context_lines;
         let sessions = self.place.searched(&query, self.watch, &self.problems)?;
         self.paged(&sessions.search(&query, self.watch).map_err(failed)?, "matches")
     }
 
     fn get_events(&self) -> Result<String, Failure> {
         let (mut query, given) = (EventQuery::default(), self.arguments);
-        query.event_types = given.event_types.clone().unwrap_or_default();
-        query.fields = given.fields.clone().unwrap_or_default();
-        query.errors_only = given.errors_only.unwrap_or(false);
+        query.event_types.clone_from(&given.event_types);
+        query.fields.clone_from(&given.fields);
+        query.errors_only = given.errors_only;
         (query.offset, query.limit) = (given.offset(), given.limit.unwrap_or(query.limit));
         query.max_chars = given.row_chars();
         self.paged(&self.place.get_events(&self.session()?, &query, self.watch)?, "events")
@@ -390,7 +334,7 @@ impl Work<'_, '_> {
                 let mut query = AggregateQuery::default();
                 self.arguments.field()?.clone_into(&mut query.field);
                 query.by.clone_from(&self.arguments.by);
-                query.event_types = self.arguments.event_types.clone().unwrap_or_default();
+                query.event_types.clone_from(&self.arguments.event_types);
                 self.paged_from_all(&self.place.aggregate(&session, &query, self.watch)?, "groups")
             }
         }

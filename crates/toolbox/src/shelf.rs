@@ -8,11 +8,12 @@ use trommel_route::Shelf;
 use trommel_store::{Error, Kind, Origin, Put, Store, Stored};
 use trommel_tool::{About, Failure, Finished, Manifest, Reason, Sink};
 
-use crate::outputs::text::string;
 use crate::preview;
+use crate::text::string;
 
-/// The store as the [`Shelf`] of a [`Router`](trommel_route::Router): results go there that nobody routed and that are too long,
-/// and `tool_outputs.*` can question them. A result is streamed, and never held.
+/// The store as the [`Shelf`] of a [`Router`](trommel_route::Router): results go there that nobody
+/// routed and that are too long, and `tool_outputs.*` can question them. A result is streamed, and
+/// never held.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -76,7 +77,7 @@ impl Sink for StoreSink<'_> {
 }
 
 fn not_stored(tool: &str, error: &Error) -> Failure {
-    Failure::new(format!("cannot store the result of {tool}: {error}")).with("code", error.kind().code())
+    Failure::new(format!("cannot store the result of {tool}: {error}")).with("code", error.code())
 }
 
 /// What a caller gets instead of a stored result.

@@ -1,6 +1,8 @@
-//! Memory: what a call takes at its peak follows what it answers, never the length of the output or of a value in it.
+//! Memory: what a call takes at its peak follows what it answers, never the length of the output or
+//! of a value in it.
 //!
-//! The counts are those of the whole process, so this binary has one test, which measures one call after the other.
+//! The counts are those of the whole process, so this binary has one test, which measures one call
+//! after the other.
 
 use std::io::Read;
 use std::sync::Arc;

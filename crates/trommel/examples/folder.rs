@@ -1,5 +1,6 @@
-//! A parallel run over a folder: each file is a part, answered on whatever thread is free, and the partials are merged in
-//! the order of the names. The same can be done across machines, as partials can be stored and sent.
+//! A parallel run over a folder: each file is a part, answered on whatever thread is free, and the
+//! partials are merged in the order of the names. The same can be done across machines, as partials
+//! can be stored and sent.
 //!
 //! ```sh
 //! cargo run --release --example folder logs '$..user'

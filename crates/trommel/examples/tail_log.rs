@@ -1,4 +1,5 @@
-//! A log tailer: prints what a query finds in each line of a log as the lines arrive, and tells of bad lines.
+//! A log tailer: prints what a query finds in each line of a log as the lines arrive, and tells of
+//! bad lines.
 //!
 //! ```sh
 //! tail -f app.jsonl | cargo run --example tail_log '$[?@.level == "error"].message'

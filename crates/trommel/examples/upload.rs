@@ -1,8 +1,9 @@
 //! A service that answers questions about an upload, in memory that does not grow with it.
 //!
-//! A client sends a line with a query, then JSON of any size, and closes its side. The service answers with how many nodes
-//! the query has, three of them drawn at random, and what the upload is made of. Run without arguments, it asks itself one
-//! question; with an address such as `127.0.0.1:7070`, it serves:
+//! A client sends a line with a query, then JSON of any size, and closes its side. The service
+//! answers with how many nodes the query has, three of them drawn at random, and what the upload is
+//! made of. Run without arguments, it asks itself one question; with an address such as
+//! `127.0.0.1:7070`, it serves:
 //!
 //! ```sh
 //! (echo '$..name'; cat upload.json) | nc -N 127.0.0.1 7070

@@ -3,11 +3,12 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use trommel_base::{Cancel, Progress};
 use trommel_path::{Duplicates, Logical, Order, Query};
 use trommel_reader::{Backend, Config, Limits, Validation};
 
 use crate::Error;
-use crate::control::{Cancel, Control, Others, Progress};
+use crate::control::{Control, Others};
 use crate::document::Document;
 use crate::measure::{Count, Extract, Measure, Sample, Stats, Strategy};
 use crate::report::{Answer, Found, Report, Sink};
@@ -19,8 +20,8 @@ pub enum OnBadRecord {
     /// The run ends with the error.
     #[default]
     Stop,
-    /// The record is left out of every answer, reported, and counted in the coverage. Each record is then checked in full
-    /// before it is questioned.
+    /// The record is left out of every answer, reported, and counted in the coverage. Each record
+    /// is then checked in full before it is questioned.
     Skip {
         /// The run ends all the same when there are more than this.
         at_most: u64,
@@ -32,7 +33,8 @@ pub enum OnBadRecord {
 /// ```
 /// use trommel::{Analysis, Document};
 ///
-/// let mut document = Document::from_bytes(r#"{"users": [{"name": "Ada", "age": 36}, {"name": "Bob", "age": 24}]}"#);
+/// let users = r#"{"users": [{"name": "Ada", "age": 36}, {"name": "Bob", "age": 24}]}"#;
+/// let mut document = Document::from_bytes(users);
 /// let report = Analysis::new().count("$.users[?@.age > 30]".parse()?).stats().run(&mut document)?;
 /// assert_eq!(report.answers[0].count(), Some(1));
 /// # Ok::<(), trommel::Error>(())
@@ -106,25 +108,33 @@ impl Analysis {
         self.ask(Measure::Stats(Stats::new()))
     }
 
-    /// Keeps the records for which a filter holds, `@` and `$` both being the record ([RFC 9535, section 2.3.5]). Of several
-    /// filters all must hold. In an input of one document that document is the record, and is kept or dropped whole.
+    /// Keeps the records for which a filter holds, `@` and `$` both being the record ([RFC 9535,
+    /// section 2.3.5]). Of several filters all must hold. In an input of one document that document
+    /// is the record, and is kept or dropped whole.
     ///
-    /// Every measure covers the kept records only: limits count their matches, a sample's population is their nodes, and the sizes
-    /// of [`Stats`] are those of their values. Locations, offsets, and record numbers remain those of the whole input. A dropped
-    /// record is validated as any value that is skipped, and counted in [`Coverage::dropped_records`].
+    /// Every measure covers the kept records only: limits count their matches, a sample's
+    /// population is their nodes, and the sizes of [`Stats`] are those of their values. Locations,
+    /// offsets, and record numbers remain those of the whole input. A dropped record is validated
+    /// as any value that is skipped, and counted in [`Coverage::dropped_records`].
     ///
-    /// A filter is evaluated once per record, before the record is matched, and costs what it costs in a query: each of its paths
-    /// walks to its nodes and stops there. On a reader that part of the record is held, within [`Limits`].
+    /// A filter is evaluated once per record, before the record is matched, and costs what it costs
+    /// in a query: each of its paths walks to its nodes and stops there. On a reader that part of
+    /// the record is held, within [`Limits`].
     ///
     /// ```
     /// use trommel::path::Query;
     /// use trommel::{Analysis, Document};
     ///
-    /// let log = "{\"level\": \"info\", \"ms\": 3}\n{\"level\": \"error\", \"ms\": 70}\n{\"level\": \"error\", \"ms\": 5}\n";
+    /// let log = r#"
+    ///     {"level": "info", "ms": 3}
+    ///     {"level": "error", "ms": 70}
+    ///     {"level": "error", "ms": 5}
+    /// "#;
     /// let mut document = Document::from_bytes(log);
     /// let errors = Query::parse_filter("@.level == 'error'")?;
     /// let slow = Query::parse_filter("@.ms > 50")?;
-    /// let report = Analysis::new().filter(errors).filter(slow).count("$".parse()?).run(&mut document)?;
+    /// let slow_errors = Analysis::new().filter(errors).filter(slow);
+    /// let report = slow_errors.count("$".parse()?).run(&mut document)?;
     /// assert_eq!(report.answers[0].count(), Some(1));
     /// assert_eq!((report.coverage.records, report.coverage.dropped_records), (3, 2));
     /// # Ok::<(), trommel::Error>(())
@@ -161,8 +171,8 @@ impl Analysis {
         Self { measures: Vec::new(), options }
     }
 
-    /// The order in which values are handed out: that of the RFC for each query by itself (the default), or that of the
-    /// document for all of them together.
+    /// The order in which values are handed out: that of the RFC for each query by itself (the
+    /// default), or that of the document for all of them together.
     #[must_use]
     pub fn order(mut self, order: Order) -> Self {
         self.options.order = order;
@@ -225,8 +235,8 @@ impl Analysis {
         self
     }
 
-    /// Called as bytes pass, at least once a MiB and at each read of a stream, from whichever thread reads; never from two at
-    /// once.
+    /// Called as bytes pass, at least once a MiB and at each read of a stream, from whichever
+    /// thread reads; never from two at once.
     #[must_use]
     pub fn on_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.options.control.progress = Some(Arc::new(progress));
@@ -235,16 +245,18 @@ impl Analysis {
 
     /// Answers the questions about a document. Values to be extracted are only counted.
     ///
-    /// One pass, but for a systematic sample without a stride, which needs the size of its population first, and for a
-    /// sample of `$` in what turns out to be a stream of arrays. Memory follows the depth, the limits and the number of
-    /// questions, never the length of the document.
+    /// One pass, but for a systematic sample without a stride, which needs the size of its
+    /// population first, and for a sample of `$` in what turns out to be a stream of arrays. Memory
+    /// follows the depth, the limits and the number of questions, never the length of the document.
     pub fn run(&self, document: &mut Document) -> Result<Report, Error> {
         self.run_with(document, &mut |_: &Found<'_>| Ok(()))
     }
 
-    /// Answers the questions, and hands out the extracted values as they are found: each query's in their order.
+    /// Answers the questions, and hands out the extracted values as they are found: each query's in
+    /// their order.
     ///
-    /// When it ends with an error, what was handed out by then stands before the place of the error.
+    /// When it ends with an error, what was handed out by then stands before the place of the
+    /// error.
     pub fn run_with(&self, document: &mut Document, sink: &mut dyn Sink) -> Result<Report, Error> {
         if self.measures.iter().any(needs_total) {
             return self.counted(document)?.run_with_totals(document, sink);
@@ -278,9 +290,19 @@ impl Analysis {
     }
 }
 
+impl OnBadRecord {
+    /// An error when there were more bad records than are to be skipped.
+    pub(crate) fn check(self, bad: u64) -> Result<(), Error> {
+        match self {
+            Self::Skip { at_most } if bad > at_most => Err(Error::TooManyBadRecords { at_most }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Analysis {
-    /// Whether it asks for samples and for values. Where a sample is refused, values were handed out up to that place; it would
-    /// have to be found.
+    /// Whether it asks for samples and for values. Where a sample is refused, values were handed
+    /// out up to that place; it would have to be found.
     #[cfg(feature = "parallel")]
     pub(crate) fn is_mixed(&self) -> bool {
         let asks = |what: fn(&Measure) -> bool| self.measures.iter().any(what);

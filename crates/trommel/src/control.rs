@@ -1,52 +1,14 @@
 //! What accompanies a run: cancellation and progress.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use trommel_base::{Cancel, Progress};
 use trommel_reader::{Error, ErrorKind, Monitor};
 
-/// How far a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// Bytes passed, after decompression. Never decreases, from call to call; where the input has to be gone over twice (a
-    /// systematic sample without a stride), its bytes count twice.
-    pub bytes: u64,
-    /// What `bytes` will be in the end, where that is known, unless the run stops early.
-    pub total: Option<u64>,
-}
-
-/// A flag that ends a run from another thread: it stops within a MiB of input, or some thousand matches.
-#[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// A flag that is not raised.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Ends the runs that were given this flag.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the flag is raised.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// An error when the flag is raised.
-    pub(crate) fn check(&self, offset: u64) -> Result<(), Error> {
-        if self.is_cancelled() { Err(Error::plain(ErrorKind::Cancelled, offset)) } else { Ok(()) }
-    }
-}
-
-impl From<Arc<AtomicBool>> for Cancel {
-    fn from(flag: Arc<AtomicBool>) -> Self {
-        Self(flag)
-    }
+/// An error if a run was cancelled, which is at this offset of its input.
+pub(crate) fn check(cancel: &Cancel, offset: u64) -> Result<(), Error> {
+    if cancel.is_cancelled() { Err(Error::plain(ErrorKind::Cancelled, offset)) } else { Ok(()) }
 }
 
 type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
@@ -113,10 +75,11 @@ impl Track {
         let Self { cancel, meter } = self.clone();
         let mut seen = start;
         Box::new(move |offset| {
-            cancel.check(offset)?;
+            check(&cancel, offset)?;
             if let Some(meter) = &meter {
-                meter.pass(offset.saturating_sub(seen));
-                seen = seen.max(offset);
+                // A monitor hears of offsets that never decrease.
+                meter.pass(offset - seen);
+                seen = offset;
             }
             Ok(())
         })
@@ -127,13 +90,13 @@ impl Track {
         if let Some(meter) = &self.meter {
             meter.pass(bytes);
         }
-        self.cancel.check(offset)
+        check(&self.cancel, offset)
     }
 
     /// An error when the run was cancelled.
     #[cfg(feature = "parallel")]
     pub(crate) fn check(&self, offset: u64) -> Result<(), Error> {
-        self.cancel.check(offset)
+        check(&self.cancel, offset)
     }
 
     /// The same for bytes that were passed already.
@@ -159,7 +122,7 @@ impl Meter {
         let bytes = passed.bytes;
         if bytes > passed.told {
             passed.told = bytes;
-            (self.callback)(Progress { bytes, total: self.total });
+            (self.callback)(Progress::new(bytes, self.total));
         }
     }
 }

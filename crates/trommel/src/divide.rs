@@ -1,31 +1,34 @@
 //! One document on several threads: the elements of a long array, in stretches.
 //!
-//! Where stretches begin is guessed: at a place that looks like the beginning of an element as the first ones do. A stretch
-//! counts only if the one before it came to an end exactly there; otherwise the elements from there on are matched once more,
-//! one after the other. So a wrong guess costs time and never changes an answer. After two wrong guesses in a row there are no more.
+//! Where stretches begin is guessed: at a place that looks like the beginning of an element as the
+//! first ones do. A stretch counts only if the one before it came to an end exactly there;
+//! otherwise the elements from there on are matched once more, one after the other. So a wrong
+//! guess costs time and never changes an answer. After two wrong guesses in a row there are no
+//! more.
 
 mod described;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
-use trommel_path::{Apart, Matcher, Scratch, Wants};
+use trommel_path::{ArrayCheckpoint, Matcher, Scratch, Wants};
 use trommel_reader::{Alike, Between, Config, Cursor, Span, View};
 
-use crate::analysis::{Analysis, OnBadRecord};
+use crate::analysis::OnBadRecord;
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
 use crate::extract::Outbox;
+use crate::kept::{Kept, release};
 use crate::measure::{Measure, Stats};
-use crate::parallel::{Kept, release};
 use crate::report::Coverage;
-use crate::run::Run;
-use crate::setup::{Role, Setup, Work};
+use crate::run::{Helpers, Run};
+use crate::setup::{Asked, Role, Work};
 use crate::threads::Threads;
 
 /// Bytes of a stretch, at most.
 const STRETCH: u64 = 512 << 10;
 
-/// Bytes of the first ones. They grow while few things are found in them, so that what is found fits in memory.
+/// Bytes of the first ones. They grow while few things are found in them, so that what is found
+/// fits in memory.
 const FIRST_STRETCH: u64 = 64 << 10;
 
 /// Values and candidates found in a stretch, beyond which stretches shrink.
@@ -56,15 +59,17 @@ pub(crate) struct Divide<'a> {
 }
 
 impl<'a> Divide<'a> {
-    /// Where a document can be divided: it is in memory or mapped and long enough, there are threads, and all that is asked
-    /// for is values, counts and samples, without a limit that may end the run early, or its statistics.
+    /// Where a document can be divided: it is in memory or mapped and long enough, there are
+    /// threads, and all that is asked for is values, counts and samples, without a limit that may
+    /// end the run early, or its statistics.
     pub(crate) fn new(
-        (analysis, setup): (&Analysis, &Setup),
+        asked: Asked<'_>,
         document: &'a Document,
         track: &Track,
         located: bool,
     ) -> Result<Option<Self>, Error> {
-        let Analysis { measures, options } = analysis;
+        let Asked { analysis, setup } = asked;
+        let (measures, options) = (&analysis.measures, &analysis.options);
         let apart = |measure: &Measure| !measure.is_limited() && !matches!(measure, Measure::Stats(_));
         // Figures of values that begin anew with each stretch cost more than is won.
         let divides = |stats: &Stats| stats.queries.is_empty() && !stats.values;
@@ -85,7 +90,8 @@ impl<'a> Divide<'a> {
         Ok(Some(Self { view, wants, track: track.clone(), ahead: ahead * threads.count, threads }))
     }
 
-    /// The next stretches of so many bytes, the first one behind an element that ends at `from`, or is thought to.
+    /// The next stretches of so many bytes, the first one behind an element that ends at `from`, or
+    /// is thought to.
     fn stretches(&self, mut from: u64, bytes: u64, elements: &Alike<'_>) -> Vec<Span> {
         let next = || {
             let end = elements.guess(from + bytes, SEARCHED)?;
@@ -155,34 +161,32 @@ impl Chain {
     }
 }
 
-impl Run<'_> {
-    /// Goes on with the elements behind those at which the matcher has paused, on several threads as far as that goes.
-    pub(crate) fn divided(
-        &mut self,
-        divide: &Divide<'_>,
-        matcher: &mut Matcher<'_, '_>,
-    ) -> Result<(), Error> {
-        let (paused, apart) = (matcher.paused(), matcher.apart());
-        let elements = paused.and_then(|paused| Alike::new(divide.view, paused));
-        let (Some(start), Some(apart), Some(elements)) = (paused, apart, elements) else {
-            matcher.go_on();
+impl Helpers for Divide<'_> {
+    fn match_elements(&self, run: &mut Run<'_>, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        let (paused, checkpoint) = (matcher.paused(), matcher.checkpoint());
+        let elements = paused.and_then(|paused| Alike::new(self.view, paused));
+        let (Some(start), Some(checkpoint), Some(elements)) = (paused, checkpoint, elements) else {
+            matcher.resume();
             return Ok(());
         };
-        let mut chain = Chain { elements: matcher.passed(), ..Chain::new(start, apart.between()) };
+        let mut chain = Chain { elements: matcher.passed(), ..Chain::new(start, checkpoint.between()) };
         let first = chain.elements;
-        let asked = (self.analysis, self.setup);
+        let asked = run.asked;
         let mut bytes = FIRST_STRETCH;
-        let mut stretches = divide.stretches(start, bytes, &elements);
+        let mut stretches = self.stretches(start, bytes, &elements);
         let mut answers = Vec::new();
-        divide.threads.scope(|scope| scope.spawn(|_| answers = divide.answer_all(asked, &apart, &stretches)));
-        while let Some(last) = stretches.last().filter(|_| !chain.ended) {
+        self.threads
+            .scope(|scope| scope.spawn(|_| answers = self.answer_all(asked, &checkpoint, &stretches)));
+        while let Some(last) = stretches.last()
+            && !chain.ended
+        {
             // While these are handed out, the next ones are worked on.
-            stretches = divide.stretches(last.end, bytes, &elements);
+            stretches = self.stretches(last.end, bytes, &elements);
             let mut next = Vec::new();
-            let joined = divide.threads.scope(|scope| {
-                scope.spawn(|_| next = divide.answer_all(asked, &apart, &stretches));
+            let joined = self.threads.scope(|scope| {
+                scope.spawn(|_| next = self.answer_all(asked, &checkpoint, &stretches));
                 let mut answers = std::mem::take(&mut answers).into_iter();
-                answers.try_for_each(|stretch| self.join(divide, &apart, stretch, &mut chain))
+                answers.try_for_each(|stretch| self.join(run, &checkpoint, stretch, &mut chain))
             });
             joined?;
             answers = next;
@@ -190,22 +194,30 @@ impl Run<'_> {
             bytes = if answers.iter().any(many) { bytes / 2 } else { 2 * bytes };
             bytes = bytes.clamp(FIRST_STRETCH, STRETCH);
         }
-        for (query, role) in self.setup.plan.ids().zip(&self.setup.roles) {
-            let outbox =
-                if let Role::Extract(number) = *role { self.work.outboxes.get(number) } else { None };
+        for (query, role) in asked.setup.plan.ids().zip(&asked.setup.roles) {
+            let outbox = if let Role::Extract(number) = *role { run.work.outboxes.get(number) } else { None };
             if outbox.is_some_and(Outbox::is_holding) {
                 matcher.hold_back(query);
             }
         }
-        matcher.go_on_behind(chain.at, chain.elements - first, divide.track.monitor(chain.at));
+        matcher.resume_after(chain.at, chain.elements - first, self.track.monitor(chain.at));
         Ok(())
     }
 
+    fn describe(&self, run: &mut Run<'_>, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
+        let config = run.asked.analysis.options.config();
+        // The only measure is one description, of the whole value.
+        self.describe_value(&config, matcher, &mut run.work.describing[0])
+    }
+}
+
+impl Divide<'_> {
     /// Joins what was found in the next stretch, or in its place from where the last element ended.
+    #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
     fn join(
-        &mut self,
-        divide: &Divide<'_>,
-        apart: &Apart,
+        &self,
+        run: &mut Run<'_>,
+        checkpoint: &ArrayCheckpoint,
         mut stretch: Stretch,
         chain: &mut Chain,
     ) -> Result<(), Error> {
@@ -213,9 +225,7 @@ impl Run<'_> {
         match chain.meets(stretch.span) {
             Meeting::Fits => {}
             Meeting::Passed => return Ok(()),
-            Meeting::Missed => {
-                stretch = divide.answer((self.analysis, self.setup), apart, Span::new(chain.at, until));
-            }
+            Meeting::Missed => stretch = self.answer(run.asked, checkpoint, Span::new(chain.at, until)),
         }
         // With an error everything ends where it is met in turn.
         let Some(end) = stretch.end else {
@@ -223,60 +233,44 @@ impl Run<'_> {
             return Ok(());
         };
         let span = Span::new(chain.at, end);
-        let view = divide.view.narrow(span).unwrap_or(View::at(&[], span.start));
-        stretch.kept.begin_at(apart.array(), chain.elements);
-        stretch.kept.hand_out(view, &mut self.work.outgoing, self.sink, &divide.track)?;
+        let view = self.view.narrow(span).expect("its elements are in the view");
+        stretch.kept.begin_at(checkpoint.array(), chain.elements);
+        stretch.kept.hand_out(view, &mut run.work.outgoing, run.sink, &self.track)?;
         release(view);
-        self.work.merge(stretch.work)?;
-        chain.pass(end, &divide.track)?;
+        run.work.merge(stretch.work)?;
+        chain.pass(end, &self.track)?;
         chain.elements += stretch.elements;
         // The array has no further element, or there is one that does not end.
         chain.ended = end < until;
         Ok(())
     }
 
-    /// Matches elements until the matcher pauses.
-    fn elements(&mut self, matcher: &mut Matcher<'_, '_>) -> Result<(), Error> {
-        while let Some(step) = matcher.advance()? {
-            self.step(step, matcher)?;
-        }
-        Ok(())
-    }
-}
-
-impl Divide<'_> {
-    fn answer_all(&self, asked: (&Analysis, &Setup), apart: &Apart, stretches: &[Span]) -> Vec<Stretch> {
-        stretches.par_iter().map(|span| self.answer(asked, apart, *span)).collect()
+    fn answer_all(&self, asked: Asked<'_>, checkpoint: &ArrayCheckpoint, stretches: &[Span]) -> Vec<Stretch> {
+        stretches.par_iter().map(|span| self.answer(asked, checkpoint, *span)).collect()
     }
 
     /// A cursor behind an element that ends at the beginning of a span.
+    #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
     fn cursor_between(&self, between: &Between, span: Span, config: &Config) -> Cursor<'_> {
         let all = self.view.base() + self.view.bytes().len() as u64;
-        let view = self.view.narrow(Span::new(span.start, all)).unwrap_or(View::at(&[], span.start));
+        let view = self.view.narrow(Span::new(span.start, all)).expect("it begins in the view");
         let monitor = self.track.again().monitor(span.start);
         Cursor::from_between(view, between, config).monitored(monitor)
     }
 
-    /// Matches the elements from behind one that ends at the beginning of a span up to the first that ends behind it.
-    fn answer(&self, (analysis, setup): (&Analysis, &Setup), apart: &Apart, span: Span) -> Stretch {
+    /// Matches the elements from behind one that ends at the beginning of a span up to the first
+    /// that ends behind it.
+    fn answer(&self, asked: Asked<'_>, checkpoint: &ArrayCheckpoint, span: Span) -> Stretch {
+        let Asked { analysis, setup } = asked;
         let mut kept = Kept::new(self.wants.location);
         let mut work = Work::apart(&analysis.measures, &analysis.options);
         let config = analysis.options.config();
-        let mut cursor = self.cursor_between(apart.between(), span, &config);
+        let mut cursor = self.cursor_between(checkpoint.between(), span, &config);
         let mut scratch = Scratch::new();
-        let mut matcher = setup.plan.matcher_apart(&mut scratch, &mut cursor, &self.wants, (apart, span.end));
+        let mut matcher = setup.plan.matcher(&mut scratch, &mut cursor, &self.wants);
+        matcher.resume_at(checkpoint, span.end);
         let coverage = Coverage::new(analysis.options.validation, None);
-        let mut run = Run {
-            analysis,
-            setup,
-            work: &mut work,
-            sink: &mut kept,
-            coverage,
-            elements: false,
-            tail: None,
-            divide: None,
-        };
-        let ran = run.elements(&mut matcher);
+        let ran = Run::new(asked, &mut work, &mut kept, coverage).elements(&mut matcher);
         let (end, elements) = (ran.ok().and_then(|()| matcher.paused()), matcher.passed());
         self.view.release(Span::new(span.start, end.unwrap_or(span.end)));
         Stretch { span, work, kept, end, elements }

@@ -13,8 +13,9 @@ use crate::packed::{self, Codec};
 
 /// An input, and how it is divided into records.
 ///
-/// Files and bytes can be questioned any number of times, a reader once. gzip and zstd are recognised by their first
-/// bytes (feature `compression`); offsets count the bytes after decompression.
+/// Files and bytes can be questioned any number of times, a reader once. gzip and zstd are
+/// recognised by their first bytes (feature `compression`); offsets count the bytes after
+/// decompression.
 pub struct Document {
     source: Source,
     framing: Framing,
@@ -43,14 +44,15 @@ struct Keeping {
 
 impl Read for Keeping {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let count = self.reader.read(into)?;
+        // A reader that reports more than it was given room for is not believed.
+        let count = self.reader.read(into)?.min(into.len());
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if count == 0 && !into.is_empty() {
             kept.is_whole = !kept.is_too_long;
         } else if kept.is_too_long || kept.bytes.len() + count > self.most {
             *kept = Kept { is_too_long: true, ..Kept::default() };
         } else {
-            kept.bytes.extend_from_slice(into.get(..count).unwrap_or_default());
+            kept.bytes.extend_from_slice(&into[..count]);
         }
         Ok(count)
     }
@@ -66,18 +68,19 @@ enum Source {
 /// Bytes copied at a time.
 const CHUNK: usize = 64 << 10;
 
-/// Largest ratio of decompressed to compressed bytes, after the first 64 MiB, unless another is set.
+/// Largest ratio of decompressed to compressed bytes, after the first 64 MiB, unless another is
+/// set.
 const RATIO: u64 = 1000;
 
 impl Document {
-    /// Opens a file, to be read through a window. Names that end in `.jsonl` or `.ndjson` (also before `.gz`, `.zst`)
-    /// are read as [`Framing::Lines`], others as [`Framing::Auto`].
+    /// Opens a file, to be read through a window. Names that end in `.jsonl` or `.ndjson` (also
+    /// before `.gz`, `.zst`) are read as [`Framing::Lines`], others as [`Framing::Auto`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_with(path, MapPolicy::never())
     }
 
-    /// Opens a file, mapped if the policy allows it and the system can, otherwise read through a window. A pipe or device is
-    /// read once.
+    /// Opens a file, mapped if the policy allows it and the system can, otherwise read through a
+    /// window. A pipe or device is read once.
     pub fn open_with(path: impl AsRef<Path>, policy: MapPolicy) -> Result<Self, Error> {
         let path = path.as_ref();
         let open = |cause| Error::Open { path: path.to_owned(), cause };
@@ -112,7 +115,7 @@ impl Document {
     pub fn from_input(input: Input) -> io::Result<Self> {
         let mut magic = [0; 4];
         let length = packed::read_start(&mut input.reader(), &mut magic)?;
-        Ok(match packed::codec(magic.get(..length).unwrap_or_default()) {
+        Ok(match packed::codec(&magic[..length]) {
             Some(codec) => Self::new(Source::Packed(input, codec)),
             None => Self::new(Source::Input(input)),
         })
@@ -140,7 +143,8 @@ impl Document {
         self
     }
 
-    /// Keeps what a reader gives in memory while it is read, so that an input of at most `most` bytes can be read again.
+    /// Keeps what a reader gives in memory while it is read, so that an input of at most `most`
+    /// bytes can be read again.
     #[must_use]
     pub fn keep_up_to(mut self, most: usize) -> Self {
         if let Source::Reader(reader) = &mut self.source {
@@ -209,21 +213,21 @@ impl Document {
         })
     }
 
-    /// Makes a reader repeatable: what it gives is kept in a temporary file without a name, of at most `limit` bytes.
-    /// Returns how many were kept.
+    /// Makes a reader repeatable: what it gives is kept in a temporary file without a name, of at
+    /// most `limit` bytes. Returns how many were kept.
     pub(crate) fn keep(&mut self, limit: u64, control: &Control) -> Result<u64, Error> {
         let Source::Reader(reader) = &self.source else { return Ok(0) };
         let reader = packed::unpacked(take(reader)?, self.ratio).map_err(unread)?;
         let mut file = tempfile::tempfile()?;
         let copied = copy(reader, &mut file, limit, &control.track(None))?;
-        // Nobody else can change a file without a name, but a map of it is not worth the promise: it is read twice, in
-        // order.
+        // Nobody else can change a file without a name, but a map of it is not worth the promise:
+        // it is read twice, in order.
         self.source = Source::Input(Input::from_file(file, MapPolicy::never())?);
         Ok(copied)
     }
 
-    /// In a file of lines that is read through a window and did not end with a line end when it was opened: where its last
-    /// line begins, which somebody may be writing.
+    /// In a file of lines that is read through a window and did not end with a line end when it was
+    /// opened: where its last line begins, which somebody may be writing.
     pub(crate) fn open_line(&self) -> Result<Option<u64>, Error> {
         let (Source::Input(input), Some(file), Framing::Lines) = (&self.source, &self.file, self.framing)
         else {
@@ -244,7 +248,8 @@ impl Document {
         }
     }
 
-    /// An error when the file is not what it was when it was opened. A stream of records may have grown.
+    /// An error when the file is not what it was when it was opened. A stream of records may have
+    /// grown.
     pub(crate) fn verify(&self) -> Result<(), Error> {
         match &self.source {
             Source::Input(input) => Ok(input.verify(self.framing == Framing::Lines)?),
@@ -261,7 +266,7 @@ fn copy(mut reader: impl Read, file: &mut File, limit: u64, track: &Track) -> Re
     loop {
         let count = match reader.read(&mut chunk) {
             Ok(0) => return Ok(copied),
-            Ok(count) => count as u64,
+            Ok(count) => count.min(CHUNK) as u64,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(trommel_reader::Error::io(error, copied).into()),
         };
@@ -269,7 +274,7 @@ fn copy(mut reader: impl Read, file: &mut File, limit: u64, track: &Track) -> Re
             let limit = ErrorKind::Limit(Limit::SpoolBytes(limit));
             return Err(trommel_reader::Error::plain(limit, copied).into());
         }
-        file.write_all(chunk.get(..count as usize).unwrap_or_default())?;
+        file.write_all(&chunk[..count as usize])?;
         copied += count;
         track.pass(count, copied)?;
     }
@@ -281,7 +286,7 @@ fn last_line(mut file: &File, length: u64) -> io::Result<u64> {
     let mut end = length;
     while end > 0 {
         let start = end.saturating_sub(CHUNK as u64);
-        let chunk = chunk.get_mut(..(end - start) as usize).unwrap_or_default();
+        let chunk = &mut chunk[..(end - start) as usize];
         file.seek(SeekFrom::Start(start))?;
         file.read_exact(chunk)?;
         if let Some(at) = chunk.iter().rposition(|&byte| byte == b'\n') {
@@ -301,7 +306,8 @@ fn take(reader: &Mutex<Option<Box<dyn Read + Send>>>) -> Result<Box<dyn Read + S
     reader.lock().ok().and_then(|mut reader| reader.take()).ok_or(Error::Consumed)
 }
 
-/// The framing that a file's name announces: lines where it ends in `.jsonl` or `.ndjson`, also before `.gz` and `.zst`.
+/// The framing that a file's name announces: lines where it ends in `.jsonl` or `.ndjson`, also
+/// before `.gz` and `.zst`.
 pub fn framing_of(path: &Path) -> Framing {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);

@@ -39,8 +39,8 @@ pub enum Error {
         /// What it selects.
         kind: Kind,
     },
-    /// A sample of `$` took the first value, an array, for the whole of an input that cannot be read again, and another
-    /// value follows.
+    /// A sample of `$` took the first value, an array, for the whole of an input that cannot be
+    /// read again, and another value follows.
     StreamOfArrays {
         /// Absolute byte offset of the second value.
         offset: u64,

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use trommel_base::Cancel;
 use trommel_path::{Held, HeldMatch, Matcher};
-use trommel_reader::{Span, View};
+use trommel_reader::Span;
 
-use crate::control::Cancel;
+use crate::control::check;
 use crate::error::Error;
 use crate::notes::Notes;
 use crate::report::{Found, Sink};
@@ -13,14 +14,15 @@ use crate::report::{Found, Sink};
 /// Bytes of held matches kept in memory.
 const HELD: usize = 16 << 20;
 
-/// Values on their way out, in an order of their own. In the order of the RFC each query has one; in the order of the
-/// document all share one.
+/// Values on their way out, in an order of their own. In the order of the RFC each query has one;
+/// in the order of the document all share one.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     held: Held,
     notes: Notes,
     text: Vec<u8>,
-    /// Bits of a held match's tag that are the number of its query; the others are the place of its note.
+    /// Bits of a held match's tag that are the number of its query; the others are the place of its
+    /// note.
     bits: u32,
     /// Whether it serves all queries, in the order of the document.
     shared: bool,
@@ -64,7 +66,7 @@ pub(crate) struct Left {
 impl Outbox {
     /// An empty one, for one of so many queries or shared by all of them.
     pub(crate) fn new(queries: usize, shared: bool, cancel: &Cancel) -> Self {
-        let bits = usize::BITS - queries.saturating_sub(1).leading_zeros();
+        let bits = usize::BITS - (queries - 1).leading_zeros();
         let (held, notes, cancel) = (Held::new(HELD), Notes::default(), cancel.clone());
         Self { held, notes, text: Vec::new(), bits, shared, cancel }
     }
@@ -78,12 +80,12 @@ impl Outbox {
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
         // More of one node than are still wanted need not be looked at: they are all the same.
-        let times = left.times.min(outgoing.limit.saturating_sub(outgoing.given));
+        let times = left.times.min(outgoing.limit - outgoing.given);
         let located = sink.wants_location() && times > 0;
         if !left.settled || !self.held.is_empty() {
             // Several queries that share it have a limit each.
             if self.held.is_empty() && outgoing.limit != u64::MAX && (self.bits == 0 || !self.shared) {
-                self.held.keep_smallest(outgoing.limit.saturating_sub(outgoing.given));
+                self.held.keep_smallest(outgoing.limit - outgoing.given);
             }
             return self.hold(Left { times, ..left }, located, matcher);
         }
@@ -126,7 +128,8 @@ impl Outbox {
         self.held.bound()
     }
 
-    /// Takes in what was held for the same query in a later part of the input. No locations were noted there.
+    /// Takes in what was held for the same query in a later part of the input. No locations were
+    /// noted there.
     #[cfg(feature = "parallel")]
     pub(crate) fn append(&mut self, later: &mut Self) -> Result<(), Error> {
         Ok(self.held.append(&mut later.held)?)
@@ -153,12 +156,13 @@ impl Outbox {
         let mut touched = Touched::default();
         self.held.drain(|HeldMatch { span, tag, .. }| {
             if touched.add(span, matcher) {
-                cancel.check(span.end)?;
+                check(cancel, span.end)?;
             }
             let number = (tag & !(u64::MAX << bits)) as usize;
-            let Some(outgoing) = outgoing.get_mut(number).filter(|outgoing| !outgoing.is_done()) else {
+            let outgoing = &mut outgoing[number];
+            if outgoing.is_done() {
                 return Ok::<_, Error>(());
-            };
+            }
             if located {
                 notes.read(tag >> bits, text)?;
             }
@@ -171,11 +175,12 @@ impl Outbox {
 
     /// Handing out passes no bytes, so that nobody else looks at the flag meanwhile.
     fn check_cancel(&self, time: u64, span: Span) -> Result<(), Error> {
-        if time % 1024 == 1023 { Ok(self.cancel.check(span.end)?) } else { Ok(()) }
+        if time % 1024 == 1023 { Ok(check(&self.cancel, span.end)?) } else { Ok(()) }
     }
 }
 
 /// What is told of a match; its bytes are kept by the cursor until it has been told.
+#[expect(clippy::expect_used, reason = "the matcher keeps the bytes of matches")]
 fn found<'a>(
     measure: usize,
     span: Span,
@@ -183,9 +188,7 @@ fn found<'a>(
     matcher: &'a Matcher<'_, '_>,
 ) -> Found<'a> {
     let cursor = matcher.cursor();
-    let view = cursor.part(span);
-    debug_assert!(view.is_some(), "a match is readable until it was handed out: {span:?}");
-    let view = view.unwrap_or(View::at(&[], span.start));
+    let view = cursor.part(span).expect("a match is readable until it was handed out");
     Found { measure, value: view.bytes(), span, record: cursor.record(), location, view }
 }
 
@@ -221,6 +224,7 @@ impl Touched {
 }
 
 /// A location's text; it was written from one.
+#[expect(clippy::expect_used, reason = "a location is text")]
 fn text_of(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap_or_default()
+    std::str::from_utf8(bytes).expect("it was written as text")
 }

@@ -36,8 +36,8 @@ impl Measure {
 pub struct Extract {
     /// What selects them.
     pub query: Query,
-    /// How many at most. In an order that is not the input's, matches that cannot be among the first `n` are not held, and
-    /// values in which no others can be are skipped.
+    /// How many at most. In an order that is not the input's, matches that cannot be among the
+    /// first `n` are not held, and values in which no others can be are skipped.
     pub limit: Option<u64>,
 }
 
@@ -57,6 +57,8 @@ impl Extract {
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum CountAs {
     /// The nodes.
@@ -68,6 +70,18 @@ pub enum CountAs {
     ObjectKeys,
     /// The elements and members of the nodes.
     NestedTotal,
+}
+
+impl CountAs {
+    /// The name in answers and requests, such as `array_length`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Matches => "matches",
+            Self::ArrayLength => "array_length",
+            Self::ObjectKeys => "object_keys",
+            Self::NestedTotal => "nested_total",
+        }
+    }
 }
 
 /// What to count.
@@ -134,13 +148,14 @@ pub enum Strategy {
     Last,
     /// Every so many-th, or without a stride the elements `floor(i * total / size)`.
     Systematic(Option<NonZeroU64>),
-    /// From each group its share: the groups are made by the first node of a query within each item, by its bytes without
-    /// white space, of which there may be [`Sample::STRATUM_BYTES`].
+    /// From each group its share: the groups are made by the first node of a query within each
+    /// item, by its bytes without white space, of which there may be [`Sample::STRATUM_BYTES`].
     Stratified(Query),
 }
 
-/// What to sample. The nodes of a query are the population, in the order of the document; of a query that can select only
-/// one node, which must be an array, the elements. In a stream of records the records are, when the query is `$`.
+/// What to sample. The nodes of a query are the population, in the order of the document; of a
+/// query that can select only one node, which must be an array, the elements. In a stream of
+/// records the records are, when the query is `$`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sample {
@@ -183,12 +198,13 @@ impl Sample {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stats {
-    /// What selects the values; nothing for the whole input. A value that lies in another selected one counts for both, one
-    /// that a query selects several times counts once.
+    /// What selects the values; nothing for the whole input. A value that lies in another selected
+    /// one counts for both, one that a query selects several times counts once.
     pub queries: Vec<Query>,
     /// Rows for arrays and objects by path.
     pub per_path: bool,
-    /// How often a name is repeated in its object, where there are no rows: with rows that is counted in any case.
+    /// How often a name is repeated in its object, where there are no rows: with rows that is
+    /// counted in any case.
     pub duplicate_names: bool,
     /// Structure and types; without them and rows, repeated names alone.
     pub counts: bool,
@@ -223,7 +239,8 @@ impl Stats {
         Self::default()
     }
 
-    /// Whether nothing is asked but what can be counted without looking at names and paths, of the whole input.
+    /// Whether nothing is asked but what can be counted without looking at names and paths, of the
+    /// whole input.
     pub(crate) fn is_tally(&self) -> bool {
         let rows = self.per_path || self.schema || self.values;
         self.queries.is_empty() && !rows && !self.duplicate_names

@@ -40,14 +40,14 @@ pub(crate) fn codec(start: &[u8]) -> Option<Codec> {
     }
 }
 
-/// Reads the first bytes, as few as it takes to tell the format: whoever waits for a line wants it at once.
+/// Reads the first bytes, as few as it takes to tell the format: whoever waits for a line wants it
+/// at once.
 pub(crate) fn read_start(reader: &mut dyn Read, start: &mut [u8; 4]) -> io::Result<usize> {
     let mut filled = 0;
-    while filled < needed(start.get(..filled).unwrap_or_default()) {
-        let Some(rest) = start.get_mut(filled..=filled) else { break };
-        match reader.read(rest) {
+    while filled < needed(&start[..filled]) {
+        match reader.read(&mut start[filled..=filled]) {
             Ok(0) => break,
-            Ok(count) => filled += count,
+            Ok(_) => filled += 1,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -65,12 +65,13 @@ fn needed(start: &[u8]) -> usize {
     }
 }
 
-/// What a reader gives, unpacked if it is gzip or zstd, as a [`Document`](crate::Document) unpacks it. For whoever wants the bytes
-/// themselves: a document does this by itself.
+/// What a reader gives, unpacked if it is gzip or zstd, as a [`Document`](crate::Document) unpacks
+/// it. For whoever wants the bytes themselves: a document does this by itself.
 ///
-/// Whether it is packed is told by the first four bytes at most, which are read at once. Reading fails when it gives more than
-/// `ratio` times the bytes that it takes, after the first 64 MiB; as a [reader's error](crate::reader::Error::io) that becomes an
-/// [`Error`](crate::Error), it is a limit like any other.
+/// Whether it is packed is told by the first four bytes at most, which are read at once. Reading
+/// fails when it gives more than `ratio` times the bytes that it takes, after the first 64 MiB; as
+/// a [reader's error](crate::reader::Error::io) that becomes an [`Error`](crate::Error), it is a
+/// limit like any other.
 ///
 /// ```
 /// use std::io::Read;
@@ -88,7 +89,7 @@ fn needed(start: &[u8]) -> usize {
 pub fn unpacked(mut reader: Box<dyn Read + Send>, ratio: u64) -> io::Result<Box<dyn Read + Send>> {
     let mut start = [0; 4];
     let length = read_start(&mut *reader, &mut start)?;
-    let codec = codec(start.get(..length).unwrap_or_default());
+    let codec = codec(&start[..length]);
     let whole = io::Cursor::new(start).take(length as u64).chain(reader);
     match codec {
         Some(codec) => codec.unpack(Box::new(whole), ratio),

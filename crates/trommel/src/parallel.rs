@@ -1,150 +1,40 @@
 //! Record streams on several threads: parts of whole lines, cut by size, joined in order.
 //!
-//! What is answered never depends on the number of threads: the parts are the same for any number, each part is answered
-//! by itself, and the parts are joined in the order of the input. A part in which the run comes to its end early is
-//! questioned once more by whoever joins, from where all parts before it have come, so that it ends where one thread would.
+//! What is answered never depends on the number of threads: the parts are the same for any number,
+//! each part is answered by itself, and the parts are joined in the order of the input. A part in
+//! which the run comes to its end early is questioned once more by whoever joins, from where all
+//! parts before it have come, so that it ends where one thread would.
 
-use std::fmt::Write as _;
 use std::io;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
-use trommel_path::Location;
-use trommel_reader::{Cursor, Framing, Span, View};
+use trommel_reader::{Cursor, Framing, View};
 
+use crate::alone::{Seen, changed_instead};
 use crate::analysis::Analysis;
 use crate::control::Track;
 use crate::document::Document;
 use crate::error::Error;
-use crate::extract::Outgoing;
+use crate::kept::{Kept, release, span_of};
 use crate::measure::Measure;
 use crate::report::{Coverage, Damage, Found, Report, Sink};
-use crate::run::{Run, Seen, changed_instead};
-use crate::setup::{Setup, Work};
+use crate::run::Run;
+use crate::setup::{Asked, Setup, Work};
 use crate::threads::Threads;
 
-/// Bytes of a part that is counted or described: large enough that starting and merging one costs nothing.
+/// Bytes of a part that is counted or described: large enough that starting and merging one costs
+/// nothing.
 const PART: usize = 4 << 20;
 
 /// Bytes of a part whose values are described: those figures cost most while there are few of them.
 const PART_OF_FIGURES: usize = 16 << 20;
 
-/// Bytes of a part whose values are handed out or drawn from, few enough that what it found fits in memory.
+/// Bytes of a part whose values are handed out or drawn from, few enough that what it found fits in
+/// memory.
 const PART_OF_VALUES: usize = 512 << 10;
 
 /// Parts a thread that are worked on before their answers are handed out.
 const AHEAD: usize = 4;
-
-/// Bytes that the system may map around those that are read: a large folio on either side.
-const AROUND: u64 = 4 << 20;
-
-/// What a part found, kept until its turn comes.
-#[derive(Default)]
-pub(crate) struct Kept {
-    found: Vec<KeptValue>,
-    locations: String,
-    /// Ends of the locations, if they are wanted.
-    location_ends: Vec<usize>,
-    /// Bad records, each with the number of values found before it.
-    damages: Vec<(usize, Damage)>,
-    located: bool,
-    /// Where in a location the index of an element begins that counts from the beginning of the part, and what that index is.
-    first: Option<(usize, u64)>,
-}
-
-struct KeptValue {
-    span: Span,
-    measure: u32,
-    record: u32,
-}
-
-impl Kept {
-    /// Nothing yet; locations are kept if they are wanted.
-    pub(crate) fn new(located: bool) -> Self {
-        Self { located, ..Self::default() }
-    }
-
-    /// Values that were kept.
-    pub(crate) fn len(&self) -> usize {
-        self.found.len()
-    }
-
-    /// Its locations count the elements of an array from the beginning of the part, which is the one of this index.
-    pub(crate) fn begin_at(&mut self, array: &Location, index: u64) {
-        self.first = self.located.then(|| (array.to_string().len() + 1, index));
-    }
-
-    /// Hands on what was found in a part. Measures and queries that hand out stand in the same order.
-    pub(crate) fn hand_out(
-        &self,
-        part: View<'_>,
-        outgoing: &mut [Outgoing],
-        sink: &mut dyn Sink,
-        track: &Track,
-    ) -> Result<(), Error> {
-        let mut damages = self.damages.iter().peekable();
-        let (mut from, mut text) = (0, String::new());
-        for (number, value) in self.found.iter().enumerate() {
-            if number % 1024 == 1023 {
-                track.check(value.span.end)?;
-            }
-            while let Some((_, damage)) = damages.next_if(|(before, _)| *before <= number) {
-                sink.damaged(damage)?;
-            }
-            let end = self.location_ends.get(number).copied().unwrap_or(from);
-            let location = self.locations.get(from..end);
-            from = end;
-            let location = match self.first {
-                Some(first) => location.map(|location| moved_by(first, location, &mut text)),
-                None => location,
-            };
-            let number = outgoing.binary_search_by_key(&(value.measure as usize), |one| one.measure);
-            let Some(outgoing) = number.ok().and_then(|number| outgoing.get_mut(number)) else { continue };
-            let view = part.narrow(value.span).unwrap_or(View::at(&[], value.span.start));
-            let found = Found {
-                measure: outgoing.measure,
-                value: view.bytes(),
-                span: value.span,
-                record: u64::from(value.record),
-                location: location.filter(|_| self.located),
-                view,
-            };
-            outgoing.give(&found, sink)?;
-        }
-        Ok(damages.try_for_each(|(_, damage)| sink.damaged(damage))?)
-    }
-}
-
-/// A location whose index at one place counts from another element on.
-fn moved_by<'a>((place, first): (usize, u64), location: &str, text: &'a mut String) -> &'a str {
-    let (before, rest) = location.split_at_checked(place).unwrap_or_default();
-    let (index, after) = rest.split_once(']').unwrap_or_default();
-    text.clear();
-    // Writing to text cannot fail.
-    let _ = write!(text, "{before}{}]{after}", index.parse::<u64>().unwrap_or_default() + first);
-    text
-}
-
-impl Sink for Kept {
-    fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
-        if self.located {
-            self.locations.push_str(found.location.unwrap_or_default());
-            self.location_ends.push(self.locations.len());
-        }
-        // A part has fewer records than bytes, and nobody asks four billion questions.
-        let (measure, record) = (found.measure as u32, found.record as u32);
-        self.found.push(KeptValue { span: found.span, measure, record });
-        Ok(())
-    }
-
-    fn damaged(&mut self, damage: &Damage) -> io::Result<()> {
-        self.damages.push((self.found.len(), damage.clone()));
-        Ok(())
-    }
-
-    fn wants_location(&self) -> bool {
-        self.located
-    }
-}
 
 /// A part's answers.
 struct Part {
@@ -166,6 +56,12 @@ struct Whole<'a> {
     part: usize,
 }
 
+/// A run that goes on in a part: its answers so far, and their coverage.
+struct Begun<'w> {
+    work: &'w mut Work,
+    coverage: Coverage,
+}
+
 impl Analysis {
     /// Runs on several threads where that can be done: a record stream in memory or mapped.
     pub(crate) fn run_in_parallel(
@@ -179,7 +75,8 @@ impl Analysis {
         let part = if figures { PART_OF_FIGURES } else { PART };
         let part = if finds { PART_OF_VALUES } else { part };
         let lines = document.current_framing() == Framing::Lines;
-        // Descriptions are merged by one thread, too: what is folded for want of memory may depend on the parts.
+        // Descriptions are merged by one thread, too: what is folded for want of memory may depend
+        // on the parts.
         let cut = Threads::count(&self.options) > 1 || asks(|asked| matches!(asked, Measure::Stats(_)));
         let can = lines && cut && !self.is_mixed();
         let Some(view) = document.view().filter(|view| can && view.bytes().len() > part) else {
@@ -208,7 +105,7 @@ impl<'a> Whole<'a> {
         let mut kept = Kept::new(self.located);
         let mut work = Work::apart(&self.analysis.measures, &self.analysis.options);
         let coverage = Coverage::new(self.analysis.options.validation, None);
-        let ran = self.run(part, (&mut work, coverage), &mut kept, &self.track);
+        let ran = self.run(part, Begun { work: &mut work, coverage }, &mut kept, &self.track);
         part.release(span_of(part));
         match ran {
             Ok((coverage, characters)) => Part { work, kept, coverage, characters, error: None },
@@ -216,12 +113,12 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// Questions a part, going on from what was found before. The coverage of a part that ends with an error says how many
-    /// records came before it.
+    /// Questions a part, going on from what was found before. The coverage of a part that ends with
+    /// an error says how many records came before it.
     fn run(
         &self,
         part: View<'a>,
-        (work, coverage): (&mut Work, Coverage),
+        Begun { work, coverage }: Begun<'_>,
         sink: &mut dyn Sink,
         track: &Track,
     ) -> Result<(Coverage, u64), (Coverage, Error)> {
@@ -230,9 +127,8 @@ impl<'a> Whole<'a> {
             cursor.count_chars();
         }
         let first = cursor.next_record();
-        let (analysis, setup) = (self.analysis, &self.setup);
-        let mut run =
-            Run { analysis, setup, work, sink, coverage, elements: false, tail: None, divide: None };
+        let asked = Asked { analysis: self.analysis, setup: &self.setup };
+        let mut run = Run::new(asked, work, sink, coverage);
         let ran = run.records(&mut cursor, first);
         let coverage = Coverage { bytes_read: cursor.offset(), ..run.coverage };
         match ran {
@@ -240,17 +136,6 @@ impl<'a> Whole<'a> {
             Err(error) => Err((coverage, error)),
         }
     }
-}
-
-fn span_of(part: View<'_>) -> Span {
-    Span::new(part.base(), part.base() + part.bytes().len() as u64)
-}
-
-/// Gives back the memory of a part that is done with, and of what lies before it: where the next part is read, the system maps
-/// pages around it as well.
-pub(crate) fn release(part: View<'_>) {
-    let Span { start, end, .. } = span_of(part);
-    part.release(Span::new(start.saturating_sub(AROUND), end));
 }
 
 /// The parts joined so far.
@@ -272,7 +157,8 @@ impl<'w, 'a> Joined<'w, 'a> {
         let done = work.is_done(&whole.setup);
         let coverage = Coverage { complete: !done, ..Coverage::new(options.validation, length) };
         let mut places = Cursor::from_view(whole.view, Framing::Lines, &options.config());
-        // Past a byte order mark, which is no column. What else it finds, the first part finds as well.
+        // Past a byte order mark, which is no column. What else it finds, the first part finds as
+        // well.
         let _ = places.next_record();
         Self { whole, work, coverage, characters: 0, sink, places, done }
     }
@@ -308,7 +194,8 @@ impl<'w, 'a> Joined<'w, 'a> {
             // What is wrong may be found later than that there are too many groups.
             return self.run(view, &track.again());
         }
-        let too_many = analysis.check_bad_records(self.coverage.bad_records + part.coverage.bad_records);
+        let bad_records = self.coverage.bad_records + part.coverage.bad_records;
+        let too_many = analysis.options.on_bad_record.check(bad_records);
         if self.work.is_done_with(&part.work, setup) || too_many.is_err() {
             return self.run(view, &track.again());
         }
@@ -344,7 +231,8 @@ impl<'w, 'a> Joined<'w, 'a> {
         let records = self.records();
         let (complete, coverage) = (self.coverage.complete, self.coverage);
         let mut later = Later { sink: &mut *self.sink, records, places: &mut self.places };
-        let ran = self.whole.run(view, (&mut self.work, coverage), &mut later, track);
+        let begun = Begun { work: &mut self.work, coverage };
+        let ran = self.whole.run(view, begun, &mut later, track);
         release(view);
         let (coverage, characters) = ran.map_err(|(_, error)| moved(error, records, &mut self.places))?;
         self.coverage = Coverage { complete: coverage.complete && complete, ..coverage };
@@ -354,8 +242,8 @@ impl<'w, 'a> Joined<'w, 'a> {
     }
 }
 
-/// A sink in the middle of a stream: what it is told counts from the beginning of a part, what it passes on from that of
-/// the whole.
+/// A sink in the middle of a stream: what it is told counts from the beginning of a part, what it
+/// passes on from that of the whole.
 struct Later<'s, 'a> {
     sink: &'s mut dyn Sink,
     /// Records before the part.

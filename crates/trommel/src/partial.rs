@@ -3,14 +3,13 @@
 use serde::{Deserialize, Serialize};
 use trommel_path::Duplicates;
 use trommel_reader::Validation;
-use trommel_sampler::{First, Last, Reservoir, Strata};
 
 use crate::analysis::Analysis;
 use crate::document::Document;
 use crate::error::Error;
-use crate::measure::{Count, CountAs, Extract, Measure, Sample, Stats, Strategy};
-use crate::report::{Answer, Coverage, Report, SampleAnswer, Sink};
-use crate::sample;
+use crate::measure::{Count, Extract, Measure, Sample, Stats, Strategy};
+use crate::report::{Answer, Coverage, Report, Sink};
+use crate::sample::{NO_SYSTEMATIC, PartialSample};
 use crate::setup::Work;
 use crate::stats::{self, Describing};
 
@@ -19,16 +18,16 @@ const VERSION: u32 = 1;
 
 const DAMAGED: &str = "the partial is damaged: its answers are not those to its questions";
 
-pub(crate) const NO_SYSTEMATIC: &str = "a systematic sample cannot be drawn from parts: ask for a random one";
-
 /// The answers to one part of an input, or to several that were merged.
 ///
-/// Parts can be answered by other threads, processes or machines, stored as bytes, and merged in the order of the input;
-/// what comes out is what one run over the whole would have answered. Only a random or stratified sample is another one than
-/// that of a single run, equally uniform, and follows how the parts were merged; and a limit holds for each part.
+/// Parts can be answered by other threads, processes or machines, stored as bytes, and merged in
+/// the order of the input; what comes out is what one run over the whole would have answered. Only
+/// a random or stratified sample is another one than that of a single run, equally uniform, and
+/// follows how the parts were merged; and a limit holds for each part.
 ///
-/// Merging is associative. It is up to the caller that the parts are numbered and merged in their order: of those numbered
-/// above a million, the rows of a description stand in no particular order.
+/// Merging is associative. It is up to the caller that the parts are numbered and merged in their
+/// order: of those numbered above a million, the rows of a description stand in no particular
+/// order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Partial {
     #[serde(rename = "trommel_partial")]
@@ -70,19 +69,10 @@ enum PartialAnswer {
     Stats(Vec<Describing>),
 }
 
-/// A sample whose values stand for themselves.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(clippy::large_enum_variant, reason = "one a sample, and boxed where it is kept")]
-pub(crate) enum PartialSample {
-    Random(Reservoir<String>),
-    First(First<String>),
-    Last(Last<String>),
-    Stratified(Strata<Option<String>, String>),
-}
-
 impl Analysis {
-    /// Answers the questions about one part of an input: number `part` of those that will be merged, which its random
-    /// choices depend on. Values to be extracted are handed out as they are found.
+    /// Answers the questions about one part of an input: number `part` of those that will be
+    /// merged, which its random choices depend on. Values to be extracted are handed out as they
+    /// are found.
     ///
     /// # Errors
     /// As [`run`](Self::run), and for a systematic sample, which only a whole input has.
@@ -106,19 +96,28 @@ impl Analysis {
             work
         };
         let (work, coverage, seen) = analysis.run_as_stream_if_needed(document, &work, sink)?;
+        let answers = self.answers_to_part(work, document)?;
+        let questions = self.questions();
+        let (characters, stream) = (seen.characters, seen.stream);
+        Ok(Partial { version: Version, questions, answers, coverage, characters, stream })
+    }
+
+    /// The answers that a run over a part has found.
+    #[expect(clippy::expect_used, reason = "a run has work for each measure")]
+    fn answers_to_part(&self, work: Work, document: &Document) -> Result<Vec<PartialAnswer>, Error> {
         let mut answers = Vec::with_capacity(self.measures.len());
         let (mut outgoing, mut counting) = (work.outgoing.into_iter(), work.counting.into_iter());
         let (mut drawings, mut describing) = (work.drawings.into_iter(), work.describing.into_iter());
         for measure in &self.measures {
             answers.push(match measure {
                 Measure::Extract(_) => {
-                    PartialAnswer::Number(outgoing.next().map_or(0, |outgoing| outgoing.given))
+                    PartialAnswer::Number(outgoing.next().expect("values went out for each").given)
                 }
                 Measure::Count(_) => {
-                    PartialAnswer::Number(counting.next().map_or(0, |counting| counting.total))
+                    PartialAnswer::Number(counting.next().expect("something was counted for each").total)
                 }
                 Measure::Sample(_) => {
-                    let drawing = drawings.next().ok_or_else(|| Error::Partial("no sample".into()))?;
+                    let drawing = drawings.next().expect("a sample was drawn for each");
                     PartialAnswer::Sample(Box::new(drawing.into_partial(document.view())?))
                 }
                 Measure::Stats(asked) => {
@@ -126,9 +125,7 @@ impl Analysis {
                 }
             });
         }
-        let questions = self.questions();
-        let (characters, stream) = (seen.characters, seen.stream);
-        Ok(Partial { version: Version, questions, answers, coverage, characters, stream })
+        Ok(answers)
     }
 
     /// Puts the answers of merged parts together.
@@ -164,7 +161,8 @@ impl Analysis {
         Ok(Report { answers, coverage })
     }
 
-    /// The questions as a text: equal texts ask the same. It is stored, so that it must not change between releases.
+    /// The questions as a text: equal texts ask the same. It is stored, so that it must not change
+    /// between releases.
     fn questions(&self) -> String {
         let mut text = String::new();
         for measure in &self.measures {
@@ -191,12 +189,7 @@ fn question(measure: &Measure) -> String {
     match measure {
         Measure::Extract(Extract { query, limit }) => format!("extract {query}{}", limited(*limit)),
         Measure::Count(Count { query, count_as, filter, limit, .. }) => {
-            let what = match count_as {
-                CountAs::Matches => "matches",
-                CountAs::ArrayLength => "array_length",
-                CountAs::ObjectKeys => "object_keys",
-                CountAs::NestedTotal => "nested_total",
-            };
+            let what = count_as.name();
             let filter = filter.as_ref().map_or_else(String::new, |filter| format!(" filter {filter}"));
             format!("count {what} {query}{filter}{}", limited(*limit))
         }
@@ -301,30 +294,6 @@ impl PartialAnswer {
                 Ok(Self::Stats(parts))
             }
             _ => Err(Error::Partial("the partials answer different questions".into())),
-        }
-    }
-}
-
-impl PartialSample {
-    fn merge(self, later: Self) -> Result<Self, Error> {
-        Ok(match (self, later) {
-            (Self::Random(sample), Self::Random(later)) => Self::Random(sample.merge(later)),
-            (Self::First(sample), Self::First(later)) => Self::First(sample.merge(later)),
-            (Self::Last(sample), Self::Last(later)) => Self::Last(sample.merge(later)),
-            (Self::Stratified(sample), Self::Stratified(later)) => Self::Stratified(sample.merge(later)?),
-            _ => return Err(Error::Partial("the partials hold samples of different kinds".into())),
-        })
-    }
-
-    fn finish(self) -> SampleAnswer {
-        match self {
-            Self::Random(sample) => sample::answer(sample.into_sample(), None),
-            Self::First(sample) => sample::answer(sample.into_sample(), None),
-            Self::Last(sample) => sample::answer(sample.into_sample(), None),
-            Self::Stratified(strata) => {
-                let drawn = strata.into_sample();
-                sample::answer(drawn.sample, Some(drawn.strata))
-            }
         }
     }
 }

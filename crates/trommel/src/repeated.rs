@@ -1,7 +1,7 @@
 //! Listing repeated names with their places.
 //!
-//! The statistics count repeated names by fingerprints, and know neither paths nor places. This is a pass of its own, for the
-//! first few of them.
+//! The statistics count repeated names by fingerprints, and know neither paths nor places. This is
+//! a pass of its own, for the first few of them.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -10,10 +10,12 @@ use trommel_path::Location;
 use trommel_reader::{Cursor, Event, Kind, Place};
 
 use crate::analysis::{Analysis, OnBadRecord};
+use crate::control::check;
 use crate::document::Document;
 use crate::error::Error;
 
-/// Names of open objects that are remembered, 16 bytes each. Repetitions of further ones are not listed.
+/// Names of open objects that are remembered, 16 bytes each. Repetitions of further ones are not
+/// listed.
 const OPEN_NAMES: usize = 4 << 20;
 
 /// A member whose name occurs before it in the same object.
@@ -31,17 +33,19 @@ pub struct RepeatedName {
 }
 
 impl Analysis {
-    /// Lists the first `most` members whose name occurs before them in the same object, in the order of the document, with the
-    /// limits, the validation and the flag of this analysis. Records that are skipped as malformed are left out.
+    /// Lists the first `most` members whose name occurs before them in the same object, in the
+    /// order of the document, with the limits, the validation and the flag of this analysis.
+    /// Records that are skipped as malformed are left out.
     ///
-    /// Memory follows the depth and the number of names of the open objects, of which 4 million are remembered.
+    /// Memory follows the depth and the number of names of the open objects, of which 4 million are
+    /// remembered.
     ///
     /// # Errors
-    /// If the input cannot be read, is malformed and bad records are not skipped, or was read before and
-    /// [cannot be read again](Document::is_repeatable).
+    /// If the input cannot be read, is malformed and bad records are not skipped, or was read
+    /// before and [cannot be read again](Document::is_repeatable).
     pub fn repeated_names(&self, document: &Document, most: usize) -> Result<Vec<RepeatedName>, Error> {
         let cancel = self.options.control.cancel.clone();
-        let monitor = Box::new(move |offset| cancel.check(offset));
+        let monitor = Box::new(move |offset| check(&cancel, offset));
         let mut cursor = document.cursor(&self.options.config())?.monitored(monitor);
         let skips = matches!(self.options.on_bad_record, OnBadRecord::Skip { .. });
         let mut walk = Walk::new(most);
@@ -118,8 +122,9 @@ impl Walk {
 
     /// Goes to the next element, if the innermost container is an array.
     fn child(&mut self) {
-        let around = self.depth.saturating_sub(1);
-        if let Some(open) = self.open.get_mut(around).filter(|open| self.depth > 0 && !open.is_object) {
+        let Some(around) = self.depth.checked_sub(1) else { return };
+        let open = &mut self.open[around];
+        if !open.is_object {
             self.location.truncate(around);
             self.location.push_index(open.index);
             open.index += 1;
@@ -131,29 +136,28 @@ impl Walk {
         if self.depth == self.open.len() {
             self.open.push(Open::default());
         }
-        if let Some(open) = self.open.get_mut(self.depth) {
-            (open.is_object, open.index) = (kind == Kind::Object, 0);
-        }
+        let open = &mut self.open[self.depth];
+        (open.is_object, open.index) = (kind == Kind::Object, 0);
         self.depth += 1;
     }
 
     fn leave(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
-        if let Some(open) = self.open.get_mut(self.depth) {
-            self.remembered -= open.names.len();
-            // A set keeps its room, and clearing it takes time in proportion to that.
-            if open.names.capacity() > 1 << 10 {
-                open.names = HashSet::new();
-            }
-            open.names.clear();
+        self.depth -= 1;
+        let open = &mut self.open[self.depth];
+        self.remembered -= open.names.len();
+        // A set keeps its room, and clearing it takes time in proportion to that.
+        if open.names.capacity() > 1 << 10 {
+            open.names = HashSet::new();
         }
+        open.names.clear();
         self.location.truncate(self.depth);
     }
 
+    #[expect(clippy::expect_used, reason = "the event was a name")]
     fn name(&mut self, cursor: &mut Cursor<'_>) {
-        let around = self.depth.saturating_sub(1);
-        let (Some(open), Some(name)) = (self.open.get_mut(around), cursor.name()) else { return };
-        let name = name.decode();
+        let around = self.depth - 1;
+        let open = &mut self.open[around];
+        let name = cursor.name().expect("the current token is a name").decode();
         self.location.truncate(around);
         self.location.push_name(&name);
         let fingerprint = self.keys.hash_one(name.as_bytes());

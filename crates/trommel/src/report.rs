@@ -53,8 +53,9 @@ pub struct Coverage {
     pub dropped_records: u64,
     /// Bad records left out.
     pub bad_records: u64,
-    /// True if everything was read and validated. Otherwise some bytes that could not change the answers were not: those after
-    /// the place where the run stopped, or the rest of a record that was decided early under structural validation.
+    /// True if everything was read and validated. Otherwise some bytes that could not change the
+    /// answers were not: those after the place where the run stopped, or the rest of a record that
+    /// was decided early under structural validation.
     pub complete: bool,
     /// Whether what was passed over was checked in full.
     pub strict: bool,
@@ -106,8 +107,8 @@ pub struct SampleItem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StratumAnswer {
-    /// What its items have in common, as it stands in the input without white space; nothing where they have no such
-    /// value.
+    /// What its items have in common, as it stands in the input without white space; nothing where
+    /// they have no such value.
     pub value: Option<Vec<u8>>,
     /// Items in the population.
     pub total: u64,
@@ -163,8 +164,8 @@ pub struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// The value, with where it stands: for values so large that their memory is to be [given back](View::release) while
-    /// they are gone through.
+    /// The value, with where it stands: for values so large that their memory is to be [given
+    /// back](View::release) while they are gone through.
     pub fn view(&self) -> View<'a> {
         self.view
     }

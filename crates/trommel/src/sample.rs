@@ -2,31 +2,34 @@
 
 #[cfg(feature = "parallel")]
 mod noted;
+#[cfg(feature = "serde")]
+mod partial;
 mod store;
 mod strata;
 
 use std::sync::{Arc, PoisonError};
 
+use trommel_base::Cancel;
 use trommel_path::Matcher;
 use trommel_reader::{Span, View};
 use trommel_sampler::{Draw, First, Item, Last, Reservoir, Sample as Drawn, Strata, Stratum, Systematic};
 
 use crate::analysis::Options;
-use crate::control::Cancel;
 use crate::error::Error;
 use crate::measure::{Sample, Strategy};
-#[cfg(feature = "serde")]
-use crate::partial::PartialSample;
 use crate::report::{SampleAnswer, SampleItem, StratumAnswer};
 #[cfg(feature = "parallel")]
 pub(crate) use noted::Noted;
+#[cfg(feature = "serde")]
+pub(crate) use partial::{NO_SYSTEMATIC, PartialSample};
 use store::{Slot, Store, Stored, bytes_of};
-use strata::{Grouping, Stratified, offer_to};
+use strata::{Candidate, Grouping, Stratified};
 
 /// A sample being drawn.
 pub(crate) struct Drawing {
     drawer: Drawer,
-    /// The candidates that were entered and not yet left, outermost first; those that lost are not there.
+    /// The candidates that were entered and not yet left, outermost first; those that lost are not
+    /// there.
     open: Vec<Option<Slot>>,
     store: Store,
     cancel: Cancel,
@@ -43,6 +46,7 @@ enum Drawer {
 
 impl Drawing {
     /// A drawing; `total` is the size of the population where it had to be counted first.
+    #[expect(clippy::expect_used, reason = "a run counts the populations of such samples first")]
     pub(crate) fn new(sample: &Sample, total: Option<u64>, options: &Options) -> Self {
         let size = sample.size;
         let drawer = match &sample.strategy {
@@ -51,7 +55,7 @@ impl Drawing {
             Strategy::Last => Drawer::Last(Last::new(size)),
             Strategy::Systematic(Some(stride)) => Drawer::Systematic(Systematic::with_stride(size, *stride)),
             Strategy::Systematic(None) => {
-                Drawer::Systematic(Systematic::with_total(size, total.unwrap_or(0)))
+                Drawer::Systematic(Systematic::with_total(size, total.expect("a total was counted")))
             }
             Strategy::Stratified(query) => Drawer::Stratified(Box::new(Stratified {
                 strata: Strata::new(size, sample.seed),
@@ -85,8 +89,9 @@ impl Drawing {
             Drawer::Systematic(drawer) => drawer.offer_all(times, &mut make),
             Drawer::Last(drawer) => drawer.offer_all(times, &mut make),
             Drawer::Stratified(drawer) => {
-                let (key, start) = (drawer.grouping.key(matcher)?, matcher.start());
-                offer_to(&mut drawer.strata, (key, times), &mut make, (&self.cancel, start))?;
+                let key = drawer.grouping.key(matcher)?;
+                let candidate = Candidate { key, times, start: matcher.start() };
+                candidate.offer_to(&mut drawer.strata, &mut make, &self.cancel)?;
             }
         }
         self.open.push(slot);
@@ -94,6 +99,7 @@ impl Drawing {
     }
 
     /// The innermost candidate is left.
+    #[expect(clippy::expect_used, reason = "the matcher keeps the bytes of candidates until they are left")]
     pub(crate) fn leave(&mut self, span: Span, matcher: &Matcher<'_, '_>) -> Result<(), Error> {
         let Some(Some(slot)) = self.open.pop() else { return Ok(()) };
         // Whoever holds the only reference has already lost to a later candidate.
@@ -102,9 +108,7 @@ impl Drawing {
         }
         let cursor = matcher.cursor();
         let stored = if cursor.is_stream() {
-            let bytes = cursor.bytes(span);
-            debug_assert!(bytes.is_some(), "a candidate is readable when it is left: {span:?}");
-            self.store.keep(bytes.unwrap_or_default(), span)?
+            self.store.keep(cursor.bytes(span).expect("a candidate is readable when it is left"), span)?
         } else {
             Stored::Span(span)
         };
@@ -140,7 +144,8 @@ impl Drawing {
     /// The sample with its values, to be stored and merged.
     #[cfg(feature = "serde")]
     pub(crate) fn into_partial(self, view: Option<View<'_>>) -> Result<PartialSample, Error> {
-        // What was passed over by masks may hold bytes that are no UTF-8: then it is no JSON either.
+        // What was passed over by masks may hold bytes that are no UTF-8: then it is no JSON
+        // either.
         let no_text =
             |error| Error::Partial(format!("a sampled value cannot be stored: it is not UTF-8: {error}"));
         let read = |slot: Slot| String::from_utf8(bytes_of(&slot, view)?).map_err(no_text);
@@ -149,7 +154,7 @@ impl Drawing {
             Drawer::First(drawer) => PartialSample::First(drawer.try_map(read)?),
             Drawer::Last(drawer) => PartialSample::Last(drawer.try_map(read)?),
             Drawer::Stratified(drawer) => PartialSample::Stratified(drawer.strata.try_map(read)?),
-            Drawer::Systematic(_) => return Err(Error::Partial(crate::partial::NO_SYSTEMATIC.into())),
+            Drawer::Systematic(_) => return Err(Error::Partial(NO_SYSTEMATIC.into())),
         })
     }
 }

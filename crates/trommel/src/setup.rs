@@ -3,7 +3,7 @@
 use trommel_path::{Order, Plan, PlanOptions, Query, RecordFilter, Selector, Slice, Wants};
 use trommel_reader::Kind;
 
-use crate::analysis::Options;
+use crate::analysis::{Analysis, Options};
 use crate::extract::{Outbox, Outgoing};
 use crate::measure::{Count, CountAs, Measure, Sample};
 use crate::sample::Drawing;
@@ -50,6 +50,13 @@ pub(crate) struct Work {
     /// Number of the measure of each drawing.
     pub(crate) drawn_for: Vec<usize>,
     pub(crate) describing: Vec<Describing>,
+}
+
+/// What a run is to answer: the questions, and their plan.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) analysis: &'a Analysis,
+    pub(crate) setup: &'a Setup,
 }
 
 /// The plan of an analysis.
@@ -112,6 +119,7 @@ impl Builder<'_> {
         self.push(elements(query), Order::Any, Role::Population(number));
     }
 
+    #[expect(clippy::expect_used, reason = "the plan was made from the queries that the conditions number")]
     fn finish(self, measures: &[Measure], located: bool) -> Setup {
         let needs_all = measures.iter().any(|asked| matches!(asked, Measure::Sample(_) | Measure::Stats(_)));
         let can_end = measures.iter().all(Measure::is_limited);
@@ -119,16 +127,15 @@ impl Builder<'_> {
         let options = PlanOptions::new().duplicates(self.options.duplicates);
         let mut plan = Plan::with_orders(&self.queries, options);
         for (query, condition) in &self.conditions {
-            if let Some(id) = plan.ids().nth(*query) {
-                plan = plan.only_where(id, condition);
-            }
+            let id = plan.ids().nth(*query).expect("each query has an id");
+            plan = plan.only_where(id, condition);
         }
         let mut wants = Wants::default();
         let each = |what: fn(&Role) -> bool| self.roles.iter().map(what).collect();
         wants.events = each(|role| matches!(role, Role::Describe(_)));
         wants.bytes = each(|role| matches!(role, Role::Extract(_) | Role::Population(_)));
-        wants.no_enter = each(|role| matches!(role, Role::Extract(_)));
-        wants.no_leave = each(|role| matches!(role, Role::Count(_) | Role::Counted(_) | Role::Sampled(_)));
+        wants.enter = each(|role| !matches!(role, Role::Extract(_)));
+        wants.leave = each(|role| !matches!(role, Role::Count(_) | Role::Counted(_) | Role::Sampled(_)));
         // Where all that is asked is limited, each match may be the last.
         wants.only_count = self.roles.iter().map(|role| matches!(role, Role::Count(_)) && !can_end).collect();
         wants.ahead = self.roles.iter().map(|role| matches!(role, Role::Extract(_)) && !can_end).collect();
@@ -148,8 +155,8 @@ impl Setup {
     /// Plans an analysis. With `records`, the population of `$` is the records themselves.
     pub(crate) fn new(measures: &[Measure], options: &Options, records: bool, located: bool) -> Self {
         let mut builder = Builder { options, queries: Vec::new(), roles: Vec::new(), conditions: Vec::new() };
-        let (mut extracts, mut counts, mut samples, mut described) = (0.., 0.., 0.., 0..);
-        let next = |numbers: &mut std::ops::RangeFrom<usize>| numbers.next().unwrap_or(usize::MAX);
+        let (mut extracts, mut counts, mut samples, mut described) = (0, 0, 0, 0);
+        let next = |number: &mut usize| std::mem::replace(number, *number + 1);
         for measure in measures {
             match measure {
                 Measure::Extract(extract) => {
@@ -242,7 +249,8 @@ impl Work {
         self.noted.iter().map(Noted::len).sum()
     }
 
-    /// Takes in what a later part of the input has added. Values that need not be held were handed out by then.
+    /// Takes in what a later part of the input has added. Values that need not be held were handed
+    /// out by then.
     #[cfg(feature = "parallel")]
     pub(crate) fn merge(&mut self, later: Self) -> Result<(), Error> {
         for (counting, later) in self.counting.iter_mut().zip(later.counting) {

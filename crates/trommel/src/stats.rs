@@ -16,8 +16,8 @@ pub(crate) struct Describing {
     /// For each value open now, the characters before it.
     #[cfg_attr(feature = "serde", serde(skip))]
     open: Vec<u64>,
-    /// What the place of everything in the whole begins with, so that what one part saw first comes before what a later
-    /// part saw first.
+    /// What the place of everything in the whole begins with, so that what one part saw first comes
+    /// before what a later part saw first.
     #[cfg_attr(feature = "serde", serde(skip))]
     base: u64,
     bytes: u64,
@@ -28,7 +28,8 @@ pub(crate) struct Describing {
 #[cfg(feature = "serde")]
 const OFFSET_BITS: u32 = 44;
 
-/// The last part that has a number of its own: what those behind see first is in the order of their offsets alone.
+/// The last part that has a number of its own: what those behind see first is in the order of their
+/// offsets alone.
 #[cfg(feature = "serde")]
 const LAST_PART: u64 = (1 << (u64::BITS - OFFSET_BITS)) - 1;
 
@@ -46,7 +47,8 @@ impl Describing {
         Self { path, profile: Profile::new(options), open: Vec::new(), base: 0, bytes: 0, characters: 0 }
     }
 
-    /// Makes it the description of part `number` of an input whose other parts are described elsewhere.
+    /// Makes it the description of part `number` of an input whose other parts are described
+    /// elsewhere.
     #[cfg(feature = "serde")]
     pub(crate) fn of_part(&mut self, number: u64) {
         self.base = number.min(LAST_PART) << OFFSET_BITS;
@@ -71,8 +73,8 @@ impl Describing {
         self.profile.join(apart.profile);
     }
 
-    /// Describes a record without looking at more than masks. With `sized`, its size is added to that of the others: the records
-    /// are not all of the input.
+    /// Describes a record without looking at more than masks. With `sized`, its size is added to
+    /// that of the others: the records are not all of the input.
     pub(crate) fn tally(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -87,18 +89,18 @@ impl Describing {
         }
         if sized {
             let end = cursor.offset();
-            self.bytes = self.bytes.saturating_add(end - start);
-            self.characters = self.characters.saturating_add(cursor.chars(end).saturating_sub(before));
+            self.bytes += end - start;
+            self.characters += cursor.chars(end) - before;
         }
         Ok(())
     }
 
+    #[expect(clippy::expect_used, reason = "values that are left were entered")]
     pub(crate) fn leave(&mut self, span: Span, matcher: &mut Matcher<'_, '_>) {
         self.profile.end();
-        let before = self.open.pop().unwrap_or(0);
-        self.bytes = self.bytes.saturating_add(span.len());
-        let characters = matcher.cursor_mut().chars(span.end).saturating_sub(before);
-        self.characters = self.characters.saturating_add(characters);
+        let before = self.open.pop().expect("a value is open");
+        self.bytes += span.len();
+        self.characters += matcher.cursor_mut().chars(span.end) - before;
     }
 
     /// Takes in what another part has described.
@@ -165,8 +167,8 @@ impl Listener for Describing {
     }
 }
 
-/// The answer from the descriptions of all queries. `whole` is the size of the input and its characters, when it was not
-/// narrowed by queries.
+/// The answer from the descriptions of all queries. `whole` is the size of the input and its
+/// characters, when it was not narrowed by queries.
 pub(crate) fn answer(parts: Vec<Describing>, whole: Option<(u64, u64)>, records: Option<u64>) -> StatsAnswer {
     let mut by_path: Vec<PathStats> = Vec::with_capacity(parts.len());
     let mut all: Option<Profile> = None;

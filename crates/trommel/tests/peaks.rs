@@ -1,6 +1,7 @@
 //! Memory: what a run takes at its peak follows the questions, never the length of the input.
 //!
-//! The counts are those of the whole process, so this binary has one test, which measures one thing after the other.
+//! The counts are those of the whole process, so this binary has one test, which measures one thing
+//! after the other.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -73,8 +74,8 @@ fn questions(records: &str) -> Vec<(&'static str, Analysis)> {
     ]
 }
 
-/// R7: the peak is the same for 1 MB and 64 MB (256 MB in a deep run), and small, whatever is asked, on one document and on
-/// lines; and nothing is allocated for each value, match or record.
+/// R7: the peak is the same for 1 MB and 64 MB (256 MB in a deep run), and small, whatever is
+/// asked, on one document and on lines; and nothing is allocated for each value, match or record.
 fn peaks_do_not_grow() {
     for (name, analysis) in questions("$.data.records") {
         let large = if ["extract", "count", "random", "stats"].contains(&name) { 64 } else { 16 };
@@ -93,8 +94,8 @@ fn check(name: &str, sizes: [u64; 2], parts: u64, [small, large]: [Usage; 2]) {
     assert!(small.peak < 8 << 20, "{name}: {small:?}");
     assert!(large.peak <= small.peak + (small.peak >> 5) + 4096, "{name}: {small:?} {large:?}");
     let more = large.allocations.saturating_sub(small.allocations);
-    // Of the last candidates each has won for a time; of 100 drawn ones as many more as the logarithm of their number grows,
-    // and so do the levels of a sketch.
+    // Of the last candidates each has won for a time; of 100 drawn ones as many more as the
+    // logarithm of their number grows, and so do the levels of a sketch.
     let ratio = sizes[1] as f64 / sizes[0] as f64;
     let most = match name {
         "random" | "stratified" => 1000 + (200.0 * ratio.ln()) as u64,
@@ -132,7 +133,8 @@ fn what_is_held_spills() {
     assert!(usage.peak < 64 << 20, "{usage:?}");
 }
 
-/// With a limit only as many matches are held as are wanted, without a file, however many there are.
+/// With a limit only as many matches are held as are wanted, without a file, however many there
+/// are.
 fn what_is_held_for_a_limit_is_bounded() {
     let limited = |asked: &str, limit| {
         let analysis = Analysis::new().validation(Validation::Structural);

@@ -4,24 +4,25 @@ use std::fs;
 use std::process::Command;
 
 use super::{Outcome, Ran};
-use crate::process::{cargo, must_run, works};
+use crate::process::{cargo, must_run, release_tests, works};
 use crate::workspace::Workspace;
 
 /// Packages that the tests start, or ask to prepare something.
 const PACKAGES: [&str; 4] =
     ["@vercel/cosmosdb-server@1.0.1", "azurite@3.35.0", "@azure/storage-blob@12.32.0", "s3rver@3.7.1"];
 
-/// Clippy and tests with everything that is off by default; a session of a gigabyte goes to an emulator and back.
+/// Clippy and tests with everything that is off by default; a session of a gigabyte goes to an
+/// emulator and back.
 pub(super) fn run(workspace: &Workspace) -> Ran {
-    let lint = "clippy --quiet -p trommel-blocks -p trommel-toolbox -p trommel-cli --all-features --all-targets -- -D warnings";
+    let lint = "clippy --quiet -p trommel-blocks -p trommel-storage -p trommel-toolbox -p trommel-cli --all-features --all-targets -- -D warnings";
     must_run(&mut cargo(&workspace.root, lint))?;
     for tests in [
-        "test --release -p trommel-toolbox --features cloud --test battery hybrid",
-        "test --release -p trommel-cli --features cloud --test program cloud",
+        "-p trommel-toolbox --features cloud --test battery hybrid",
+        "-p trommel-cli --features cloud --test program cloud",
     ] {
-        must_run(&mut cargo(&workspace.root, tests))?;
+        must_run(&mut release_tests(&workspace.root, tests))?;
     }
-    let mut storages = cargo(&workspace.root, "test --release -p trommel-blocks --all-features");
+    let mut storages = release_tests(&workspace.root, "-p trommel-blocks -p trommel-storage --all-features");
     storages.env("TROMMEL_DEEP", "1").env("NODE_OPTIONS", "--max-old-space-size=12000");
     let folder = workspace.target.join("emulators");
     let reason = install(&folder);

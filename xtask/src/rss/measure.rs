@@ -1,9 +1,10 @@
 //! The peak resident memory of one run of the program.
 //!
-//! The figure is `ru_maxrss` of `wait4`, which the kernel keeps for each process, mapped file pages included, and
-//! hands over when the process has ended, however short it ran. A poll of `/proc/PID/status` could miss the peak
-//! of a run that ends between two looks. The one distortion is a floor: a started process inherits the peak of the
-//! starter's memory, so this program keeps its own small and hands files on without holding them.
+//! The figure is `ru_maxrss` of `wait4`, which the kernel keeps for each process, mapped file pages
+//! included, and hands over when the process has ended, however short it ran. A poll of
+//! `/proc/PID/status` could miss the peak of a run that ends between two looks. The one distortion
+//! is a floor: a started process inherits the peak of the starter's memory, so this program keeps
+//! its own small and hands files on without holding them.
 
 use std::fs::File;
 use std::io;
@@ -38,7 +39,8 @@ impl Feed {
         }
     }
 
-    /// Runs the program with these arguments on this file; what it prints is dropped, what it complains is shown.
+    /// Runs the program with these arguments on this file; what it prints is dropped, what it
+    /// complains is shown.
     pub(super) fn measure(self, program: &Path, arguments: &str, file: &Path) -> io::Result<Peak> {
         let mut command = self.command(program, arguments, file);
         let started = Instant::now();

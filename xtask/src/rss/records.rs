@@ -1,4 +1,5 @@
-//! Made input: records like those of a public event feed, about 3 KB each, the same on every machine.
+//! Made input: records like those of a public event feed, about 3 KB each, the same on every
+//! machine.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -63,7 +64,7 @@ fn record(out: &mut String, index: u64) -> std::fmt::Result {
     let mut dice = Dice(index);
     let actor = dice.below(50_000);
     let repo = dice.below(200_000);
-    let kind = KINDS.get(dice.below(KINDS.len() as u64) as usize).copied().unwrap_or_default();
+    let kind = KINDS[dice.below(KINDS.len() as u64) as usize];
     write!(
         out,
         r#"{{"id":"{}","type":"{kind}","actor":{{"id":{actor},"login":"user-{actor}","url":"https://api.example.com/users/user-{actor}","avatar_url":"https://avatars.example.com/u/{actor}?"}},"repo":{{"id":{repo},"name":"org-{}/repo-{repo}","url":"https://api.example.com/repos/{repo}"}},"public":{},"score":{}.{:03}e-1,"created_at":"2026-{:02}-{:02}T{:02}:{:02}:{:02}Z","#,

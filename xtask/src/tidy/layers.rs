@@ -3,7 +3,8 @@
 use super::{Fault, Rule, Tree};
 use crate::workspace::{Dependency, Package};
 
-/// Each crate with the crates of this workspace that its users get along with it. Dev-dependencies are free.
+/// Each crate with the crates of this workspace that its users get along with it. Dev-dependencies
+/// are free.
 const LAYERS: &[(&str, &[&str])] = &[
     (FOUNDATION, &[]),
     ("trommel-scan", &[]),
@@ -15,10 +16,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trommel", &["trommel-path", "trommel-reader", "trommel-sampler", "trommel-stats"]),
     ("trommel-hints", &["trommel"]),
     ("trommel-tool", &[]),
+    ("trommel-display", &["trommel-tool"]),
     ("trommel-store", &["trommel"]),
     ("trommel-session", &["trommel"]),
     ("trommel-blocks", &["trommel", "trommel-session"]),
+    ("trommel-storage", &["trommel-blocks", "trommel-session"]),
     ("trommel-route", &["trommel-tool"]),
+    ("trommel-workflow", &["trommel-route", "trommel-tool"]),
     (
         "trommel-toolbox",
         &[
@@ -29,6 +33,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "trommel-session",
             "trommel-store",
             "trommel-tool",
+            "trommel-workflow",
         ],
     ),
     (
@@ -36,12 +41,15 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "trommel",
             "trommel-blocks",
+            "trommel-display",
             "trommel-hints",
             "trommel-route",
             "trommel-session",
+            "trommel-storage",
             "trommel-store",
             "trommel-tool",
             "trommel-toolbox",
+            "trommel-workflow",
         ],
     ),
     ("trommel-testkit", &["trommel-query"]),
@@ -73,7 +81,7 @@ fn check_package(tree: &Tree<'_>, package: &Package) -> Vec<Fault> {
     let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == package.name) else {
         return vec![PLACED.fault(&manifest, 0, format!("`{}` has no place among the layers", package.name))];
     };
-    let text = tree.text(&manifest).unwrap_or_default();
+    let Some(text) = tree.text(&manifest) else { return vec![PLACED.fault(&manifest, 0, "missing")] };
     strays(package, allowed)
         .map(|used| {
             let what = format!("`{}` depends on `{used}`", package.name);

@@ -55,7 +55,8 @@ pub(super) fn check(tree: &Tree<'_>) -> Result<Vec<Fault>, Box<dyn Error>> {
     for package in &tree.workspace.packages {
         faults.extend(check_package(tree.workspace, package));
         let path = tree.workspace.relative(&package.manifest_path);
-        let manifest: Manifest = toml::from_str(tree.text(&path).unwrap_or_default())?;
+        let manifest: Manifest =
+            toml::from_str(tree.text(&path).ok_or_else(|| format!("{path} is not in the tree"))?)?;
         if manifest.lints.and_then(|lints| lints.workspace) != Some(true) {
             faults.push(LINTED.fault(&path, 0, "lints of its own"));
         }

@@ -1,8 +1,9 @@
-//! `docs/PROMISES.md`: every promise that a test claims to keep has a row, and every row's test exists.
+//! `docs/PROMISES.md`: every promise that a test claims to keep has a row, and every row's test
+//! exists.
 //!
-//! The document holds tables with a column `test`; a row begins with the promise's id, `R` and a number. Its
-//! test cell names, each in backquotes, `FILE::FUNCTION` for a test, a file of its own such as a fuzz target, or
-//! a `cargo` command; or, when there is none yet, says why in words.
+//! The document holds tables with a column `test`; a row begins with the promise's id, `R` and a
+//! number. Its test cell names, each in backquotes, `FILE::FUNCTION` for a test, a file of its own
+//! such as a fuzz target, or a `cargo` command; or, when there is none yet, says why in words.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +29,10 @@ const ONCE: Rule =
     Rule { rule: "a promise has one row in docs/PROMISES.md", mend: "bring its tests into one row" };
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
-    let rows = rows(tree.text(DOCUMENT).unwrap_or_default());
+    let Some(document) = tree.text(DOCUMENT) else {
+        return vec![ONCE.fault(DOCUMENT, 0, "missing")];
+    };
+    let rows = rows(document);
     let mut faults = rows.iter().flat_map(|row| check_row(tree, row)).collect::<Vec<_>>();
     let mut known = BTreeMap::new();
     for row in &rows {
@@ -107,7 +111,7 @@ fn claims(source: &Source) -> Vec<(usize, String)> {
 
 /// An `R` and a number of up to three digits.
 fn is_promise(word: &str) -> bool {
-    let digits = word.strip_prefix('R').unwrap_or_default();
+    let Some(digits) = word.strip_prefix('R') else { return false };
     (1..=3).contains(&digits.len())
         && !digits.starts_with('0')
         && digits.bytes().all(|byte| byte.is_ascii_digit())

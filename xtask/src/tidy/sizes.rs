@@ -22,7 +22,7 @@ const FUNCTION_MAX: usize = 100;
 /// Percentiles of functions' lengths that a readable code base keeps: (percent, lines).
 const FUNCTION_SHARES: &[(usize, usize)] = &[(50, 8), (90, 25), (99, 70)];
 const PARAMETERS_MAX: usize = 5;
-const ENGINE_CRATE_MAX: usize = 3_900;
+const ENGINE_CRATE_MAX: usize = 3_950;
 
 const FILE: Rule = Rule {
     rule: "a file has at most 800 net lines, and nine in ten have at most 400",
@@ -38,7 +38,7 @@ const PARAMETERS: Rule =
     Rule { rule: "a function has at most 5 parameters", mend: "gather what belongs together into a struct" };
 
 const CRATE: Rule = Rule {
-    rule: "a crate of the engine has at most 3,900 net lines",
+    rule: "a crate of the engine has at most 3,950 net lines",
     mend: "look for what is written twice, or for a second subject that wants its own crate",
 };
 
@@ -150,7 +150,8 @@ fn table(rows: Vec<(String, Figures)>) -> String {
     for (name, Figures { files, functions }) in rows {
         let (sum, file_max) = (files.iter().sum::<usize>(), percentile(&files, 100));
         let share = |percent| percentile(&functions, percent);
-        writeln!(
+        // Writing to text cannot fail.
+        let _ = writeln!(
             text,
             "{name:<27} {:>5} {sum:>6} {:>6} {file_max:>6} {:>11} {:>7} {:>4} {:>4} {:>4}",
             files.len(),
@@ -160,8 +161,7 @@ fn table(rows: Vec<(String, Figures)>) -> String {
             share(90),
             share(99),
             share(100),
-        )
-        .unwrap_or_default();
+        );
     }
     text
 }

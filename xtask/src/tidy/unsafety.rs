@@ -12,8 +12,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("benches/peer/main.rs", "the file that a peer is asked about is mapped"),
     ("crates/cli/src/sigbus.rs", "the handler for a mapped file that shrinks"),
     ("crates/cli/src/stdio.rs", "the check for closed streams before the runtime replaces them"),
-    ("crates/reader/src/input.rs", "the constructor that takes the caller's word for a file"),
-    ("crates/reader/src/map.rs", "memory maps"),
+    ("crates/reader/src/map.rs", "memory maps, and the policy that takes the caller's word for a file"),
     ("crates/scan/src/backend/avx2.rs", "loads of 32-byte lanes, and calls under a checked target feature"),
     ("crates/scan/src/backend/sse2.rs", "loads of 16-byte lanes"),
     (
@@ -79,7 +78,8 @@ pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
     faults
 }
 
-/// The module right below a crate's root that a file of the engine belongs to: `crates/scan/src/backend`.
+/// The module right below a crate's root that a file of the engine belongs to:
+/// `crates/scan/src/backend`.
 fn engine_module(path: &str) -> Option<&str> {
     let (_, inside) = path.strip_prefix(engine_crate(path)?)?.split_once('/')?;
     let name = inside.split(['/', '.']).next()?;
@@ -91,7 +91,8 @@ struct Use {
     line: usize,
     /// The first line of the statement it stands in.
     statement: usize,
-    /// A block or an impl, where something is claimed; not a declaration, where something is demanded.
+    /// A block or an impl, where something is claimed; not a declaration, where something is
+    /// demanded.
     needs_reason: bool,
 }
 
@@ -102,7 +103,7 @@ fn uses(source: &Source) -> Vec<Use> {
             let next = source.tokens.get(index + 1);
             Use {
                 line: token.first_line(),
-                statement: statement_line(source.tokens.get(..=index).unwrap_or_default()),
+                statement: statement_line(&source.tokens[..=index]),
                 needs_reason: next.is_some_and(|next| next.kind == Kind::Open('{') || next.is_word("impl")),
             }
         })
@@ -123,9 +124,9 @@ fn is_explained(text: &str, place: &Use) -> bool {
 
 /// A line's own comment and the lines of comments and attributes right above it, counted from 1.
 fn comment_above<'a>(lines: &[&'a str], line: usize) -> impl Iterator<Item = &'a str> {
-    let above = lines.get(..line.saturating_sub(1)).unwrap_or_default().iter().rev();
+    let above = lines[..line - 1].iter().rev();
     let attached = above.copied().take_while(|line| line.trim_start().starts_with(['/', '#', '*']));
-    iter::once(lines.get(line.saturating_sub(1)).copied().unwrap_or_default()).chain(attached)
+    iter::once(lines[line - 1]).chain(attached)
 }
 
 fn says_safety(line: &str) -> bool {

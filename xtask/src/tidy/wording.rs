@@ -1,5 +1,5 @@
-//! Words that must not be left in the tree: unfinished work, tests put aside, places on one machine, and links
-//! that lead nowhere.
+//! Words that must not be left in the tree: unfinished work, tests put aside, places on one
+//! machine, and links that lead nowhere.
 
 use super::{Fault, Rule, Tree, has_extension, words};
 use crate::source::{Kind, Source, word};
@@ -93,15 +93,16 @@ fn holds_place(line: &str, place: &str) -> bool {
     })
 }
 
-/// The Markdown files that a line of prose names, web addresses and placeholders in capitals left out.
+/// The Markdown files that a line of prose names, web addresses and placeholders in capitals left
+/// out.
 fn documents(prose: &str) -> impl Iterator<Item = &str> {
     let separators = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.' | '/' | ':');
     let names = prose.split(separators).map(|word| word.trim_end_matches(['.', ':']));
     names.filter(|name| has_extension(name, "md") && !name.contains(':') && *name != "FILE.md")
 }
 
-/// Whether a document named in the file at `from` exists: a path from there or from the root, or a bare name
-/// anywhere.
+/// Whether a document named in the file at `from` exists: a path from there or from the root, or a
+/// bare name anywhere.
 fn exists(tree: &Tree<'_>, from: &str, name: &str) -> bool {
     if !name.contains('/') {
         return tree.files.iter().any(|file| file.rsplit('/').next() == Some(name));

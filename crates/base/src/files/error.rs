@@ -39,12 +39,18 @@ impl Error {
         &self.cause
     }
 
+    /// The error of the operating system, without the operation and the path.
+    pub fn into_cause(self) -> io::Error {
+        self.cause
+    }
+
     /// True if there is no such file.
     pub fn is_missing(&self) -> bool {
         self.cause.kind() == io::ErrorKind::NotFound
     }
 
-    /// True if there is no space left: on the disk, in the user's quota, or for a file of this size.
+    /// True if there is no space left: on the disk, in the user's quota, or for a file of this
+    /// size.
     pub fn is_full(&self) -> bool {
         matches!(
             self.cause.kind(),
@@ -86,7 +92,8 @@ impl std::error::Error for Error {
     }
 }
 
-/// The same error for callers that work with [`io::Write`]; its kind is kept, and the error is inside.
+/// The same error for callers that work with [`io::Write`]; its kind is kept, and the error is
+/// inside.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         Self::new(error.cause.kind(), error)

@@ -10,8 +10,8 @@ use rustix::io::retry_on_intr;
 
 use super::{Error, Op, Result, attempt, found, own_mode, regular};
 
-/// An opened folder that is not reached through a link. Names in it are resolved by the opened folder, so that exchanging
-/// the folder for another one changes nothing.
+/// An opened folder that is not reached through a link. Names in it are resolved by the opened
+/// folder, so that exchanging the folder for another one changes nothing.
 #[derive(Debug)]
 pub struct Folder {
     opened: OwnedFd,
@@ -46,7 +46,8 @@ impl Folder {
         attempt(Op::Open, &self.path.join(name), || self.open_as(name, OFlags::RDONLY))
     }
 
-    /// Opens a regular file for reading and writing, and creates it if there is none. Returns true if it is new.
+    /// Opens a regular file for reading and writing, and creates it if there is none. Returns true
+    /// if it is new.
     pub fn open_or_create(&self, name: &str) -> Result<(File, bool)> {
         let path = self.path.join(name);
         loop {

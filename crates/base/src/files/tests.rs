@@ -119,8 +119,15 @@ fn a_lock_is_waited_for_only_so_long() {
     assert!(lock(&one, folder.path(), Duration::ZERO).unwrap());
     assert!(!lock(&other, folder.path(), Duration::from_millis(20)).unwrap());
     assert!(!try_lock(&other, folder.path()).unwrap());
+    assert!(!lock_shared(&other, folder.path(), Duration::ZERO).unwrap());
+    let mut rounds = 0..3;
+    assert!(!lock_while(&other, folder.path(), Duration::from_hours(1), || rounds.next().is_some()).unwrap());
+    assert_eq!(rounds.next(), None, "it was asked until it said no");
     drop(one);
     assert!(lock(&other, folder.path(), Duration::from_secs(5)).unwrap());
+    drop(other);
+    let (one, other) = (opened.as_file().unwrap(), opened.as_file().unwrap());
+    assert!([&one, &other].iter().all(|file| lock_shared(file, folder.path(), Duration::ZERO).unwrap()));
 }
 
 #[test]

@@ -1,15 +1,29 @@
 //! How long records are cut into pieces.
 
-use trommel::reader::{Config, Cursor, Event as Token, Framing, Kind as JsonKind, Names, Span, Validation};
+use std::path::Path;
 
-use super::{Maker, Record, changed};
-use crate::error::{Error, Result};
-use crate::lines::Printer;
+use trommel::reader::{Config, Cursor, Event as Token, Framing, Kind as JsonKind, Names, Span, Validation};
+use trommel_base::files::{self, Op};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::lines::{LineAt, Printer, Text};
 use crate::pieces::{Form, Pieces};
 use crate::rows::Kind;
 
 /// Bytes of what stands around an event's data, when it is cut into pieces.
 const AROUND: u64 = 20_000;
+
+/// A record's line, and what it stands in.
+pub(super) struct Record<'r> {
+    pub(super) text: &'r Text,
+    pub(super) at: LineAt,
+}
+
+impl Record<'_> {
+    fn span(&self) -> Span {
+        Span { start: self.at.start, end: self.at.end() }
+    }
+}
 
 /// How a long record is cut.
 pub(super) struct Cut {
@@ -18,18 +32,16 @@ pub(super) struct Cut {
     pub(super) pieces: u64,
 }
 
-impl Maker<'_, '_> {
-    /// How a long record is cut: an event around its data, everything else as a whole.
-    pub(super) fn cut(record: &Record<'_>, kind: Kind) -> Result<Cut> {
-        let whole = record.span();
-        let (form, all) = formed(record)?;
-        let inner = (kind == Kind::Event && form == Form::Utf8).then(|| data_of(record)).flatten();
-        let pieces = match inner {
-            Some(body) => counted(record, body, form)?,
-            None => all,
-        };
-        Ok(Cut { form, body: inner.unwrap_or(whole), pieces })
-    }
+/// How a long record is cut: an event around its data, everything else as a whole.
+pub(super) fn cut(record: &Record<'_>, kind: Kind) -> Result<Cut> {
+    let whole = record.span();
+    let (form, all) = formed(record)?;
+    let inner = if kind == Kind::Event && form == Form::Utf8 { data_of(record) } else { None };
+    let pieces = match inner {
+        Some(body) => counted(record, body, form)?,
+        None => all,
+    };
+    Ok(Cut { form, body: inner.unwrap_or(whole), pieces })
 }
 
 /// How a record stands in pieces, and how many those of all of it are.
@@ -67,8 +79,7 @@ fn counted(record: &Record<'_>, body: Span, form: Form) -> Result<u64> {
 pub(super) fn named(record: &Record<'_>) -> Result<String> {
     let (Span { start, end }, mut printer) = (record.span(), Printer::default());
     let mut from = Told { from: record.text.part(start, end), printer: &mut printer };
-    let read = std::io::copy(&mut from, &mut std::io::sink());
-    read.map_err(|cause| Error::io("read", record.text.path(), cause))?;
+    files::attempt(Op::Read, record.text.path(), || std::io::copy(&mut from, &mut std::io::sink()))?;
     let is_same = printer.print() == record.at.print;
     if is_same { Ok(printer.whole_hex()) } else { Err(changed(record.text.path())) }
 }
@@ -89,7 +100,7 @@ impl<'p, R> Told<'p, R> {
 impl<R: std::io::Read> std::io::Read for Told<'_, R> {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
         let count = self.from.read(bytes)?;
-        self.printer.add(bytes.get(..count).unwrap_or_default());
+        self.printer.add(&bytes[..count]);
         Ok(count)
     }
 }
@@ -104,4 +115,9 @@ fn data_of(record: &Record<'_>) -> Option<Span> {
     let span = cursor.skip_value().ok()?;
     let span = Span { start: start + span.start, end: start + span.end };
     (span.start - start <= AROUND && end - span.end <= AROUND).then_some(span)
+}
+
+/// The error about a file that changed while it was read.
+pub(super) fn changed(path: &Path) -> Error {
+    ErrorKind::ChangedFile { path: path.to_owned() }.into()
 }

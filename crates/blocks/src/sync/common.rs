@@ -1,12 +1,13 @@
-//! What two sides had in common before both cut it back, when they are merged: each line of it is told once, and only where both kept it.
+//! What two sides had in common before both cut it back, when they are merged: each line of it is
+//! told once, and only where both kept it.
 
 use std::collections::HashMap;
 
 use trommel_session::Watch;
 
 use crate::error::Result;
-use crate::folder::Pending;
 use crate::lines::Print;
+use crate::pending::Pending;
 use crate::rows::{Hidden, Kind, Row, visible};
 
 /// How often a line is somewhere.
@@ -33,14 +34,25 @@ impl Count {
     }
 }
 
-/// Leaves out of both sides what they had in common and one of them removed, and what both would tell.
+/// The records that both sides of a merge started from.
+pub(super) struct Shared<'r> {
+    /// The records that were known here.
+    pub(super) known: &'r [Row],
+    /// The records that the other devices wrote since.
+    pub(super) told: &'r [Row],
+    /// The last block that this side kept.
+    pub(super) target: u64,
+}
+
+/// Leaves out of both sides what they had in common and one of them removed, and what both would
+/// tell.
 pub(super) fn tell_once(
-    known: &[Row],
-    told: &[Row],
-    (ours, theirs): (&mut Pending, &mut Pending),
-    target: u64,
+    shared: &Shared<'_>,
+    ours: &mut Pending,
+    theirs: &mut Pending,
     watch: &Watch<'_>,
 ) -> Result<()> {
+    let Shared { known, told, target } = *shared;
     let hidden = Hidden::by(&[known, told].concat());
     let tails = [
         (Kind::Message, &mut ours.transcript, &mut theirs.transcript),
@@ -62,7 +74,7 @@ pub(super) fn tell_once(
             })?;
         }
         let left_out = |side: usize| {
-            let of_side = |count: &Count| count.left_out().get(side).copied().unwrap_or_default();
+            let of_side = |count: &Count| count.left_out()[side];
             counts.iter().map(|(print, count)| (*print, of_side(count))).collect()
         };
         ours.leave_out(left_out(0), watch)?;

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use crate::assemble::{Assembler, Depth, Found, NoLines};
 use crate::block::{BlockType, VERSION};
 use crate::error::{Error, ErrorKind, Result};
-use crate::folder::Pending;
+use crate::pending::Pending;
 use crate::replay::late;
 use crate::retry::sleep;
 use crate::rows::{Hidden, Kind, Row};
 use crate::storage::{Selection, Want};
-use crate::sync::{ROUNDS, Side, State};
+use crate::sync::side::{ROUNDS, Side};
+use crate::sync::state::State;
 
 /// What two sides have that the other has not.
 pub(crate) struct Compared {
@@ -29,7 +30,8 @@ pub(crate) struct News {
     pub(super) blocks: u64,
 }
 
-/// A record at the end that has not all of its pieces: whoever began it is about to go on, or never will.
+/// A record at the end that has not all of its pieces: whoever began it is about to go on, or never
+/// will.
 pub(super) struct Tail {
     pub(super) row: Row,
     pub(super) is_ours: bool,
@@ -51,7 +53,8 @@ impl Compared {
     }
 }
 
-/// How often it is looked whether a record at the end goes on, and whether blocks are shown that are there.
+/// How often it is looked whether a record at the end goes on, and whether blocks are shown that
+/// are there.
 const TICK: Duration = Duration::from_millis(200);
 
 /// No session has more blocks: what is counted from a number stays one.
@@ -96,23 +99,19 @@ impl Side<'_, '_> {
     }
 
     fn lost(&self, head: u64) -> Error {
-        let message = format!(
-            "{} has {head} blocks of session {}, where it had {}: it may be behind, so try again later; if it was replaced by another one, remove {}",
-            self.storage.name(),
-            self.key.session(),
-            self.journal.head,
-            self.journal.path().display()
-        );
-        Error::new(ErrorKind::Busy, message)
+        ErrorKind::BlocksLost {
+            storage: self.storage.name(),
+            session: self.key.session().to_owned(),
+            head,
+            known: self.journal.head,
+            journal: self.journal.path().to_owned(),
+        }
+        .into()
     }
 
-    fn numberless(&self, head: u64) -> Error {
-        let message = format!(
-            "session {} has a block with the number {head}, which no session reaches: another program wrote it into {}",
-            self.key.session(),
-            self.storage.name()
-        );
-        Error::new(ErrorKind::Corrupt, message)
+    fn numberless(&self, sequence: u64) -> Error {
+        let (session, storage) = (self.key.session().to_owned(), self.storage.name());
+        ErrorKind::NumberTooLarge { session, sequence, storage }.into()
     }
 
     /// Whether a record at the end is still so after it was left alone for a while.
@@ -128,8 +127,8 @@ impl Side<'_, '_> {
         Ok(true)
     }
 
-    /// The records behind a block, without their bodies. A storage may show its head before it shows all that stands behind it: then it
-    /// is looked at again, some times.
+    /// The records behind a block, without their bodies. A storage may show its head before it
+    /// shows all that stands behind it: then it is looked at again, some times.
     pub(crate) fn rows_behind(&self, after: u64, head: u64) -> Result<Found> {
         for _ in 0..LOOKS {
             let (found, gaps) = self.rows_shown(after, head)?;
@@ -171,7 +170,7 @@ impl Side<'_, '_> {
     /// Whether what seems to be missing is nothing but pieces, which belong to no record.
     fn are_pieces(&self, gaps: &[Gap]) -> Result<bool> {
         for (after, until) in gaps {
-            let selection = Selection { after: *after, until: Some(*until), ..Selection::default() };
+            let selection = Selection::range(*after, *until);
             let mut count = 0;
             self.storage.read(self.key, &selection, self.watch, &mut |block| {
                 // One that begins a record was not shown before.
@@ -186,9 +185,10 @@ impl Side<'_, '_> {
         Ok(true)
     }
 
-    /// Creates a block once more that this device created, and did not hear of: some storages note what describes a session apart.
+    /// Creates a block once more that this device created, and did not hear of: some storages note
+    /// what describes a session apart.
     fn create_again(&self, sequence: u64) -> Result<()> {
-        let selection = Selection { after: sequence - 1, until: Some(sequence), ..Selection::default() };
+        let selection = Selection::range(sequence - 1, sequence);
         let mut block = None;
         self.storage.read(self.key, &selection, self.watch, &mut |found| {
             block = Some(found);
@@ -197,8 +197,8 @@ impl Side<'_, '_> {
         block.map_or(Ok(()), |block| self.storage.create(self.key, &block, self.watch).map(drop))
     }
 
-    /// Takes what is new in the storage for known where this side has the same: an answer was lost, or the same files came here on
-    /// another way. Whether it was.
+    /// Takes what is new in the storage for known where this side has the same: an answer was lost,
+    /// or the same files came here on another way. Whether it was.
     fn absorb(&mut self, pending: &Pending, found: &Found) -> Result<bool> {
         let mut rows = &*found.rows;
         if let Some(target) = pending.rewind {
@@ -238,7 +238,8 @@ fn seen(rows: &[Row]) -> Vec<Row> {
 /// Behind one number up to another.
 type Gap = (u64, u64);
 
-/// What is missing between records. Other programs may leave numbers out; their blocks have no version.
+/// What is missing between records. Other programs may leave numbers out; their blocks have no
+/// version.
 struct Gaps {
     found: Vec<Gap>,
     is_ours: bool,

@@ -2,13 +2,28 @@
 
 use crate::assemble::{Assembler, Depth};
 use crate::error::Result;
-use crate::folder::Pending;
 use crate::journal::Journal;
-use crate::landing::Landing;
+use crate::pending::Pending;
 use crate::replay::{late, read_into};
 use crate::rows::{Hidden, Kind, Row, visible};
+use crate::staged::StagedFiles;
 use crate::storage::Selection;
-use crate::sync::{Compared, News, Side};
+use crate::sync::compare::{Compared, News};
+use crate::sync::side::Side;
+
+/// The state that the files of a session are brought to.
+struct Target<'r> {
+    /// The ranges of blocks that do not count.
+    hidden: &'r Hidden,
+    /// All records.
+    rows: &'r [Row],
+    /// The files stay as they are up to this block,
+    known: u64,
+    /// and are what the blocks tell up to this one.
+    through: u64,
+    /// Bytes of the transcript and of the events that stay.
+    keep: [u64; 2],
+}
 
 impl Side<'_, '_> {
     /// Brings here what is new in the storage. Nothing is pending here.
@@ -24,7 +39,8 @@ impl Side<'_, '_> {
         rows.extend_from_slice(&news.found.rows);
         let hidden = Hidden::by(&rows);
         let before = Hidden::by(&self.journal.rows);
-        // Up to the first record that is seen now and was not, or was seen and is not, the files stay as they are.
+        // Up to the first record that is seen now and was not, or was seen and is not, the files
+        // stay as they are.
         let is_new = |row: &&Row| before.hides(row.sequence) != hidden.hides(row.sequence);
         let known = self.journal.rows.iter().find(is_new).map_or(self.journal.head, |row| row.sequence - 1);
         // Nor from where they were changed here.
@@ -33,43 +49,34 @@ impl Side<'_, '_> {
             let kept = visible(&self.journal.rows, kind).filter(|row| row.sequence <= known);
             kept.map(|row| row.print.bytes).sum::<u64>()
         });
-        let mut landing = Landing::new(&self.folder, keep, self.watch)?.with_backups();
-        let made = self
-            .describe(&mut landing, &hidden, known, pending.is_described_anew)
-            .and_then(|()| self.land(&mut landing, (&hidden, &rows), (known, news.found.through), keep));
-        match made {
-            Ok(journal) => landing.commit(&journal, &pending.mark, self.watch)?,
-            Err(error) => {
-                landing.forget();
-                return Err(error);
-            }
-        }
+        let journal = self.journal.path();
+        let mut files = StagedFiles::new(&self.folder, journal, keep, self.watch)?.with_backups();
+        let target = Target { hidden: &hidden, rows: &rows, known, through: news.found.through, keep };
+        self.describe(&mut files, &hidden, known, pending.is_described_anew)?;
+        let journal = self.stage(&mut files, &target)?;
+        files.commit(&journal, &pending.mark, self.watch)?;
         // That nothing else is in the files is for the next comparison to find.
         self.journal = Journal::open(self.journal.path())?;
         Ok(())
     }
 
     /// Writes what blocks tell; the journal that goes with it.
-    fn land(
-        &self,
-        landing: &mut Landing<'_>,
-        (hidden, rows): (&Hidden, &[Row]),
-        (known, through): (u64, u64),
-        keep: [u64; 2],
-    ) -> Result<Journal> {
-        // A record whose pieces never came is not begun: a description would have emptied the one before it.
+    fn stage(&self, files: &mut StagedFiles<'_>, target: &Target<'_>) -> Result<Journal> {
+        let Target { hidden, rows, known, through, keep } = *target;
+        // A record whose pieces never came is not begun: a description would have emptied the one
+        // before it.
         let written = hidden.clone().and_nothing(rows);
         let mut assembler = Assembler::new(&written, Depth::Whole, self.payloads, self.watch);
         assembler.description.clone_from(&self.journal.description);
         for (kind, keep) in [Kind::Message, Kind::Event].into_iter().zip(keep) {
             let len = std::fs::metadata(self.folder.file(kind)).map_or(0, |found| found.len());
             if keep < len {
-                landing.cut(kind)?;
+                files.cut(kind)?;
             }
         }
-        let selection = Selection { after: known, until: Some(through), ..Selection::default() };
-        read_into(self.storage, self.key, &selection, &mut assembler, landing)?;
-        let found = assembler.finish(through, landing)?;
+        let selection = Selection::range(known, through);
+        read_into(self.storage, self.key, &selection, &mut assembler, files)?;
+        let found = assembler.finish(through, files)?;
         let mut journal = self.journal.clone();
         journal.rows.retain(|row| row.sequence <= known);
         journal.rows.extend_from_slice(&found.rows);
@@ -80,11 +87,11 @@ impl Side<'_, '_> {
         Ok(journal)
     }
 
-    /// Writes the description again that counts, where a later one is hidden now or another one is here: the last one before what is
-    /// read anew.
+    /// Writes the description again that counts, where a later one is hidden now or another one is
+    /// here: the last one before what is read anew.
     fn describe(
         &self,
-        landing: &mut Landing<'_>,
+        files: &mut StagedFiles<'_>,
         hidden: &Hidden,
         known: u64,
         is_another: bool,
@@ -99,10 +106,10 @@ impl Side<'_, '_> {
         let (now, was) = (last(known, hidden), last(u64::MAX, &Hidden::by(rows)));
         let is_to_be = |now: &Row| is_another || Some(now.sequence) != was.map(|was| was.sequence);
         let Some(now) = now.filter(is_to_be) else { return Ok(()) };
-        let selection = Selection { after: now.sequence - 1, until: Some(now.until), ..Selection::default() };
+        let selection = Selection::range(now.sequence - 1, now.until);
         let none = Hidden::default();
         let mut assembler = Assembler::new(&none, Depth::Whole, self.payloads, self.watch);
-        read_into(self.storage, self.key, &selection, &mut assembler, landing)?;
-        assembler.finish(now.until, landing).map(drop)
+        read_into(self.storage, self.key, &selection, &mut assembler, files)?;
+        assembler.finish(now.until, files).map(drop)
     }
 }

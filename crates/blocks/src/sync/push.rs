@@ -2,13 +2,14 @@
 
 use crate::data::Description;
 use crate::error::Result;
-use crate::folder::Pending;
 use crate::journal::Journal;
 use crate::lines::{LineAt, Print};
 use crate::make::{Maker, Turns};
+use crate::pending::Pending;
 use crate::rows::{Kind, Row};
 use crate::send::Sender;
-use crate::sync::{Compared, Side};
+use crate::sync::compare::Compared;
+use crate::sync::side::Side;
 
 impl<'w> Side<'_, 'w> {
     pub(super) fn maker(&self, next: u64, turns: Turns) -> Maker<'_, 'w> {
@@ -25,7 +26,8 @@ impl<'w> Side<'_, 'w> {
         }
     }
 
-    /// Stores what is new here. Somebody else may write meanwhile: then it ends, and both sides are to be compared again.
+    /// Stores what is new here. Somebody else may write meanwhile: then it ends, and both sides are
+    /// to be compared again.
     pub(super) fn push(&mut self, compared: &Compared) -> Result<()> {
         let Some(tail) = &compared.tail else { return self.push_behind(compared, None).map(drop) };
         // What this device had begun comes out the same again, and goes on.
@@ -38,7 +40,8 @@ impl<'w> Side<'_, 'w> {
         Ok(())
     }
 
-    /// Stores what is new here behind what is known, or behind a record that is nothing. Whether any of it was.
+    /// Stores what is new here behind what is known, or behind a record that is nothing. Whether
+    /// any of it was.
     fn push_behind(&mut self, compared: &Compared, nothing: Option<Row>) -> Result<bool> {
         let pending = &compared.pending;
         let mut maker = self.maker(nothing.map_or(self.journal.head, |row| row.until) + 1, pending.turns);

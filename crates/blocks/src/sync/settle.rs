@@ -3,22 +3,35 @@
 use std::path::Path;
 use std::time::Duration;
 
+use trommel_base::files::{Op, attempt};
+
 use crate::assemble::{Assembler, Depth};
-use crate::error::{Error, Result};
-use crate::folder::{Folder, Pending};
+use crate::error::Result;
+use crate::folder::Folder;
 use crate::journal::Journal;
-use crate::landing::Landing;
 use crate::make::Maker;
+use crate::pending::Pending;
 use crate::replay::read_into;
 use crate::rows::Hidden;
 use crate::send::Sender;
+use crate::staged::StagedFiles;
 use crate::storage::Selection;
-use crate::sync::common::tell_once;
+use crate::sync::common::{Shared, tell_once};
+use crate::sync::compare::{Compared, News};
 use crate::sync::push::{Told, tell};
-use crate::sync::{Compared, News, Settlement, Side};
+use crate::sync::side::Side;
+use crate::sync::state::Settlement;
+
+/// A conflict that is being settled.
+struct Conflict<'c> {
+    compared: &'c mut Compared,
+    /// The last block of what the others wrote.
+    theirs: u64,
+}
 
 impl Side<'_, '_> {
-    /// Settles a conflict: whatever either side wrote is in the storage then, and the files are made anew from it.
+    /// Settles a conflict: whatever either side wrote is in the storage then, and the files are
+    /// made anew from it.
     pub(super) fn settle(&mut self, compared: &mut Compared, settlement: Settlement) -> Result<()> {
         let Some(news) = &compared.news else { return Ok(()) };
         let base = self.journal.head;
@@ -27,7 +40,8 @@ impl Side<'_, '_> {
         let mut maker = self.maker(compared.head + 1, compared.pending.turns);
         maker.described = None;
         let mut sender = Sender::new(self.storage, self.key, self.watch);
-        self.tell_settled(&mut maker, (compared, theirs), settlement, &mut sender)?;
+        let mut conflict = Conflict { compared, theirs };
+        self.tell_settled(&mut maker, &mut conflict, settlement, &mut sender)?;
         sender.flush()?;
         if sender.is_refused() {
             // Somebody wrote in between: what was stored until then is compared again.
@@ -40,7 +54,8 @@ impl Side<'_, '_> {
         self.rebuild(&News { blocks: end - base, found }, &compared.pending)
     }
 
-    /// The last block of what the others wrote. When this device had begun to settle before, what is behind it is to be begun anew.
+    /// The last block of what the others wrote. When this device had begun to settle before, what
+    /// is behind it is to be begun anew.
     fn theirs(&mut self, news: &News, head: u64) -> Result<u64> {
         match self.journal.settling {
             Some(from) if from > self.journal.head && news.found.others <= from => Ok(from.min(head)),
@@ -55,10 +70,12 @@ impl Side<'_, '_> {
     fn tell_settled(
         &self,
         maker: &mut Maker<'_, '_>,
-        (compared, theirs): (&mut Compared, u64),
+        conflict: &mut Conflict<'_>,
         settlement: Settlement,
         sender: &mut Sender<'_, '_>,
     ) -> Result<()> {
+        let theirs = conflict.theirs;
+        let compared = &mut *conflict.compared;
         let rewind = compared.pending.rewind;
         let none: &mut Told<'_> = &mut |_, _, _| Ok(());
         let target = rewind.unwrap_or(self.journal.head);
@@ -85,9 +102,9 @@ impl Side<'_, '_> {
                 compared.leave_out_told(theirs, self.watch)?;
                 if let Some(target) = rewind {
                     maker.rewind(target, "merged: changed here", &mut |block| sender.take(block))?;
-                    self.copy((compared, theirs), target, maker, sender)?;
+                    self.copy(conflict, target, maker, sender)?;
                 }
-                tell(maker, &compared.pending, sender, none)
+                tell(maker, &conflict.compared.pending, sender, none)
             }
         }
     }
@@ -95,28 +112,31 @@ impl Side<'_, '_> {
     /// Stores again, behind a rewind, what others wrote and it hides.
     fn copy(
         &self,
-        (compared, theirs): (&mut Compared, u64),
+        conflict: &mut Conflict<'_>,
         target: u64,
         maker: &mut Maker<'_, '_>,
         sender: &mut Sender<'_, '_>,
     ) -> Result<()> {
+        let theirs = conflict.theirs;
+        let compared = &mut *conflict.compared;
         let Some(news) = &compared.news else { return Ok(()) };
-        let folder = tempfile::tempdir_in(self.journal.path().parent().unwrap_or(Path::new(".")))
-            .map_err(|cause| Error::io("make a folder beside", self.journal.path(), cause))?;
+        let beside = self.journal.path().parent().unwrap_or(Path::new("."));
+        let folder = attempt(Op::MakeFolder, beside, || tempfile::tempdir_in(beside))?;
         let copy = Folder::new(folder.path());
-        let mut landing = Landing::new(&copy, [0, 0], self.watch)?;
+        let path = folder.path().join("journal");
+        let mut files = StagedFiles::new(&copy, &path, [0, 0], self.watch)?;
         let told = news.found.rows.iter().filter(|row| row.sequence <= theirs).copied().collect::<Vec<_>>();
         let (hidden, through) = (Hidden::by(&told).and_nothing(&told), theirs.min(news.found.through));
         let mut assembler = Assembler::new(&hidden, Depth::Whole, self.payloads, self.watch);
-        let selection = Selection { after: self.journal.head, until: Some(through), ..Selection::default() };
-        read_into(self.storage, self.key, &selection, &mut assembler, &mut landing)?;
-        let found = assembler.finish(through, &mut landing)?;
-        let path = folder.path().join("journal");
+        let selection = Selection::range(self.journal.head, through);
+        read_into(self.storage, self.key, &selection, &mut assembler, &mut files)?;
+        let found = assembler.finish(through, &mut files)?;
         let mut journal = Journal::open(&path)?;
         journal.rows = found.rows;
-        landing.commit(&journal, &copy.mark(), self.watch)?;
+        files.commit(&journal, &copy.mark(), self.watch)?;
         let mut all = Pending::of(&copy, &Journal::default(), Duration::ZERO, self.watch)?;
-        tell_once(&self.journal.rows, &told, (&mut compared.pending, &mut all), target, self.watch)?;
+        let shared = Shared { known: &self.journal.rows, told: &told, target };
+        tell_once(&shared, &mut compared.pending, &mut all, self.watch)?;
         tell(maker, &all, sender, &mut |_, _, _| Ok(()))
     }
 }

@@ -5,14 +5,15 @@ use std::collections::{BTreeSet, HashMap};
 use trommel_session::Watch;
 
 use crate::error::Result;
-use crate::folder::Tail;
 use crate::lines::Print;
+use crate::pending::Tail;
 use crate::rows::{Hidden, Kind, Row};
-use crate::sync::Compared;
+use crate::sync::compare::Compared;
 
 impl Compared {
-    /// Leaves out of what is pending here what the storage has of it, up to a block: what an earlier attempt told before somebody else
-    /// wrote, and what was brought here by one that was cut off before it was noted.
+    /// Leaves out of what is pending here what the storage has of it, up to a block: what an
+    /// earlier attempt told before somebody else wrote, and what was brought here by one that was
+    /// cut off before it was noted.
     pub(super) fn leave_out_told(&mut self, through: u64, watch: &Watch<'_>) -> Result<()> {
         let Some(news) = &self.news else { return Ok(()) };
         let told = news.found.rows.iter().filter(|row| row.sequence <= through).copied().collect::<Vec<_>>();

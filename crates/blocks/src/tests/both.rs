@@ -4,7 +4,7 @@ use std::thread;
 
 use super::devices::Device;
 use super::memory::Memory;
-use crate::storage::Key;
+use crate::block::Key;
 use crate::sync::{Settlement, State};
 
 const MANUAL: Settlement = Settlement::Manual;

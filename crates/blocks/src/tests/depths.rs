@@ -5,9 +5,8 @@ use trommel_session::Watch;
 use super::devices::Device;
 use super::memory::{Fault, Memory};
 use crate::assemble::{Assembler, Depth, Found, NoLines};
-use crate::block::{Block, BlockType};
+use crate::block::{Block, BlockType, Key};
 use crate::rows::{Hidden, Kind, Row};
-use crate::storage::Key;
 use crate::sync::{Settlement, State};
 
 fn found(blocks: &[Block], depth: Depth) -> Found {
@@ -26,7 +25,8 @@ fn found(blocks: &[Block], depth: Depth) -> Found {
     assembler.finish(blocks.len() as u64, &mut NoLines).unwrap()
 }
 
-/// Rows but for what a depth does not look at: turns of what is no record, and what is left of a record that is nothing.
+/// Rows but for what a depth does not look at: turns of what is no record, and what is left of a
+/// record that is nothing.
 fn told(found: &Found) -> Vec<(u64, u64, Kind, Option<crate::lines::Print>)> {
     let print = |row: &Row| (row.kind != Kind::Nothing).then_some(row.print);
     found.rows.iter().map(|row| (row.sequence, row.until, row.kind, print(row))).collect()
@@ -71,7 +71,8 @@ fn every_beginning_has_the_same_rows_in_all_depths() {
     }
 }
 
-/// An event of another program that stands inline may say that it is one piece: that piece is itself.
+/// An event of another program that stands inline may say that it is one piece: that piece is
+/// itself.
 #[test]
 fn what_is_inline_has_no_pieces() {
     for (has_more, chunks, until) in [(false, 1, 1), (false, u64::MAX, 1), (true, 2, 3)] {

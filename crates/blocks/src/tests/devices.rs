@@ -8,10 +8,11 @@ use std::time::Duration;
 use tempfile::TempDir;
 use trommel_session::Watch;
 
+use crate::block::Key;
 use crate::error::Result;
 use crate::folder::Folder;
 use crate::journal::Journal;
-use crate::storage::{BlockStorage, Key, PayloadStorage};
+use crate::storage::{BlockStorage, PayloadStorage};
 use crate::sync::{Settlement, Side, State};
 
 /// One of the devices.
@@ -38,15 +39,16 @@ impl Device {
         self.home.path().join("session")
     }
 
-    /// A session on this device and in a storage, where a last line without an end is left alone for so long.
+    /// A session on this device and in a storage, where a last line without an end is left alone
+    /// for so long.
     pub(crate) fn with<T>(
         &self,
         (storage, payloads): (&dyn BlockStorage, Option<&dyn PayloadStorage>),
         rest: Duration,
-        act: impl FnOnce(&mut Side<'_, '_>) -> T,
-    ) -> T {
+        act: impl FnOnce(&mut Side<'_, '_>) -> Result<T>,
+    ) -> Result<T> {
         let watch = Watch::new();
-        let journal = Journal::open(&self.home.path().join("journal")).unwrap();
+        let journal = Journal::open(&self.home.path().join("journal"))?;
         let mut side = Side {
             storage,
             payloads,
@@ -66,7 +68,7 @@ impl Device {
     }
 
     pub(crate) fn state(&self, storage: &dyn BlockStorage) -> State {
-        self.with((storage, None), Duration::ZERO, |side| side.compare().unwrap().state())
+        self.with((storage, None), Duration::ZERO, |side| Ok(side.compare()?.state())).unwrap()
     }
 
     pub(crate) fn append(&self, file: &str, text: &str) {

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use trommel_testkit::faults::{Fails, failing, watched};
+use trommel_base::faults::{Fails, failing, watched};
 
 use super::devices::Device;
 use super::memory::{Fault, Memory};
-use crate::error::ErrorKind;
-use crate::storage::Key;
+use crate::block::Key;
+use crate::error::ErrorClass;
 use crate::sync::{Settlement, State};
 
 const FAULTS: [Fault; 4] = [Fault::Before, Fault::Midway, Fault::After, Fault::Hidden];
@@ -124,7 +124,8 @@ fn r36_each_call_of_a_settlement_may_fail_once() {
     }
 }
 
-/// R35: a process may end at every operation on a file; whoever goes on has the old files or the new ones, and in the end the new ones.
+/// R35: a process may end at every operation on a file; whoever goes on has the old files or the
+/// new ones, and in the end the new ones.
 #[test]
 fn r35_a_process_may_end_at_every_operation() {
     for fails in [Fails::FromThenOn, Fails::Once] {
@@ -146,12 +147,12 @@ fn r35_a_process_may_end_at_every_operation() {
                 (storage, one, two)
             };
             let (storage, one, two) = made();
-            let (_, operations) = watched::<&str, _>(|| two.sync(&storage, Settlement::Manual).unwrap());
+            let (_, operations) = watched(|| two.sync(&storage, Settlement::Manual).unwrap());
             assert_eq!(two.all(), one.all());
             assert!(operations.len() > 10, "{operations:?}");
             for at in 0..operations.len() as u64 {
                 let (storage, one, two) = made();
-                let (_, _) = failing::<&str, _>(at, fails, EIO, || two.sync(&storage, Settlement::Manual));
+                let (_, _) = failing(at, fails, EIO, || two.sync(&storage, Settlement::Manual));
                 // The agent goes on meanwhile, as long as nothing of the files was changed.
                 synced(&two, &storage, Settlement::Manual);
                 assert_eq!(two.all(), one.all(), "{fails:?} at {at} of {operations:?}");
@@ -213,7 +214,7 @@ fn half_a_line_is_left_alone() {
     two.append("transcript.jsonl", "{\"role\": \"us");
     for settlement in [Settlement::Manual, Settlement::Remote, Settlement::Merge] {
         let ended = two.with((&storage, None), Duration::from_mins(10), |side| side.sync(settlement));
-        assert_eq!(ended.unwrap_err().kind(), ErrorKind::Busy);
+        assert_eq!(ended.unwrap_err().class(), ErrorClass::Busy);
         assert_eq!(two.read("transcript.jsonl"), (message("a") + "{\"role\": \"us").into_bytes());
     }
     // Its end comes, and it is merged with the rest.

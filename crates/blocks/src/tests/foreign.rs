@@ -6,10 +6,9 @@ use serde_json::{Value, json};
 
 use super::devices::Device;
 use super::memory::Memory;
-use crate::block::{Block, BlockType};
+use crate::block::{Block, BlockType, Key};
 use crate::checksum;
-use crate::error::ErrorKind;
-use crate::storage::Key;
+use crate::error::ErrorClass;
 use crate::sync::{Settlement, State};
 
 /// Blocks of a session, numbered from 1.
@@ -181,12 +180,12 @@ fn forks_in_a_circle_are_refused() {
         fork.store(&storage);
     }
     let error = Device::new("one").sync(&storage, Settlement::Manual).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert_eq!(error.class(), ErrorClass::Limit);
 }
 
 #[test]
 fn what_is_damaged_or_newer_is_refused() {
-    for (version, checksum, kind) in [(0, "00", ErrorKind::Corrupt), (9, "", ErrorKind::Unsupported)] {
+    for (version, checksum, kind) in [(0, "00", ErrorClass::Corrupt), (9, "", ErrorClass::Unsupported)] {
         let storage = Memory::new();
         let mut foreign = created("5d1c");
         foreign.message("user", "one");
@@ -198,7 +197,7 @@ fn what_is_damaged_or_newer_is_refused() {
         foreign.store(&storage);
         let device = Device::new("one");
         let error = device.sync(&storage, Settlement::Manual).unwrap_err();
-        assert_eq!(error.kind(), kind, "{error}");
+        assert_eq!(error.class(), kind, "{error}");
         assert!(error.to_string().contains('2'), "{error}");
         assert!(device.all().iter().all(Vec::is_empty));
     }

@@ -12,7 +12,7 @@ use trommel_session::Watch;
 use super::devices::Device;
 use super::memory::Memory;
 use crate::data::{INLINE, PIECE};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::storage::PayloadStorage;
 use crate::sync::{Settlement, State};
 
@@ -35,7 +35,7 @@ impl PayloadStorage for Payloads {
 
     fn get(&self, name: &str, _: &Watch<'_>, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let text = self.0.lock().unwrap().get(name).cloned();
-        let text = text.ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such payload"))?;
+        let text = text.ok_or(ErrorKind::ProbeEnded)?;
         text.chunks(70_000).try_for_each(take)
     }
 }
@@ -89,7 +89,8 @@ proptest! {
     }
 }
 
-/// Around every bound at which a record is kept in another way, of one byte, of two and of four each, and of no text.
+/// Around every bound at which a record is kept in another way, of one byte, of two and of four
+/// each, and of no text.
 #[test]
 fn records_of_every_length() {
     let bounds = [INLINE, PIECE as u64, 2 * PIECE as u64, 1 << 20];

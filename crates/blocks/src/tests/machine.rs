@@ -1,13 +1,14 @@
-//! Three devices that do anything, with a storage that fails: nothing is lost, and in the end all are the same.
+//! Three devices that do anything, with a storage that fails: nothing is lost, and in the end all
+//! are the same.
 
 use std::collections::BTreeSet;
 
-use trommel_testkit::faults::{Fails, failing};
+use trommel_base::faults::{Fails, failing};
 use trommel_testkit::generate::Random;
 
 use super::devices::Device;
 use super::memory::{Fault, Memory};
-use crate::storage::Key;
+use crate::block::Key;
 use crate::sync::{Settlement, State};
 
 /// Cases without and with `TROMMEL_DEEP`.
@@ -164,8 +165,7 @@ impl World {
         let (operation, settlement) = (self.random.below(16) as u64, self.settlement());
         self.storage.fail(|_| None);
         let device = &self.devices[at];
-        let (ended, _) =
-            failing::<&str, _>(operation, Fails::FromThenOn, 5, || device.sync(&self.storage, settlement));
+        let (ended, _) = failing(operation, Fails::FromThenOn, 5, || device.sync(&self.storage, settlement));
         self.done.push(format!("{at} syncs {settlement:?}, ends at operation {operation}: {ended:?}"));
     }
 

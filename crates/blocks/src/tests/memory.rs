@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use trommel_session::Watch;
 
-use crate::block::{Block, BlockType};
+use crate::block::{Block, BlockType, Key};
 use crate::error::{Error, ErrorKind, Result};
-use crate::storage::{BlockStorage, Created, Key, Selection, Stored, Want};
+use crate::storage::{BlockStorage, Created, Selection, Stored, Want};
 
 /// How a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,8 @@ pub(crate) enum Fault {
     Midway,
     /// All of it is done, and the answer is lost.
     After,
-    /// An answer without the blocks that were stored last, as of a server that does not have them yet.
+    /// An answer without the blocks that were stored last, as of a server that does not have them
+    /// yet.
     Behind,
     /// The same where blocks are asked for, and not where only the last one is.
     Hidden,
@@ -76,7 +77,7 @@ fn is_failure(fault: Option<Fault>) -> bool {
 }
 
 fn failed() -> Error {
-    Error::new(ErrorKind::Offline, "the net is cut")
+    ErrorKind::ProbeEnded.into()
 }
 
 impl BlockStorage for Memory {

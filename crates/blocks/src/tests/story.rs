@@ -1,7 +1,7 @@
 //! What becomes of a session on two devices.
 
 use super::devices::Device;
-use crate::local::LocalBlockStorage;
+use super::memory::Memory;
 use crate::storage::BlockStorage;
 use crate::sync::{Settlement, State};
 
@@ -18,15 +18,13 @@ fn event(n: u64) -> String {
     )
 }
 
-fn two() -> (tempfile::TempDir, LocalBlockStorage, Device, Device) {
-    let shared = tempfile::tempdir().unwrap();
-    let storage = LocalBlockStorage::make(shared.path()).unwrap();
-    (shared, storage, Device::new("one"), Device::new("two"))
+fn two() -> (Memory, Device, Device) {
+    (Memory::new(), Device::new("one"), Device::new("two"))
 }
 
 #[test]
 fn what_one_device_has_the_other_gets_byte_for_byte() {
-    let (_shared, storage, one, two) = two();
+    let (storage, one, two) = two();
     let long = "\u{e9}\u{1f600}\\\"".repeat(120_000);
     one.write("metadata.json", b"{\n  \"name\": \"a\", \"turn_count\": 1,\n  \"x\": 1.0}");
     one.append("transcript.jsonl", &message("hello"));
@@ -58,7 +56,7 @@ fn what_one_device_has_the_other_gets_byte_for_byte() {
 
 #[test]
 fn a_rewind_travels() {
-    let (_shared, storage, one, two) = two();
+    let (storage, one, two) = two();
     for n in 0..5 {
         one.append("transcript.jsonl", &message(&format!("m{n}")));
         one.append("events.jsonl", &event(n));
@@ -80,8 +78,8 @@ fn a_rewind_travels() {
     assert_eq!(one.all(), whole);
 }
 
-fn conflict() -> (tempfile::TempDir, LocalBlockStorage, Device, Device) {
-    let (shared, storage, one, two) = two();
+fn conflict() -> (Memory, Device, Device) {
+    let (storage, one, two) = two();
     one.append("transcript.jsonl", &message("base"));
     one.append("events.jsonl", &event(0));
     one.sync(&storage, MANUAL).unwrap();
@@ -93,12 +91,12 @@ fn conflict() -> (tempfile::TempDir, LocalBlockStorage, Device, Device) {
     let before = two.all();
     assert_eq!(two.sync(&storage, MANUAL).unwrap(), State::Conflict);
     assert_eq!(two.all(), before);
-    (shared, storage, one, two)
+    (storage, one, two)
 }
 
 #[test]
 fn a_conflict_is_settled_for_what_is_here() {
-    let (_shared, storage, one, two) = conflict();
+    let (storage, one, two) = conflict();
     let before = two.all();
     assert_eq!(two.sync(&storage, Settlement::Local).unwrap(), State::Synced);
     assert_eq!(two.all(), before);
@@ -108,14 +106,14 @@ fn a_conflict_is_settled_for_what_is_here() {
 
 #[test]
 fn a_conflict_is_settled_for_what_is_stored() {
-    let (_shared, storage, one, two) = conflict();
+    let (storage, one, two) = conflict();
     let before = one.all();
     assert_eq!(two.sync(&storage, Settlement::Remote).unwrap(), State::Synced);
     assert_eq!(two.all(), before);
     assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
     assert_eq!(one.all(), before);
     // What it had is stored all the same.
-    let key = crate::storage::Key::new("ada", "5d1c").unwrap();
+    let key = crate::block::Key::new("ada", "5d1c").unwrap();
     let mut told = String::new();
     storage
         .read(&key, &crate::storage::Selection::default(), &trommel_session::Watch::new(), &mut |block| {
@@ -128,7 +126,7 @@ fn a_conflict_is_settled_for_what_is_stored() {
 
 #[test]
 fn a_conflict_is_merged() {
-    let (_shared, storage, one, two) = conflict();
+    let (storage, one, two) = conflict();
     assert_eq!(two.sync(&storage, Settlement::Merge).unwrap(), State::Synced);
     assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
     assert_eq!(one.all(), two.all());
@@ -139,7 +137,7 @@ fn a_conflict_is_merged() {
 
 #[test]
 fn a_rewind_is_merged_with_what_others_wrote() {
-    let (_shared, storage, one, two) = conflict();
+    let (storage, one, two) = conflict();
     two.write("transcript.jsonl", message("afresh").as_bytes());
     assert_eq!(two.sync(&storage, Settlement::Merge).unwrap(), State::Synced);
     assert_eq!(one.sync(&storage, MANUAL).unwrap(), State::Synced);
@@ -150,7 +148,7 @@ fn a_rewind_is_merged_with_what_others_wrote() {
 
 #[test]
 fn the_same_session_brought_on_another_way_is_the_same() {
-    let (_shared, storage, one, two) = two();
+    let (storage, one, two) = two();
     for device in [&one, &two] {
         device.write("metadata.json", b"{}");
         device.append("transcript.jsonl", &message("base"));

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use super::devices::Device;
 use super::memory::{Fault, Memory};
-use crate::block::BlockType;
-use crate::storage::Key;
+use crate::block::{BlockType, Key};
 use crate::sync::{Settlement, State};
 
 const MANUAL: Settlement = Settlement::Manual;
@@ -14,7 +13,8 @@ fn message(text: &str) -> String {
     format!("{{\"role\": \"user\", \"content\": \"{text}\"}}\n")
 }
 
-/// A last line without an end is no news while it may still be being written, and is never taken for sent.
+/// A last line without an end is no news while it may still be being written, and is never taken
+/// for sent.
 #[test]
 fn half_a_line_is_not_taken_for_sent() {
     let (storage, one, two) = (Memory::new(), Device::new("one"), Device::new("two"));
@@ -83,7 +83,8 @@ fn a_merge_that_is_begun_anew_tells_each_line_once() {
         }
         let lines = (0..300).map(|at| message(&format!("{at} of two."))).collect::<String>();
         two.append("transcript.jsonl", &lines);
-        // Some of it is stored, and then the net is cut, more than once, and the other device goes on.
+        // Some of it is stored, and then the net is cut, more than once, and the other device goes
+        // on.
         for round in 0..3 {
             let from = 6 + round;
             storage.fail(move |call| (call >= from).then_some(Fault::After));

@@ -5,12 +5,13 @@ use std::sync::Barrier;
 use std::thread;
 
 use serde_json::json;
-use trommel_blocks::{Block, BlockStorage, BlockType, Created, ErrorKind, Key, Selection, Want};
+use trommel_blocks::{Block, BlockStorage, BlockType, Created, ErrorClass, Key, Selection, Want};
 use trommel_session::{Cancel, Watch};
 
 use super::blocks::{block, numbers, read, said, sessions};
 
-/// All of it, of a storage and the same one as another machine reaches it. Neither holds anything yet.
+/// All of it, of a storage and the same one as another machine reaches it. Neither holds anything
+/// yet.
 pub(crate) fn all(storage: &dyn BlockStorage, elsewhere: &dyn BlockStorage) {
     created_once(storage, elsewhere);
     many_in_order(storage, elsewhere);
@@ -103,7 +104,8 @@ fn selected(storage: &dyn BlockStorage) {
     assert_eq!(count, 2);
 }
 
-/// Two sessions of two users whose names read the same one behind the other: `a_b` and `c`, `a` and `b_c`.
+/// Two sessions of two users whose names read the same one behind the other: `a_b` and `c`, `a` and
+/// `b_c`.
 fn apart(storage: &dyn BlockStorage) {
     let watch = Watch::new();
     let (one, other) = (Key::new("a_b", "c").unwrap(), Key::new("a", "b_c").unwrap());
@@ -141,7 +143,8 @@ fn listed(storage: &dyn BlockStorage, elsewhere: &dyn BlockStorage) {
     assert_eq!(count, 1);
 }
 
-/// Of several that create one number at the same time one has it, all others are told so, and nothing is written over.
+/// Of several that create one number at the same time one has it, all others are told so, and
+/// nothing is written over.
 fn raced(storages: [&dyn BlockStorage; 2]) {
     let (key, mut winners) = (key("s-race"), Vec::new());
     for sequence in 1..=8 {
@@ -173,7 +176,8 @@ fn raced(storages: [&dyn BlockStorage; 2]) {
 /// Records of each writer.
 const ITEMS: u64 = 20;
 
-/// Two that write rows of blocks at the same time leave no gap, neither in the end nor in between, and lose nothing.
+/// Two that write rows of blocks at the same time leave no gap, neither in the end nor in between,
+/// and lose nothing.
 fn raced_in_rows(storages: [&dyn BlockStorage; 2]) {
     let (key, start) = (key("s-rows"), Barrier::new(2));
     assert_eq!(storages[0].create(&key, &said(&key, 1), &Watch::new()).unwrap(), Created::New);
@@ -197,7 +201,8 @@ fn raced_in_rows(storages: [&dyn BlockStorage; 2]) {
     }
 }
 
-/// Writes all records of a writer behind whatever is there, as a device does that is refused now and then.
+/// Writes all records of a writer behind whatever is there, as a device does that is refused now
+/// and then.
 fn write_behind(storage: &dyn BlockStorage, key: &Key, writer: usize) {
     let (mut done, watch) = (0, Watch::new());
     while done < ITEMS {
@@ -221,7 +226,7 @@ fn cancelled(storage: &dyn BlockStorage) {
         storage.sessions("ada", &watch, &mut |_| Ok(ControlFlow::Continue(()))),
     ];
     for ended in ended {
-        assert_eq!(ended.unwrap_err().kind(), ErrorKind::Cancelled);
+        assert_eq!(ended.unwrap_err().class(), ErrorClass::Cancelled);
     }
     assert_eq!(storage.head(&key, &Watch::new()).unwrap().unwrap().sequence, 133);
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use trommel_blocks::{BlockStorage, HybridBlockStorage, HybridOptions};
+use trommel_blocks::{BlockStorage, Folders, Owner, SyncedOptions, SyncedSessions};
 use trommel_session::{Sessions, Watch};
 
 pub(crate) const PROJECT: &str = "-home-ada-app";
@@ -18,7 +18,7 @@ pub(crate) const FILES: [&str; 3] = ["metadata.json", "transcript.jsonl", "event
 /// Sessions of a folder, and a way to a storage.
 pub(crate) struct Machine {
     home: TempDir,
-    pub(crate) hybrid: HybridBlockStorage,
+    pub(crate) hybrid: SyncedSessions,
 }
 
 impl Machine {
@@ -29,16 +29,17 @@ impl Machine {
     pub(crate) fn with<S: BlockStorage + 'static>(
         name: &str,
         storage: &Arc<S>,
-        change: impl FnOnce(&mut HybridOptions),
+        change: impl FnOnce(&mut SyncedOptions),
     ) -> Self {
         let home = tempfile::tempdir().unwrap();
         let (local, state) = (home.path().join("amplifier"), home.path().join("state"));
         let sessions = Sessions::new().at("2026-03-04T12:00[UTC]".parse().unwrap()).amplifier(&local);
         let storage: Arc<dyn BlockStorage> = Arc::<S>::clone(storage);
-        let mut options = HybridOptions::new(sessions, (local, state), ("ada", name), storage);
+        let mut options =
+            SyncedOptions::new(sessions, Folders::new(local, state), Owner::new("ada", name), storage);
         (options.freshness, options.rest) = (Duration::ZERO, Duration::ZERO);
         change(&mut options);
-        Self { home, hybrid: HybridBlockStorage::new(options).unwrap() }
+        Self { home, hybrid: SyncedSessions::new(options).unwrap() }
     }
 
     pub(crate) fn folder(&self, id: &str) -> PathBuf {

@@ -1,5 +1,7 @@
 //! A storage as a machine reaches it: it may be cut off, fail, or answer as it was a moment ago.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -7,7 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use trommel_blocks::{Block, BlockStorage, Created, Error, ErrorKind, Key, Result, Selection, Stored};
+use trommel_blocks::{
+    Block, BlockStorage, Created, Error, ErrorClass, Key, Result, Selection, StorageFault, Stored,
+};
 use trommel_session::Watch;
 
 /// How a call fails.
@@ -82,8 +86,28 @@ impl Net {
     }
 }
 
+/// The fault of a net that is cut.
+#[derive(Debug)]
+struct Cut;
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the net is cut")
+    }
+}
+
+impl StorageFault for Cut {
+    fn class(&self) -> ErrorClass {
+        ErrorClass::Offline
+    }
+
+    fn help(&self) -> Option<Cow<'_, str>> {
+        Some("wait for it".into())
+    }
+}
+
 fn failed() -> Error {
-    Error::new(ErrorKind::Offline, "the net is cut; wait for it")
+    Cut.into()
 }
 
 /// An answer on its way back.

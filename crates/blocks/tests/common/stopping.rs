@@ -3,14 +3,15 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use trommel_blocks::{ErrorKind, Result};
+use trommel_blocks::{ErrorClass, Result};
 use trommel_session::{Cancel, Watch};
 
 /// What may pass from then on; in a build that is not optimised more of it.
 const SOON: Duration = Duration::from_millis(if cfg!(debug_assertions) { 150 } else { 50 });
 
-/// Ends something at such moments of it by a flag that another thread raises: the best of three tries ends soon, as other processes may be
-/// busy. What was over before the flag was raised counts for nothing.
+/// Ends something at such moments of it by a flag that another thread raises: the best of three
+/// tries ends soon, as other processes may be busy. What was over before the flag was raised counts
+/// for nothing.
 #[expect(clippy::print_stdout, reason = "what was measured is to be seen")]
 pub(crate) fn ends_soon(what: &str, moments: [Duration; 3], work: &mut dyn FnMut(&Watch<'_>) -> Result<()>) {
     let tries = moments.map(|moment| {
@@ -25,7 +26,7 @@ pub(crate) fn ends_soon(what: &str, moments: [Duration; 3], work: &mut dyn FnMut
         // The flag may be seen before its thread has looked at the clock.
         let late = at.saturating_duration_since(raised.join().unwrap());
         let error = ended.err()?;
-        assert_eq!(error.kind(), ErrorKind::Cancelled, "{what}: {error}");
+        assert_eq!(error.class(), ErrorClass::Cancelled, "{what}: {error}");
         Some(late)
     });
     println!("measured: {what} ended after {tries:?}");

@@ -1,11 +1,12 @@
-//! Three machines with sessions that do anything, also at once, with a storage that fails and is late.
+//! Three machines with sessions that do anything, also at once, with a storage that fails and is
+//! late.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread;
 
-use trommel_blocks::{BlockStorage, ErrorKind, Key, Outcome, Selection, Settlement, SyncReport};
+use trommel_blocks::{BlockStorage, ErrorClass, Key, Outcome, Selection, Settlement, SyncReport};
 use trommel_session::{EventQuery, ListQuery, RewindQuery, SearchQuery, Session, Watch};
 use trommel_testkit::generate::Random;
 
@@ -197,7 +198,8 @@ impl World {
         }
     }
 
-    /// A conflict that nobody settled is told, touched nothing here, and leaves both versions to be read.
+    /// A conflict that nobody settled is told, touched nothing here, and leaves both versions to be
+    /// read.
     fn surfaced(
         &mut self,
         at: usize,
@@ -307,7 +309,8 @@ impl World {
         }
     }
 
-    /// Everything is in reach again: after some rounds all machines are the same, and one without any session of its own knows as much.
+    /// Everything is in reach again: after some rounds all machines are the same, and one without
+    /// any session of its own knows as much.
     fn heal(&mut self) {
         let watch = Watch::new();
         let any = |session: &&str| self.machines.iter().any(|machine| machine.folder(session).is_dir());
@@ -337,7 +340,8 @@ impl World {
         }
     }
 
-    /// What is found and what events carry is the same where the session lies and where it does not.
+    /// What is found and what events carry is the same where the session lies and where it does
+    /// not.
     fn same_from_afar(&self, session: &str) {
         let (here, watch) = (&self.machines[0], Watch::new());
         let afar = Machine::new("afar", &Net::over(Arc::clone(&self.storage)));
@@ -354,7 +358,7 @@ impl World {
             let (_, session): (_, Session) = machine.hybrid.find(session, &watch).unwrap();
             match machine.hybrid.get_events(&session, &query, &watch) {
                 // A file without anything in it is on one of them alone.
-                Err(error) if error.kind() == ErrorKind::NotFound => (0, Vec::new()),
+                Err(error) if error.class() == ErrorClass::NotFound => (0, Vec::new()),
                 page => page.map(|page| (page.total_count, page.events)).unwrap(),
             }
         };

@@ -17,7 +17,8 @@ pub(crate) struct Source {
 
     /// How the input is divided into records [default: by the name, else auto]
     ///
-    /// A name that ends in .jsonl or .ndjson, also before .gz or .zst, means jsonl unless this option is given.
+    /// A name that ends in .jsonl or .ndjson, also before .gz or .zst, means jsonl unless this
+    /// option is given.
     #[arg(long, value_name = "FRAMING", help_heading = "Input")]
     pub(crate) input: Option<Framing>,
 
@@ -51,7 +52,8 @@ pub(crate) struct Source {
 pub(crate) struct Engine {
     /// Validate all of RFC 8259, in what the queries skip too
     ///
-    /// A record that is decided early is validated to its end. --limit stops only at the end of a record or document.
+    /// A record that is decided early is validated to its end. --limit stops only at the end of a
+    /// record or document.
     #[arg(long, help_heading = "Input")]
     pub(crate) strict: bool,
 
@@ -158,13 +160,14 @@ impl Engine {
 }
 
 impl Source {
+    /// How the input is divided into records, where that is given.
+    pub(crate) fn framing(&self) -> Option<Records> {
+        self.input.map(Framing::records)
+    }
+
     /// The file as it was given.
     pub(crate) fn id(&self) -> std::borrow::Cow<'_, str> {
         self.file.to_string_lossy()
-    }
-
-    pub(crate) fn is_stdin(&self) -> bool {
-        self.file.as_os_str() == "-"
     }
 
     /// The id, or the beginning of it, of the stored output that is meant.

@@ -5,7 +5,7 @@ mod common;
 mod count;
 mod extract;
 mod list;
-mod misplaced;
+mod places;
 mod put;
 mod read;
 mod run;
@@ -22,11 +22,11 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use buffers::{BufferOperation, BuffersArgs, Mode, Session};
-pub(crate) use common::{BadRecords, Engine, RecordFilters, Repeated, Source, output_id};
+pub(crate) use common::{BadRecords, Engine, RecordFilters, Source, output_id};
 pub(crate) use count::CountArgs;
 pub(crate) use extract::{ExtractArgs, Form, Sequence};
 pub(crate) use list::ListArgs;
-pub(crate) use misplaced::with_commands;
+pub(crate) use places::Places;
 pub(crate) use put::PutArgs;
 pub(crate) use read::ReadArgs;
 pub(crate) use run::RunArgs;
@@ -50,8 +50,8 @@ const STYLES: Styles = Styles::styled()
 
 /// Question JSON that is too big to load, in one pass
 ///
-/// Queries are JSONPath (RFC 9535). Answers go to standard output; notes, progress and errors to standard error. gzip
-/// and zstd are recognised by their first bytes.
+/// Queries are JSONPath (RFC 9535). Answers go to standard output; notes, progress and errors to
+/// standard error. gzip and zstd are recognised by their first bytes.
 #[derive(Debug, Parser)]
 #[command(name = "trommel", version, styles = STYLES, max_term_width = 100, after_help = EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]

@@ -21,8 +21,8 @@ pub(crate) struct PutArgs {
 
     /// How it is divided into records [default: by the name, else auto]
     ///
-    /// What is not divided that way is kept as text. A name that ends in .jsonl or .ndjson, also before .gz or .zst, means jsonl
-    /// unless this option is given.
+    /// What is not divided that way is kept as text. A name that ends in .jsonl or .ndjson, also
+    /// before .gz or .zst, means jsonl unless this option is given.
     #[arg(long, value_name = "FRAMING")]
     pub(crate) input: Option<Framing>,
 

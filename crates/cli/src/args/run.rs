@@ -34,13 +34,15 @@ pub(crate) struct RunArgs {
 
     /// Print one JSON document at the end
     ///
-    /// If a step fails, the document has the completed steps, what the failed step had done (`partial`), and the `error`.
+    /// If a step fails, the document has the completed steps, what the failed step had done
+    /// (`partial`), and the `error`.
     #[arg(long)]
     pub(crate) json: bool,
 
     /// Let `@tools all` change agents' sessions
     ///
-    /// Also approves calls of tools that need approval. A step that names `session` in `@tools` may change sessions anyway.
+    /// Also approves calls of tools that need approval. A step that names `session` in `@tools` may
+    /// change sessions anyway.
     #[arg(long)]
     pub(crate) approve: bool,
 

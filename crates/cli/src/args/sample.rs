@@ -31,7 +31,8 @@ pub(crate) struct SampleArgs {
     #[arg(long, default_value = "random")]
     pub(crate) strategy: Plan,
 
-    /// What makes a random sample the same every time [default: from the system, noted on standard error]
+    /// What makes a random sample the same every time [default: from the system, noted on standard
+    /// error]
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = values::seed)]
     pub(crate) seed: Option<u64>,
 

@@ -1,8 +1,10 @@
+#[cfg(feature = "cloud")]
 use std::ffi::OsString;
 use std::num::NonZeroU64;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::places::Places;
 use super::values;
 
 #[derive(Debug, Args)]
@@ -27,19 +29,8 @@ pub(crate) struct SessionsArgs {
 /// What is said to every operation.
 #[derive(Debug, Args)]
 pub(crate) struct Shared {
-    /// Where Amplifier keeps its sessions [default: ~/.amplifier]
-    #[arg(long, value_name = "DIR", env = "AMPLIFIER_HOME", hide_env_values = true, help_heading = "Places")]
-    pub(crate) amplifier: Option<OsString>,
-
-    /// Where Claude Code keeps its sessions [default: ~/.claude]
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "CLAUDE_CONFIG_DIR",
-        hide_env_values = true,
-        help_heading = "Places"
-    )]
-    pub(crate) claude: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) places: Places,
 
     /// Tell times in UTC
     #[arg(long)]
@@ -439,6 +430,22 @@ impl SessionOperation {
         }
     }
 
+    /// The name of the operation.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::List(_) => "list",
+            Self::Get(_) => "get",
+            Self::Search(_) => "search",
+            Self::Events(_) => "events",
+            Self::Analyze(_) => "analyze",
+            Self::Rewind(_) => "rewind",
+            Self::Undo { .. } => "undo",
+            Self::Sync { .. } => "sync",
+            Self::Diagnose { .. } => "diagnose",
+            Self::Repair { .. } => "repair",
+        }
+    }
+
     /// The session it is about, as it was given.
     pub(crate) fn session(&self) -> Option<&str> {
         let which = match self {
@@ -456,7 +463,8 @@ impl SessionOperation {
     }
 }
 
-/// A session as it was given. Where a hyphen may begin it, a misspelt option must not be taken for one.
+/// A session as it was given. Where a hyphen may begin it, a misspelt option must not be taken for
+/// one.
 fn session(text: &str) -> Result<String, String> {
     if text.starts_with("--") && !text.contains('/') {
         return Err("there is no such option, and no id begins like that".into());

@@ -55,8 +55,9 @@ pub(super) fn id(text: &str) -> Result<String, String> {
     Ok(output_id(text).unwrap_or(text).to_owned())
 }
 
-/// A time: Unix time as it is, be it seconds or milliseconds; a date, which is midnight in the local time zone; or a time of
-/// RFC 3339. Only what has a fraction of a second becomes milliseconds, for small ones would be taken for seconds.
+/// A time: Unix time as it is, be it seconds or milliseconds; a date, which is midnight in the
+/// local time zone; or a time of RFC 3339. Only what has a fraction of a second becomes
+/// milliseconds, for small ones would be taken for seconds.
 pub(super) fn time(text: &str) -> Result<i64, String> {
     let time = || text.parse::<Timestamp>().ok();
     let date = || Some(text.parse::<Date>().ok()?.to_zoned(TimeZone::system()).ok()?.timestamp());
@@ -95,7 +96,7 @@ pub(super) fn named_query(text: &str) -> Result<NamedQuery, String> {
     // What looks like a query is parsed as one, so that its error shows a correction.
     let is_query =
         |before: &str| before.contains(['.', '[', '(', '|', '{', '"', '\'']) && !text.contains("=$");
-    if text.starts_with('$') || split.is_none_or(|at| is_query(text.get(..at).unwrap_or_default())) {
+    if text.starts_with('$') || split.is_none_or(|at| is_query(&text[..at])) {
         return Ok(NamedQuery { name: text.into(), query: text.into() });
     }
     match split.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?))) {

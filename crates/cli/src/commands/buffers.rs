@@ -13,36 +13,36 @@ use trommel_toolbox::buffers::NAME;
 use crate::args::{BufferOperation, BuffersArgs, DisplayForm as Form, Session};
 use crate::errors::Failure;
 use crate::output::size::grouped;
-use crate::output::{self, escape, tables};
+use crate::output::{self, Screen, Stream, escape, tables};
 use crate::progress::Progress;
 use crate::signals;
 use crate::toolbox::{Place, Toolbox};
 
-pub(crate) fn run(args: &BuffersArgs) -> Result<(), Failure> {
-    let progress = Arc::new(Progress::new());
+pub(crate) fn run(args: &BuffersArgs, screen: &Screen) -> Result<(), Failure> {
+    let progress = Arc::new(Progress::new(screen));
     signals::install(Arc::clone(&progress))?;
     let (session, arguments) = match asked(&args.operation) {
         Request::Tool(session, arguments) => (session, arguments),
-        Request::Removal { names, all, session } => return remove(names, all, session),
+        Request::Removal { names, all, session } => return remove(names, all, session, screen.out),
     };
     let root = match &args.operation {
         BufferOperation::Export { root: Some(root), .. } => root.as_path(),
         _ => Path::new("."),
     };
     let place = Place { session: &session.session, root, usual: Scope::Session };
-    let toolbox = Toolbox::at(&place)?;
+    let toolbox = Toolbox::at(&place, screen)?;
     let answer = toolbox.ask(NAME, arguments, Form::json(session.json), &progress)?;
-    if session.json || !output::is_terminal() {
-        return Ok(output::print_json(answer.get(), true)?);
+    if session.json || !screen.out.is_terminal {
+        return Ok(output::print_json(answer.get(), true, screen.out)?);
     }
-    match laid_out(&args.operation, answer.get()) {
+    match laid_out(&args.operation, answer.get(), screen.out) {
         Some(text) => Ok(output::print(&text)?),
-        None => Ok(output::print_json(answer.get(), false)?),
+        None => Ok(output::print_json(answer.get(), false, screen.out)?),
     }
 }
 
 /// Removes buffers of a session: all of these, or none if one is not there.
-fn remove(names: &[String], all: bool, session: &Session) -> Result<(), Failure> {
+fn remove(names: &[String], all: bool, session: &Session, out: Stream) -> Result<(), Failure> {
     let buffers = crate::home::buffers(&session.session, Scope::Session)?;
     let (text, removed) = if all {
         let count = buffers.clear(Scope::Session)?;
@@ -60,7 +60,7 @@ fn remove(names: &[String], all: bool, session: &Session) -> Result<(), Failure>
         (lines.collect(), json!(names))
     };
     if session.json {
-        return Ok(output::print_json(&json!({"removed": removed}).to_string(), true)?);
+        return Ok(output::print_json(&json!({"removed": removed}).to_string(), true, out)?);
     }
     Ok(output::print(&text)?)
 }
@@ -156,10 +156,10 @@ struct Truncated {
 }
 
 /// An answer for people; nothing where its JSON says it best.
-fn laid_out(operation: &BufferOperation, answer: &str) -> Option<String> {
+fn laid_out(operation: &BufferOperation, answer: &str, out: Stream) -> Option<String> {
     let shown: Shown = serde_json::from_str(answer).ok()?;
     let mut text = match operation {
-        BufferOperation::List { .. } => tables::buffers(&shown.buffers),
+        BufferOperation::List { .. } => tables::buffers(&shown.buffers, out),
         BufferOperation::Info { .. } | BufferOperation::Rm { .. } => return None,
         BufferOperation::Peek { .. } | BufferOperation::Read { .. } => escape::lines(&ended(&shown.content)),
         BufferOperation::Search { .. } => escape::lines(&shown.hits.iter().map(of_hit).collect::<String>()),

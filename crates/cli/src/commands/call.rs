@@ -9,52 +9,52 @@ use serde_json::{Value, json};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+use trommel_display::{ContextView, LogLines, Outcome, Show, ValidationFailed};
 use trommel_route::Router;
-use trommel_tool::display::{ContextView, Outcome, Show, ValidationFailed};
 use trommel_tool::{
-    Context, Decision, Delivered, ErrorKind, Event, Executor, LOG_TARGET, Limits, LogLines, Metadata,
-    ToolError, ToolExecution, ToolResult,
+    Context, Decision, Delivered, ErrorKind, Event, Executor, LOG_TARGET, Limits, Metadata, ToolError,
+    ToolExecution, ToolResult,
 };
 use trommel_toolbox::{StoreRecord, StoreShelf};
 
 use crate::args::{CallArgs, LogLevel};
 use crate::errors::Failure;
-use crate::output::{self, Notes, escape};
+use crate::output::{self, Notes, Screen, Stream, escape};
 use crate::progress::Progress;
-use crate::toolbox::{Toolbox, look, one_line};
+use crate::toolbox::Toolbox;
 use crate::{signals, stdio};
 
 /// Bytes of arguments that are read from standard input.
 const LONGEST: u64 = 16 << 20;
 
-pub(crate) fn run(args: &CallArgs) -> Result<(), Failure> {
-    call(args).map_err(|failure| match failure {
+pub(crate) fn run(args: &CallArgs, screen: &Screen) -> Result<(), Failure> {
+    call(args, screen).map_err(|failure| match failure {
         Failure::Store(error) if args.form.json => {
-            let shown = told(args, error.kind().code(), &error.to_string());
+            let shown = as_json(args, error.code(), &error.to_string());
             Failure::Tool { shown, request: Failure::Store(error).status() == 2 }
         }
         Failure::Output(error) if args.form.json && error.kind() != io::ErrorKind::BrokenPipe => {
-            Failure::Tool { shown: told(args, "io", &error.to_string()), request: false }
+            Failure::Tool { shown: as_json(args, "io", &error.to_string()), request: false }
         }
         other => other,
     })
 }
 
 /// An error as JSON.
-fn told(args: &CallArgs, kind: &str, message: &str) -> String {
-    one_line(&json!({"tool": args.tool, "kind": kind, "code": kind, "message": message}))
+fn as_json(args: &CallArgs, kind: &str, message: &str) -> String {
+    output::json_line(&json!({"tool": args.tool, "kind": kind, "code": kind, "message": message}))
 }
 
-fn call(args: &CallArgs) -> Result<(), Failure> {
-    let progress = Arc::new(Progress::new());
+fn call(args: &CallArgs, screen: &Screen) -> Result<(), Failure> {
+    let progress = Arc::new(Progress::new(screen));
     let context = context(args)?;
     let interrupted = Interrupted::listen(&context, &progress)?;
     log(args);
-    let (arguments, not_json) = arguments(args)?;
+    let (arguments, not_json) = arguments(args, screen)?;
     interrupted.running.store(true, Ordering::Relaxed);
-    let toolbox = Toolbox::open()?;
+    let toolbox = Toolbox::open(screen)?;
     if args.show_context {
-        show_context(args, &context);
+        show_context(args, &context, screen);
     }
     let watch = &mut |event: Event<'_>| progress.watch(&event);
     let mut execution = executor(args, &toolbox).call_with(&args.tool, arguments, &context, watch);
@@ -73,7 +73,7 @@ fn call(args: &CallArgs) -> Result<(), Failure> {
         let warning = warning.as_str().map_or_else(|| warning.to_string(), str::to_owned);
         Notes::new("", progress).warn(&escape::text(&warning));
     }
-    print(args, &toolbox, &execution)
+    print(args, &toolbox, &execution, screen.out)
 }
 
 /// The surroundings of the call.
@@ -137,14 +137,14 @@ impl NotJson {
     }
 }
 
-/// What stands on the command line, or comes from standard input.
-fn arguments(args: &CallArgs) -> Result<(Value, Option<NotJson>), Failure> {
+/// The arguments of the command line, or of standard input.
+fn arguments(args: &CallArgs, screen: &Screen) -> Result<(Value, Option<NotJson>), Failure> {
     let wrong = |message: String| {
         let error = ToolError::new(ErrorKind::InvalidArguments, message);
         let shown = if args.form.json {
-            told(args, "invalid_arguments", &error.message)
+            as_json(args, "invalid_arguments", &error.message)
         } else {
-            ValidationFailed::new(&args.tool, &error).text(&look(io::stderr(), args.form))
+            ValidationFailed::new(&args.tool, &error).text(&screen.err.look(args.form))
         };
         Failure::Tool { shown, request: true }
     };
@@ -170,15 +170,16 @@ fn arguments(args: &CallArgs) -> Result<(Value, Option<NotJson>), Failure> {
     })
 }
 
-fn show_context(args: &CallArgs, context: &Context) {
+fn show_context(args: &CallArgs, context: &Context, screen: &Screen) {
     let view = ContextView::new(context);
     let text =
-        if args.form.json { one_line(&view) + "\n" } else { view.text(&look(io::stderr(), args.form)) };
-    // That it cannot be shown is no reason not to call.
+        if args.form.json { output::json_line(&view) + "\n" } else { view.text(&screen.err.look(args.form)) };
+    // The call runs even if its context cannot be shown.
     let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
 }
 
-/// What runs the tool: results too long for the caller go to the store, and so do all that can be asked later.
+/// What runs the tool: results too long for the caller go to the store, and so do all that can be
+/// asked later.
 fn executor(args: &CallArgs, toolbox: &Toolbox) -> Executor {
     let mut limits = Limits::default();
     limits.keep_all = true;
@@ -194,16 +195,16 @@ fn executor(args: &CallArgs, toolbox: &Toolbox) -> Executor {
 }
 
 /// Prints the result's output, or where it went.
-fn print(args: &CallArgs, toolbox: &Toolbox, execution: &ToolExecution) -> Result<(), Failure> {
+fn print(args: &CallArgs, toolbox: &Toolbox, execution: &ToolExecution, out: Stream) -> Result<(), Failure> {
     if args.panel || args.form.plain {
         let tool = toolbox.registry.get(&execution.tool_name);
         let outcome = Outcome::new(execution, tool.as_ref().map(|tool| tool.metadata()));
-        return Ok(output::print(&outcome.text(&look(io::stdout(), args.form)))?);
+        return Ok(output::print(&outcome.text(&out.look(args.form)))?);
     }
     let result = &execution.result;
     let document = match &result.delivered {
         Delivered::Stored(manifest) => serde_json::to_string(manifest),
         _ => serde_json::to_string(&result.output),
     };
-    Ok(output::print_json(&document.map_err(io::Error::other)?, args.form.json)?)
+    Ok(output::print_json(&document.map_err(io::Error::other)?, args.form.json, out)?)
 }

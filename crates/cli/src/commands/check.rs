@@ -7,12 +7,14 @@ use trommel::{Answer, Damage, Error, Found, Measure, RepeatedName, Sink, Stats};
 
 use crate::args::CheckArgs;
 use crate::errors::Failure;
-use crate::job::{self, Job};
+use crate::input::Options;
+use crate::job::Job;
 use crate::output::size::grouped;
-use crate::output::{self, Notes, Out, escape, push_string};
+use crate::output::{Notes, Out, Screen, escape, push_string};
 
-pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
-    let mut job = Job::open(&args.source, &args.engine, Validation::Strict, args.bad_records)?;
+pub(crate) fn run(args: &CheckArgs, screen: &Screen) -> Result<(), Failure> {
+    let options = Options::of(&args.source, &args.engine, Validation::Strict, args.bad_records);
+    let mut job = Job::open(options, screen)?;
     job.ask(|analysis| {
         let mut stats = Stats::new();
         (stats.per_path, stats.counts) = (false, false);
@@ -21,8 +23,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     job.keep_small_pipe();
     let skip = args.bad_records.skip();
     let out = job.out()?;
-    let json = args.json || skip && !output::is_terminal();
-    let file = escape::short(&job::name(&args.source), 200);
+    let json = args.json || skip && !screen.out.is_terminal;
+    let file = escape::short(&job.name(), 200);
     let mut damages = Damages { file, json, out, notes: job.notes(), fails: false };
     let report = match job.run(&mut damages) {
         Ok(report) => report,
@@ -64,12 +66,21 @@ struct Damages {
     fails: bool,
 }
 
+/// Where something is in the input.
+#[derive(Clone, Copy)]
+struct Location {
+    record: u64,
+    offset: u64,
+    /// Its line and column, where they are known.
+    place: Option<Place>,
+}
+
 /// Repeated names that are listed.
 const LISTED: usize = 10;
 
 impl Damages {
     /// Lists the first repeated names with their places, and says how many there are.
-    fn list_repeated(&mut self, job: &Job<'_>, repeated: u64, capped: bool) -> Result<(), Failure> {
+    fn list_repeated(&mut self, job: &Job, repeated: u64, capped: bool) -> Result<(), Failure> {
         let listed = job.repeated_names(LISTED)?;
         for name in listed.iter().flatten() {
             self.repeated_name(name, job.is_stream() == Some(true))?;
@@ -89,7 +100,8 @@ impl Damages {
         let RepeatedName { record, location, offset, place, .. } = name;
         let message = format!("{location} repeats a name of its object");
         if self.json && self.fails {
-            return self.write_json((*record, *offset, *place), "repeated_name", &message);
+            let location = Location { record: *record, offset: *offset, place: *place };
+            return self.write_json(location, "repeated_name", &message);
         }
         let place = place.map_or(String::new(), |Place { line, column, .. }| format!(":{line}:{column}"));
         let record = if is_stream || *record > 0 { format!(", record {record}") } else { String::new() };
@@ -99,12 +111,8 @@ impl Damages {
     }
 
     /// Writes one line of a report for programs.
-    fn write_json(
-        &mut self,
-        (record, offset, place): (u64, u64, Option<Place>),
-        kind: &str,
-        message: &str,
-    ) -> io::Result<()> {
+    fn write_json(&mut self, location: Location, kind: &str, message: &str) -> io::Result<()> {
+        let Location { record, offset, place } = location;
         let number = |number: Option<u64>| number.map_or("null".into(), |number| number.to_string());
         let mut line = format!(
             "{{\"record\":{record},\"line\":{},\"column\":{},\"offset\":{offset},\"kind\":\"{kind}\",\"message\":",
@@ -128,11 +136,12 @@ impl Damages {
             let line = format!("{}{place}: record {record}, byte {}: {message}\n", self.file, error.offset());
             return self.out.write(line.as_bytes());
         }
-        self.write_json((record, error.offset(), place), error.kind().code(), &error.message())
+        let location = Location { record, offset: error.offset(), place };
+        self.write_json(location, error.kind().code(), &error.message())
     }
 
-    /// Writes what is left, and says how many bad records there were. Bad records are a failure, and so are repeated names
-    /// where that is wanted.
+    /// Writes what is left, and says how many bad records there were. Bad records are a failure,
+    /// and so are repeated names where that is wanted.
     fn finish(self) -> Result<(), Failure> {
         self.out.finish()?;
         match self.notes.bad_records() {

@@ -9,10 +9,11 @@ use trommel_hints::Asked;
 use super::matched;
 use crate::args::CountArgs;
 use crate::errors::{BadQuery, Failure};
-use crate::job::{self, Job};
-use crate::output::{self, Out, push_string, tables};
+use crate::input::Options;
+use crate::job::{Filters, Job};
+use crate::output::{Out, Screen, push_string, tables};
 
-pub(crate) fn run(args: &CountArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &CountArgs, screen: &Screen) -> Result<(), Failure> {
     let mut names = BTreeSet::new();
     if let Some(twice) = args.counts.iter().find(|count| !names.insert(count.name.as_str())) {
         let message = format!("two counts have the name {}; give one another with NAME=QUERY", twice.name);
@@ -26,14 +27,15 @@ pub(crate) fn run(args: &CountArgs) -> Result<(), Failure> {
         count.limit = args.limit;
         measures.push(count);
     }
-    let filters = job::filters(&args.records)?;
+    let filters = Filters::parse(&args.records.filters)?;
     let count_as = args.count_as.into();
     let queries = measures.iter().map(|count| count.query.clone()).collect::<Vec<_>>();
     let asked = args.counts.iter().zip(&queries);
     let asked = asked.map(|(asked, query)| Asked::new(&asked.query, query).filter(None, count_as));
     let asked = asked.collect::<Vec<_>>();
-    let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
-    job.keep(&args.records, filters);
+    let options = Options::of(&args.source, &args.engine, args.engine.validation(), args.bad_records);
+    let mut job = Job::open(options, screen)?;
+    job.keep(filters);
     job.note_patterns(&asked);
     job.ask(|analysis| measures.into_iter().map(Measure::Count).fold(analysis, Analysis::ask));
     let report = job.answer()?;
@@ -41,14 +43,18 @@ pub(crate) fn run(args: &CountArgs) -> Result<(), Failure> {
         .counts
         .iter()
         .zip(&report.answers)
-        .map(|(asked, answer)| (asked.name.as_str(), answer.count().unwrap_or(0)))
+        .map(|(asked, answer)| {
+            #[expect(clippy::expect_used, reason = "the engine answers every measure in its kind")]
+            let count = answer.count().expect("a count was asked for");
+            (asked.name.as_str(), count)
+        })
         .collect();
     let total = counts.iter().fold(0_u64, |total, (_, count)| total.saturating_add(*count));
     let out = job.out()?;
-    if args.json || !output::is_terminal() {
+    if args.json || !screen.out.is_terminal {
         print_json(&counts, total, &out)?;
     } else {
-        out.write(tables::counts(&counts, total).as_bytes())?;
+        out.write(tables::counts(&counts, total, screen.out).as_bytes())?;
     }
     out.finish()?;
     let empty = asked.iter().zip(&counts).filter(|(_, (_, count))| *count == 0);

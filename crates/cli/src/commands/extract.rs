@@ -3,18 +3,21 @@
 use trommel::path::Query;
 use trommel::{Answer, Extract, Measure, Report};
 use trommel_hints::Asked;
+use trommel_toolbox::outputs::Shape;
 
 use super::matched;
 use crate::args::{ExtractArgs, Sequence};
 use crate::errors::{BadQuery, Failure};
-use crate::job::{self, Job};
-use crate::output::{Extracted, Lines, LinesAsked, Shape, Values, Wanted};
+use crate::input::Options;
+use crate::job::{Filters, Job};
+use crate::output::{DocumentQuery, Extracted, Lines, LinesAsked, Screen, Wanted};
 
-pub(crate) fn run(args: &ExtractArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
     let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
-    let filters = job::filters(&args.records)?;
-    let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
-    job.keep(&args.records, filters);
+    let filters = Filters::parse(&args.records.filters)?;
+    let options = Options::of(&args.source, &args.engine, args.engine.validation(), args.bad_records);
+    let mut job = Job::open(options, screen)?;
+    job.keep(filters);
     job.ask(|mut analysis| {
         analysis = analysis.order(args.order.into());
         for query in &queries {
@@ -36,7 +39,7 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<(), Failure> {
 }
 
 /// Prints values one a line.
-fn as_lines(args: &ExtractArgs, job: &mut Job<'_>) -> Result<Report, Failure> {
+fn as_lines(args: &ExtractArgs, job: &mut Job) -> Result<Report, Failure> {
     let asked = LinesAsked {
         form: args.output,
         queries: &args.queries,
@@ -44,8 +47,7 @@ fn as_lines(args: &ExtractArgs, job: &mut Job<'_>) -> Result<Report, Failure> {
         stream: job.is_stream(),
         spool_limit: args.source.spool_limit,
     };
-    let mut lines =
-        Lines::new(&asked, Values::new(job.config(), job.is_structural()), job.out()?, job.notes());
+    let mut lines = Lines::new(&asked, job.values(), job.out()?, job.notes());
     let report = job.run(&mut lines);
     lines.notes().sum_up();
     let refused = lines.refused();
@@ -59,25 +61,20 @@ fn as_lines(args: &ExtractArgs, job: &mut Job<'_>) -> Result<Report, Failure> {
 }
 
 /// Prints one document.
-fn as_document(args: &ExtractArgs, queries: &[Query], job: &mut Job<'_>) -> Result<Report, Failure> {
-    let shape = match (args.flatten, args.include_paths) {
-        (false, false) => Shape::ByQuery,
-        (false, true) => Shape::Listed,
-        (true, false) => Shape::Flat,
-        (true, true) => Shape::FlatLocated,
-    };
-    let texts = args.queries.iter().map(String::as_str);
+fn as_document(args: &ExtractArgs, queries: &[Query], job: &mut Job) -> Result<Report, Failure> {
+    let wanted_queries = args.queries.iter().zip(queries);
+    let wanted_queries =
+        wanted_queries.map(|(text, query)| DocumentQuery { text, is_singular: query.is_singular() });
     let wanted = Wanted {
-        shape,
-        queries: texts.zip(queries.iter().map(Query::is_singular)).collect(),
+        shape: Shape::new(args.flatten, args.include_paths),
+        queries: wanted_queries.collect(),
         together: args.order == Sequence::Document,
         default: args.default.as_deref(),
         spool_limit: args.source.spool_limit,
     };
     let stream = job.is_stream();
-    let values = Values::new(job.config(), job.is_structural());
     let out = job.out()?;
-    let mut document = Extracted::new(wanted, values, out.clone(), job.notes());
+    let mut document = Extracted::new(wanted, job.values(), out.clone(), job.notes());
     let report = job.run(&mut document);
     document.notes().sum_up();
     match (report, document.refused()) {

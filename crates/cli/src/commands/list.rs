@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::args::{DisplayForm as Form, ListArgs};
 use crate::errors::Failure;
-use crate::output::{self, Notes, tables};
+use crate::output::{self, Notes, Screen, tables};
 use crate::progress::Progress;
 use crate::signals;
 use crate::toolbox::Toolbox;
@@ -46,13 +46,13 @@ struct Id {
     id: String,
 }
 
-pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
-    let progress = Arc::new(Progress::new());
+pub(crate) fn run(args: &ListArgs, screen: &Screen) -> Result<(), Failure> {
+    let progress = Arc::new(Progress::new(screen));
     signals::install(Arc::clone(&progress))?;
-    let listed = list(args, &Toolbox::open()?)?;
-    if args.json || !output::is_terminal() {
+    let listed = list(args, &Toolbox::open(screen)?)?;
+    if args.json || !screen.out.is_terminal {
         let document = serde_json::to_string(&listed).map_err(io::Error::other)?;
-        return Ok(output::print_json(&document, true)?);
+        return Ok(output::print_json(&document, true, screen.out)?);
     }
     let rows = listed.outputs.iter().map(|row| serde_json::from_str(row.get()));
     let rows: Vec<tables::OutputRow> = rows.collect::<Result<_, _>>().map_err(io::Error::other)?;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let zone = if args.utc { TimeZone::UTC } else { TimeZone::system() };
-    output::print(&tables::outputs(&rows, &zone))?;
+    output::print(&tables::outputs(&rows, &zone, screen.out))?;
     if listed.has_more {
         let next = args.offset + rows.len() as u64;
         notes.note(&format!("{} of {}; next page: --offset {next}", rows.len(), listed.total));
@@ -70,7 +70,8 @@ pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks the tool page by page. A row that others have pushed onto the next page meanwhile is not told twice.
+/// Asks the tool page by page. A row that others have pushed onto the next page meanwhile is not
+/// told twice.
 fn list(args: &ListArgs, toolbox: &Toolbox) -> Result<Listed, Failure> {
     let most = args.limit.map_or(u64::MAX, Into::into);
     let mut listed = Listed { outputs: Vec::new(), total: 0, has_more: true, truncated: None };
@@ -82,7 +83,7 @@ fn list(args: &ListArgs, toolbox: &Toolbox) -> Result<Listed, Failure> {
             break;
         }
         let asked = arguments(args, wanted, offset);
-        let answer = toolbox.ask("tool_outputs.list", asked, Form::json(args.json), &Progress::new())?;
+        let answer = toolbox.ask("tool_outputs.list", asked, Form::json(args.json), &Progress::hidden())?;
         let page: Page = serde_json::from_str(answer.get()).map_err(io::Error::other)?;
         (listed.total, listed.has_more) = (page.total, page.has_more && !page.outputs.is_empty());
         offset += page.outputs.len() as u64;

@@ -6,14 +6,14 @@ use clap_mangen::Man;
 
 use crate::args::Cli;
 use crate::errors::{Failure, usage};
-use crate::output::print;
+use crate::output::{Screen, print};
 
 /// Prints what `--help` prints, for the program, a command, or a command's operation.
-pub(crate) fn help(of: &[String]) -> Result<(), Failure> {
+pub(crate) fn help(of: &[String], screen: &Screen) -> Result<(), Failure> {
     find("help", of)?;
     let args = ["trommel"].into_iter().chain(of.iter().map(String::as_str)).chain(["--help"]);
     match Cli::try_parse_from(args) {
-        Err(help) => usage::report(help),
+        Err(help) => usage::report(help, screen.out),
         Ok(_) => Ok(()),
     }
 }

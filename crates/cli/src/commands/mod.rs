@@ -19,37 +19,38 @@ mod upkeep;
 
 use crate::args::{Cli, Command};
 use crate::errors::Failure;
+use crate::output::Screen;
 
-/// Does what was asked.
-pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
+/// Runs the command.
+pub(crate) fn run(cli: &Cli, screen: &Screen) -> Result<(), Failure> {
     match &cli.command {
-        Command::Extract(args) => extract::run(args),
-        Command::Count(args) => count::run(args),
-        Command::Sample(args) => sample::run(args),
-        Command::Stats(args) => stats::run(args),
-        Command::Schema(args) => schema::run(args),
-        Command::Check(args) => check::run(args),
-        Command::Put(args) => put::run(args),
-        Command::List(args) => list::run(args),
-        Command::Read(args) => read::run(args),
-        Command::Rm(args) => upkeep::rm(args),
-        Command::Pin(args) => upkeep::pin(args),
-        Command::Gc(args) => upkeep::gc(args),
-        Command::Verify(args) => upkeep::verify(args),
-        Command::Rebuild(args) => upkeep::rebuild(args),
-        Command::Tools(args) => tools::run(args),
-        Command::Call(args) => call::run(args),
-        Command::History(args) => tools::history(args),
-        Command::Run(args) => run::run(args),
-        Command::Buffers(args) => buffers::run(args),
-        Command::Sessions(args) => sessions::run(args),
-        Command::Help { command } => manual::help(command),
+        Command::Extract(args) => extract::run(args, screen),
+        Command::Count(args) => count::run(args, screen),
+        Command::Sample(args) => sample::run(args, screen),
+        Command::Stats(args) => stats::run(args, screen),
+        Command::Schema(args) => schema::run(args, screen),
+        Command::Check(args) => check::run(args, screen),
+        Command::Put(args) => put::run(args, screen),
+        Command::List(args) => list::run(args, screen),
+        Command::Read(args) => read::run(args, screen),
+        Command::Rm(args) => upkeep::rm(args, screen),
+        Command::Pin(args) => upkeep::pin(args, screen),
+        Command::Gc(args) => upkeep::gc(args, screen),
+        Command::Verify(args) => upkeep::verify(args, screen),
+        Command::Rebuild(args) => upkeep::rebuild(args, screen),
+        Command::Tools(args) => tools::run(args, screen),
+        Command::Call(args) => call::run(args, screen),
+        Command::History(args) => tools::history(args, screen),
+        Command::Run(args) => run::run(args, screen),
+        Command::Buffers(args) => buffers::run(args, screen),
+        Command::Sessions(args) => sessions::run(args, screen),
+        Command::Help { command } => manual::help(command, screen),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { command } => manual::man(command.as_deref()),
     }
 }
 
-/// The failure that is none but for `--exit-status`.
+/// Fails with status 1 under `--exit-status` if nothing matched.
 fn matched(any: bool, exit_status: bool) -> Result<(), Failure> {
     if any || !exit_status { Ok(()) } else { Err(Failure::Said) }
 }

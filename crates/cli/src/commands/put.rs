@@ -1,6 +1,7 @@
 //! `trommel put`: stores an output.
 //!
-//! A thread of its own reads, so that a signal is heard while nothing comes; what was written by then is taken back.
+//! A thread of its own reads, so that a signal is heard while nothing comes; what was written by
+//! then is taken back.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -17,7 +18,7 @@ use trommel_tool::Redaction;
 use crate::ahead::Ahead;
 use crate::args::{PutArgs, output_id};
 use crate::errors::{BadWork, Failure};
-use crate::output::{self, Notes, escape};
+use crate::output::{self, Notes, Screen, escape};
 use crate::progress::Progress;
 use crate::{home, signals, stdio};
 
@@ -35,8 +36,8 @@ enum Piece {
     Signal(i32),
 }
 
-pub(crate) fn run(args: &PutArgs) -> Result<(), Failure> {
-    let progress = Arc::new(Progress::new());
+pub(crate) fn run(args: &PutArgs, screen: &Screen) -> Result<(), Failure> {
+    let progress = Arc::new(Progress::new(screen));
     let (sender, pieces) = sync_channel(WAITING);
     let told = sender.clone();
     // When nobody listens any more, the output is as good as stored.
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &PutArgs) -> Result<(), Failure> {
     warn(args, &stored, progress);
     if args.json {
         let document = serde_json::to_string(&stored).map_err(io::Error::other)?;
-        return Ok(output::print_json(&document, true)?);
+        return Ok(output::print_json(&document, true, screen.out)?);
     }
     Ok(output::print(&format!("{}\n", stored.id))?)
 }

@@ -1,7 +1,8 @@
 //! `trommel read`: a bounded page of one value, of a file or of a stored output.
 //!
-//! A stored output is read by the tool `tool_outputs.read`, which knows its digest and where its values stand. A file can have
-//! changed since the page before, and a pipe is read once: each page of them is made in one pass over the whole.
+//! A stored output is read by the tool `tool_outputs.read`, which knows its digest and where its
+//! values stand. A file can have changed since the page before, and a pipe is read once: each page
+//! of them is made in one pass over the whole.
 
 mod cursor;
 mod page;
@@ -15,29 +16,31 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use trommel::path::{Query, Selector};
 use trommel::{Extract, Found, Measure, Report, Sink};
+use trommel_toolbox::outputs::{Content, TooSmall};
 
 use crate::args::{BadRecords, DisplayForm as Form, ReadArgs};
 use crate::errors::{BadQuery, Failure};
+use crate::input::Options;
 use crate::job::Job;
-use crate::output::{self, Notes, Refused, escape, pretty};
+use crate::output::{self, Notes, Refused, Screen, Stream, escape, pretty};
 use crate::progress::Progress;
 use crate::signals;
 use crate::toolbox::Toolbox;
-use page::{Asked, NoPage};
-use value::{Children, Look, Value};
+use page::{Asked, NoPage, Value};
+use value::{Children, Look};
 
-pub(crate) fn run(args: &ReadArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &ReadArgs, screen: &Screen) -> Result<(), Failure> {
     let answer = match args.source.output() {
-        Some(id) => of_output(id, args)?.get().to_owned(),
-        None => of_file(args)?,
+        Some(id) => of_output(id, args, screen)?.get().to_owned(),
+        None => of_file(args, screen)?,
     };
-    print(args, &answer)
+    print(args, &answer, screen.out)
 }
 
-fn of_output(id: &str, args: &ReadArgs) -> Result<Box<RawValue>, Failure> {
-    let progress = Arc::new(Progress::new());
+fn of_output(id: &str, args: &ReadArgs, screen: &Screen) -> Result<Box<RawValue>, Failure> {
+    let progress = Arc::new(Progress::new(screen));
     signals::install(Arc::clone(&progress))?;
-    let toolbox = Toolbox::open()?;
+    let toolbox = Toolbox::open(screen)?;
     let id = toolbox.store.resolve(id)?;
     let mut asked = json!({"id": id, "path": args.path, "max_chars": args.max_chars});
     if let (Some(cursor), Some(asked)) = (&args.cursor, asked.as_object_mut()) {
@@ -46,7 +49,7 @@ fn of_output(id: &str, args: &ReadArgs) -> Result<Box<RawValue>, Failure> {
     toolbox.ask("tool_outputs.read", asked, Form::json(args.json), &progress)
 }
 
-fn of_file(args: &ReadArgs) -> Result<String, Failure> {
+fn of_file(args: &ReadArgs, screen: &Screen) -> Result<String, Failure> {
     let query = BadQuery::parse(&args.path)?;
     if !query.is_singular() {
         let why = "can select several values; name one of them, or use `trommel extract`";
@@ -58,7 +61,8 @@ fn of_file(args: &ReadArgs) -> Result<String, Failure> {
         let (start, tag) = cursor::read(cursor).ok_or_else(|| foreign(args))?;
         (asked.start, asked.tag) = (start, Some(tag));
     }
-    let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), BadRecords::STOP)?;
+    let options = Options::of(&args.source, &args.engine, args.engine.validation(), BadRecords::STOP);
+    let mut job = Job::open(options, screen)?;
     let nth = nth_of(&query);
     job.ask(|analysis| {
         let analysis = analysis.ask(Measure::Extract(Extract::new(query.clone())));
@@ -85,15 +89,16 @@ fn of_file(args: &ReadArgs) -> Result<String, Failure> {
     };
     let stream = stream.unwrap_or(report.coverage.records > 1);
     let value = search.chosen(args, stream, &report)?;
-    asked.page(&value).map_err(|none| match none {
+    asked.page(value).map_err(|none| match none {
         NoPage::Foreign => foreign(args),
-        NoPage::TooSmall { needed } => {
+        NoPage::TooSmall(TooSmall { needed, .. }) => {
             usage(args, &format!("needs a page of {needed} characters at least; pass --max-chars {needed}"))
         }
     })
 }
 
-/// In a stream of records, which are read as one array, the number of the record, and the path within it.
+/// In a stream of records, which are read as one array, the number of the record, and the path
+/// within it.
 fn nth_of(query: &Query) -> Option<(u64, Query)> {
     let mut selectors = query.segments().iter().flat_map(|segment| &segment.selectors);
     let Some(Selector::Index(index)) = selectors.next() else { return None };
@@ -113,7 +118,8 @@ fn foreign(args: &ReadArgs) -> Failure {
     Failure::Usage { command: "read", message }
 }
 
-/// What the path leads to, be the input one value or a stream of records, which is known in the end.
+/// What the path leads to, be the input one value or a stream of records, which is known in the
+/// end.
 struct Search<'a> {
     look: Look<'a>,
     /// The record that is meant in a stream.
@@ -136,9 +142,8 @@ impl Search<'_> {
         if found.measure == 1 && Some(found.record) == self.nth {
             self.within.push(self.look.value(found.view())?);
         }
-        if is_root && self.look.may_stand(&self.records, found.record) {
-            let path = || Query::root().with_child(Selector::Index(found.record as i64));
-            self.records.push(self.look.child(found.view(), None, path)?);
+        if is_root && self.look.may_fit(&self.records, found.record) {
+            self.records.push(self.look.record(found.view(), found.record)?);
         }
         Ok(())
     }
@@ -149,7 +154,11 @@ impl Search<'_> {
         let records = report.coverage.records;
         let mut found = match (stream, is_root) {
             (false, _) => self.whole,
-            (true, true) => return Ok(Value::records(report.coverage.bytes_read, records, self.records.all)),
+            (true, true) => {
+                let content = Content::Elements(self.records.all);
+                let bytes = report.coverage.bytes_read;
+                return Ok(Value { kind: "records", bytes, items: Some(records), content });
+            }
             (true, false) if self.nth.is_some() => self.within,
             (true, false) => {
                 let why = format!(
@@ -195,19 +204,19 @@ struct Truncated {
 }
 
 /// Prints a page: its content on a terminal, and beside it how to go on.
-fn print(args: &ReadArgs, answer: &str) -> Result<(), Failure> {
-    if args.json || !output::is_terminal() {
-        return Ok(output::print_json(answer, true)?);
+fn print(args: &ReadArgs, answer: &str, out: Stream) -> Result<(), Failure> {
+    if args.json || !out.is_terminal {
+        return Ok(output::print_json(answer, true, out)?);
     }
     let page: Answer<'_> = serde_json::from_str(answer).map_err(io::Error::other)?;
     let content = page.content.get();
     let content = match serde_json::from_str::<String>(content) {
         Ok(text) if page.kind == "text" => escape::lines(&text),
-        _ => pretty::json(&output::for_reader(content.to_owned(), true), output::is_coloured()),
+        _ => pretty::json(&output::for_reader(content.to_owned(), true), out.is_colored),
     };
     output::print(&format!("{}\n", content.trim_end_matches('\n')))?;
     if let Some(next) = page.truncated.and_then(|truncated| truncated.next) {
-        let notes = Notes::new("", Arc::new(Progress::new()));
+        let notes = Notes::new("", Arc::new(Progress::hidden()));
         notes.note(&format!("next page: --cursor {}", escape::text(&next)));
     }
     Ok(())

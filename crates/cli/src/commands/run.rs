@@ -5,29 +5,34 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use trommel::Cancel;
-use trommel_route::{
-    CallReport, DOCUMENT_BYTES, DirectiveError, Document, Progress as Told, Report, RunError, Runner, Scope,
-    StepReport, Target, notice,
-};
+use trommel_route::{Scope, Target, notice};
 use trommel_tool::{Context, Decision, Executor, Limits, Metadata};
 use trommel_toolbox::{Queries, StoreRecord, StoreShelf};
+use trommel_workflow::{
+    CallReport, DOCUMENT_BYTES, DirectiveError, Document, Endpoint, Model, Progress as Told, Report,
+    RunError, Runner, StepReport,
+};
 
 use crate::args::RunArgs;
 use crate::errors::{BadStep, Failure};
-use crate::output::{self, Notes, escape};
+use crate::output::{self, Notes, Screen, Stream, escape};
 use crate::progress::{Progress, Waiting};
+use crate::signals;
 use crate::toolbox::{Place, Toolbox};
-use crate::{model, signals};
 
-pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+/// What to do where a step needs a model, and the environment names none.
+const MODEL_HINT: &str = "set TROMMEL_MODEL_URL and TROMMEL_MODEL";
+
+pub(crate) fn run(args: &RunArgs, screen: &Screen) -> Result<(), Failure> {
     let context = Context::new(std::env::current_dir()?);
     let signal = Arc::new(AtomicI32::new(0));
     let (told, cancel, reading) = (Arc::clone(&signal), context.cancel.clone(), Cancel::new());
     let read_no_more = reading.clone();
-    signals::tell(Arc::new(Progress::new()), move |number| {
+    signals::tell(Arc::new(Progress::hidden()), move |number| {
         told.store(number, Ordering::Relaxed);
         cancel.cancel();
         read_no_more.cancel();
@@ -37,10 +42,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let root = args.root.clone().unwrap_or_else(|| folder(&args.file).to_owned());
     let document = read(&args.file, &root)?;
     let place = Place { session: &args.session, root: &root, usual: Scope::Run };
-    let toolbox = Toolbox::at(&place)?;
+    let toolbox = Toolbox::at(&place, screen)?;
     let queries = Queries::new(&toolbox.store, &toolbox.places).cancel_with(&reading);
     let runner = runner(args, &toolbox, context).queries(Arc::new(queries));
-    let done = if args.dry_run { plan(args, &runner, &document) } else { steps(args, &runner, &document) };
+    let done = if args.dry_run {
+        plan(args, &runner, &document, screen)
+    } else {
+        steps(args, &runner, &document, screen)
+    };
     match signal.load(Ordering::Relaxed) {
         0 => done,
         number => Err(Failure::Signal(number)),
@@ -81,7 +90,8 @@ fn shown_name(file: &Path) -> String {
     if is_stdin(file) { "standard input".to_owned() } else { file.to_string_lossy().into_owned() }
 }
 
-/// The text under which `{pending}` remembers files: the document's canonical path, or for standard input its root.
+/// The text under which `{pending}` remembers files: the document's canonical path, or for standard
+/// input its root.
 fn identity(file: &Path, root: &Path) -> io::Result<String> {
     let path = if is_stdin(file) { root.join("-") } else { file.to_owned() };
     let folder = folder(&path).canonicalize()?;
@@ -115,15 +125,15 @@ fn runner(args: &RunArgs, toolbox: &Toolbox, context: Context) -> Runner {
         .context(context)
         .shelf(Arc::new(StoreShelf::new(&toolbox.store)))
         .approve(args.approve)
-        .model_hint(model::HINT);
-    match model::of_environment(args.model_timeout) {
+        .model_hint(MODEL_HINT);
+    match model_of_environment(args.model_timeout) {
         Some(model) => runner.model(model),
         None => runner,
     }
 }
 
 /// Says what would happen.
-fn plan(args: &RunArgs, runner: &Runner, document: &Document) -> Result<(), Failure> {
+fn plan(args: &RunArgs, runner: &Runner, document: &Document, screen: &Screen) -> Result<(), Failure> {
     let file = shown_name(&args.file);
     warn(&file, &document.warnings);
     let plan = runner.dry_run(document).map_err(|error| BadStep::of_dry_run(&file, error))?;
@@ -131,13 +141,13 @@ fn plan(args: &RunArgs, runner: &Runner, document: &Document) -> Result<(), Fail
         let steps: Vec<_> =
             plan.steps.iter().map(|step| json!({"name": step.name, "does": step.does})).collect();
         let plan = json!({"steps": steps, "warnings": listed(&document.warnings)});
-        return Ok(output::print_json(&plan.to_string(), true)?);
+        return Ok(output::print_json(&plan.to_string(), true, screen.out)?);
     }
-    Ok(output::print(&shown(&plan.to_string()))?)
+    Ok(output::print(&shown(&plan.to_string(), screen.out))?)
 }
 
 /// Runs the steps, and prints the outcome of each as it comes.
-fn steps(args: &RunArgs, runner: &Runner, document: &Document) -> Result<(), Failure> {
+fn steps(args: &RunArgs, runner: &Runner, document: &Document, screen: &Screen) -> Result<(), Failure> {
     let file = shown_name(&args.file);
     warn(&file, &document.warnings);
     let mut printed: io::Result<()> = Ok(());
@@ -145,7 +155,8 @@ fn steps(args: &RunArgs, runner: &Runner, document: &Document) -> Result<(), Fai
     // An answer that belongs to the document's context is printed with that, at the end.
     let mut is_context = false;
     let mut tell = |told: Told<'_>| {
-        waiting = matches!(told, Told::Asking).then(|| Waiting::new("waiting for the model or its tools"));
+        waiting =
+            matches!(told, Told::Asking).then(|| Waiting::new("waiting for the model or its tools", screen));
         let text = match told {
             Told::Warning(warning) => return warn(&file, std::slice::from_ref(warning)),
             _ if args.json || printed.is_err() => return,
@@ -159,7 +170,7 @@ fn steps(args: &RunArgs, runner: &Runner, document: &Document) -> Result<(), Fai
             Told::Answer(answer) if !is_context => format!("\n{}\n", answer.trim_end()),
             _ => return,
         };
-        printed = output::print(&shown(&text));
+        printed = output::print(&shown(&text, screen.out));
     };
     let done = runner.run(document, &mut tell);
     drop(waiting);
@@ -168,23 +179,23 @@ fn steps(args: &RunArgs, runner: &Runner, document: &Document) -> Result<(), Fai
         Ok(report) => report,
         Err(error) => {
             if args.json && !error.is_cancelled {
-                output::print_json(&failed(&error, document).to_string(), true)?;
+                output::print_json(&failed(&error, document).to_string(), true, screen.out)?;
             }
             return Err(BadStep::of_run(&file, error));
         }
     };
     if args.json {
-        return Ok(output::print_json(&told(&report, document).to_string(), true)?);
+        return Ok(output::print_json(&told(&report, document).to_string(), true, screen.out)?);
     }
     if !report.context.is_empty() {
-        output::print(&shown(&format!("\n{}\n", report.context.trim_end())))?;
+        output::print(&shown(&format!("\n{}\n", report.context.trim_end()), screen.out))?;
     }
     Ok(())
 }
 
 /// Prints warnings with their places.
 fn warn(file: &str, warnings: &[DirectiveError]) {
-    let notes = Notes::new("", Arc::new(Progress::new()));
+    let notes = Notes::new("", Arc::new(Progress::hidden()));
     for DirectiveError { message, line, column, .. } in warnings {
         notes.warn(&escape::text(&format!("{file}:{line}:{column}: {message}")));
     }
@@ -224,7 +235,8 @@ fn step(step: &StepReport) -> Value {
     })
 }
 
-/// The report of a run that failed: the completed steps, what the failed one had done, and the error.
+/// The report of a run that failed: the completed steps, what the failed one had done, and the
+/// error.
 fn failed(error: &RunError, document: &Document) -> Value {
     let mut report = told(&error.done, document);
     let DirectiveError { message, line, column, .. } = &*error.error;
@@ -233,7 +245,27 @@ fn failed(error: &RunError, document: &Document) -> Value {
     report
 }
 
-/// A text as its reader may have it.
-fn shown(text: &str) -> String {
-    if output::is_terminal() { escape::lines(text) } else { text.to_owned() }
+/// A text for its reader: on a terminal with unsafe characters as escapes.
+fn shown(text: &str, out: Stream) -> String {
+    if out.is_terminal { escape::lines(text) } else { text.to_owned() }
+}
+
+/// The endpoint that the environment names, if it does, with a time limit for each request. Our
+/// variables come before those that other programs read as well.
+fn model_of_environment(timeout: Duration) -> Option<Arc<dyn Model>> {
+    let url = variable(["TROMMEL_MODEL_URL", "OPENAI_BASE_URL"])?;
+    let mut endpoint = Endpoint::new(&url).timeout(timeout);
+    if let Some(key) = variable(["TROMMEL_MODEL_KEY", "OPENAI_API_KEY"]) {
+        endpoint = endpoint.key(key);
+    }
+    if let Some(model) = variable(["TROMMEL_MODEL", "OPENAI_MODEL"]) {
+        endpoint = endpoint.model(model);
+    }
+    Some(Arc::new(endpoint))
+}
+
+/// The first of these variables that says something.
+fn variable(names: [&str; 2]) -> Option<String> {
+    let texts = names.iter().filter_map(|name| std::env::var_os(name)?.into_string().ok());
+    texts.map(|text| text.trim().to_owned()).find(|text| !text.is_empty())
 }

@@ -11,17 +11,19 @@ use trommel_hints::{Asked, few};
 use super::matched;
 use crate::args::{Plan, SampleArgs};
 use crate::errors::{BadQuery, Failure};
-use crate::job::{self, Job};
+use crate::input::Options;
+use crate::job::{Filters, Job};
 use crate::output::size::grouped;
-use crate::output::{self, Out, Target, Values, push_string};
+use crate::output::{Out, Screen, Target, Values, push_string};
 
-pub(crate) fn run(args: &SampleArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &SampleArgs, screen: &Screen) -> Result<(), Failure> {
     let query = BadQuery::parse(&args.query)?;
     let strategy = strategy(args)?;
     let seed = args.seed.unwrap_or_else(seed_from_system);
-    let filters = job::filters(&args.records)?;
-    let mut job = Job::open(&args.source, &args.engine, args.engine.validation(), args.bad_records)?;
-    job.keep(&args.records, filters);
+    let filters = Filters::parse(&args.records.filters)?;
+    let options = Options::of(&args.source, &args.engine, args.engine.validation(), args.bad_records);
+    let mut job = Job::open(options, screen)?;
+    job.keep(filters);
     job.ask(|analysis| {
         let sample = Sample::new(query.clone(), args.size).strategy(strategy).seed(Seed::new(seed));
         analysis.ask(Measure::Sample(sample))
@@ -37,11 +39,12 @@ pub(crate) fn run(args: &SampleArgs) -> Result<(), Failure> {
         Answer::Sample(answer) => Some(answer),
         _ => None,
     });
-    let answer = answer.unwrap_or_default();
-    let values = Values::new(job.config(), job.is_structural()).escaped(output::is_terminal());
+    #[expect(clippy::expect_used, reason = "the engine answers every measure")]
+    let answer = answer.expect("a sample was asked for");
+    let values = job.values();
     check(&answer, &values).map_err(|(index, error)| {
         let place = format!("byte {} of item {index}", error.offset());
-        Failure::Value { error, file: job::name(&args.source), place }
+        Failure::Value { error, file: job.name(), place }
     })?;
     let out = job.out()?;
     let warning = warning(args, &answer, &mut job, &asked);
@@ -92,12 +95,7 @@ fn check(answer: &SampleAnswer, values: &Values) -> Result<(), (u64, trommel::re
 }
 
 /// Why the sample is smaller than asked for, if it is.
-fn warning(
-    args: &SampleArgs,
-    answer: &SampleAnswer,
-    job: &mut Job<'_>,
-    asked: &[Asked<'_>],
-) -> Option<String> {
+fn warning(args: &SampleArgs, answer: &SampleAnswer, job: &mut Job, asked: &[Asked<'_>]) -> Option<String> {
     let wanted = args.size.get() as u64;
     if wanted <= answer.total {
         return None;

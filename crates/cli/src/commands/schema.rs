@@ -5,13 +5,15 @@ use trommel::{Answer, Measure, Stats};
 
 use crate::args::SchemaArgs;
 use crate::errors::Failure;
-use crate::job::{self, Job};
-use crate::output::{self, pretty};
+use crate::input::Options;
+use crate::job::{Filters, Job};
+use crate::output::{self, Screen, pretty};
 
-pub(crate) fn run(args: &SchemaArgs) -> Result<(), Failure> {
-    let filters = job::filters(&args.records)?;
-    let mut job = Job::open(&args.source, &args.engine, Validation::Strict, args.bad_records)?;
-    job.keep(&args.records, filters);
+pub(crate) fn run(args: &SchemaArgs, screen: &Screen) -> Result<(), Failure> {
+    let filters = Filters::parse(&args.records.filters)?;
+    let options = Options::of(&args.source, &args.engine, Validation::Strict, args.bad_records);
+    let mut job = Job::open(options, screen)?;
+    job.keep(filters);
     job.ask(|analysis| {
         let mut stats = Stats::new();
         stats.item_types = false;
@@ -26,9 +28,9 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<(), Failure> {
     });
     let schema = schema.map_or_else(|| "true".into(), trommel::statistics::Schema::into_json);
     let out = job.out()?;
-    let terminal = output::is_terminal();
+    let terminal = screen.out.is_terminal;
     let schema = output::for_reader(schema, terminal);
-    let text = if terminal && !args.json { pretty::json(&schema, output::is_coloured()) } else { schema };
+    let text = if terminal && !args.json { pretty::json(&schema, screen.out.is_colored) } else { schema };
     out.write(text.as_bytes())?;
     out.write(b"\n")?;
     Ok(out.finish()?)

@@ -1,91 +1,92 @@
-//! `trommel sessions`: the logs of agents' sessions, asked for as a model asks for them.
+//! `trommel sessions`: lists, searches, analyzes, and changes the logs of agents' sessions.
 
-mod asked;
+mod answer;
 #[cfg(feature = "cloud")]
 mod exchange;
-mod pages;
-mod told;
+mod paging;
+mod query;
+mod report;
 
-use std::io::{self, BufWriter, Write};
+use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 
-use trommel_session::Sessions;
-use trommel_tool::Registry;
-use trommel_toolbox::sessions::{NAME, register_within};
+use trommel_session::{Sessions, Watch};
+use trommel_toolbox::sessions::place::{Here, Place, Problems, SyncOutcome};
 
-use crate::args::{Analysis, DisplayForm as Form, SessionOperation as Operation, SessionsArgs};
+use self::answer::{Answer, Reply};
+use self::paging::Document;
+use self::query::Query;
+use crate::args::{SessionOperation as Operation, SessionsArgs};
 use crate::commands::matched;
 use crate::errors::Failure;
 use crate::output::tables::sessions as tables;
-use crate::output::{self, Notes};
+use crate::output::{self, Notes, Screen};
 use crate::progress::Progress;
-use crate::{signals, stdio, toolbox};
+use crate::{signals, stdio};
 
-pub(crate) fn run(args: &SessionsArgs) -> Result<(), Failure> {
-    let progress = Arc::new(Progress::new());
+pub(crate) fn run(args: &SessionsArgs, screen: &Screen) -> Result<(), Failure> {
+    let progress = Arc::new(Progress::new(screen));
     signals::install(Arc::clone(&progress))?;
     let operation = &args.operation;
-    let shared = operation.shared();
-    let place = Place::of(operation)?;
+    let location = Location::of(operation)?;
     let notes = Notes::new("", Arc::clone(&progress));
-    place.notes.iter().for_each(|note| notes.warn(note));
+    location.notes.iter().for_each(|note| notes.warn(note));
     #[cfg(feature = "cloud")]
-    if let Some(done) = exchange::done(operation, &place, &notes) {
+    if let Some(done) = exchange::done(operation, &location, &notes) {
         return done;
     }
-    // A registry of its own: neither the store nor the buffers are needed, and nothing is made.
-    let registry = Arc::new(Registry::new());
-    place.register(&registry)?;
-    let asked = asked::asked(operation, place.id)?;
-    let is_piped = !output::is_terminal();
+    let watch = Watch::new().progress(|bytes, total| progress.update(bytes, Some(total)));
+    let place = location.sessions.place();
+    let (id, problems) = (location.id.as_deref(), Problems::default());
+    let query = Query { operation, place: &*place, id, watch: &watch, problems };
     let mut out = BufWriter::new(stdio::stdout());
-    let answer = pages::all(asked, is_piped.then_some(&mut out), |arguments| {
-        toolbox::ask(&registry, (NAME, arguments), Form::json(shared.json), &progress)
-    });
+    let mut document = Document::new(&mut out);
+    // On a terminal an error must not follow half an answer.
+    let reply = query.run((!screen.out.is_terminal).then_some(&mut document));
     progress.clear();
-    let answer = answer?;
-    out.flush()?;
-    drop(out);
-    told::damage(&answer, &notes);
-    if is_piped {
-        return status(operation, &answer);
+    let reply = reply?;
+    if screen.out.is_terminal && !operation.shared().json {
+        report::damage(&reply, &notes);
+        output::print(&shown(operation, &reply, screen))?;
+        report::remaining(&reply, &notes);
+    } else {
+        document.finish(&reply)?;
+        report::damage(&reply, &notes);
     }
-    if shared.json {
-        output::print_json(&answer, true)?;
-        return status(operation, &answer);
-    }
-    match laid_out(operation, &answer) {
-        Ok(text) => {
-            output::print(&text)?;
-            told::rest(operation, &answer, &notes);
-        }
-        // A number of a log may be one that no layout can hold.
-        Err(_) => output::print_json(&answer, false)?,
-    }
-    status(operation, &answer)
+    status(operation, &reply)
 }
 
-/// The sessions to ask, and what is to be told beside that.
-struct Place {
+/// Where the sessions are that an operation is about.
+struct Location {
     sessions: Where,
-    /// Among them the one that is meant: as it was given, or by its project and id.
+    /// The session that is meant: as it was given, or by its project and id.
     id: Option<String>,
     notes: Vec<String>,
 }
 
 /// Where sessions are.
 enum Where {
-    /// Where nobody else looks: the session was given by its path.
+    /// In a folder that no other option names: the session was given by its path.
     Path(Sessions),
     /// On this machine.
     Here(Sessions),
-    /// There, and in a storage.
+    /// On this machine and in a storage.
     #[cfg(feature = "cloud")]
     Both(crate::cloud::Cloud),
 }
 
-impl Place {
+impl Where {
+    fn place(&self) -> Box<dyn Place> {
+        match self {
+            Self::Path(sessions) | Self::Here(sessions) => Box::new(Here(sessions.clone())),
+            #[cfg(feature = "cloud")]
+            Self::Both(cloud) => Box::new(trommel_toolbox::sessions::Hybrid(Arc::clone(&cloud.hybrid))),
+        }
+    }
+}
+
+impl Location {
     fn of(operation: &Operation) -> Result<Self, Failure> {
         let given = operation.session();
         if let Some(path) = given.filter(|given| is_path(given)) {
@@ -96,26 +97,14 @@ impl Place {
         let (sessions, notes) = known(operation)?;
         Ok(Self { sessions, id: given.map(str::to_owned), notes })
     }
-
-    fn register(&self, registry: &Registry) -> Result<(), Failure> {
-        let registered = match &self.sessions {
-            Where::Path(sessions) | Where::Here(sessions) => register_within(registry, sessions, pages::PAGE),
-            #[cfg(feature = "cloud")]
-            Where::Both(cloud) => {
-                let hybrid = Arc::clone(&cloud.hybrid);
-                trommel_toolbox::sessions::register_hybrid(registry, hybrid, pages::PAGE)
-            }
-        };
-        Ok(registered.map_err(io::Error::other)?)
-    }
 }
 
-/// The sessions of the folders that are given, or of the usual ones, and of the storage that is named, with warnings about settings.
-/// Settings that cannot be used end only what needs the storage.
+/// The sessions of the given or usual folders, and of the configured storage, with warnings about
+/// settings. Invalid settings end only the operations that need the storage.
 #[cfg(feature = "cloud")]
 fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
     let shared = operation.shared();
-    let known = crate::cloud::open(shared.amplifier.as_deref(), shared.claude.as_deref());
+    let known = crate::cloud::open(&shared.places);
     let mut notes = known.notes;
     match known.problem {
         Some(problem) if matches!(operation, Operation::Sync { .. }) => return Err(problem.into()),
@@ -128,54 +117,61 @@ fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
     Ok((sessions, notes))
 }
 
-/// The sessions of the folders that are given, or of the usual ones.
+/// The sessions of the given or usual folders.
 #[cfg(not(feature = "cloud"))]
 #[expect(clippy::unnecessary_wraps, reason = "settings may be wrong")]
 fn known(operation: &Operation) -> Result<(Where, Vec<String>), Failure> {
     let shared = operation.shared();
-    let sessions = crate::home::sessions(shared.amplifier.as_deref(), shared.claude.as_deref());
+    let sessions = crate::home::sessions(&shared.places);
     Ok((Where::Here(sessions), Vec::new()))
 }
 
-/// Whether a session is given by the path of its folder or file.
+/// True if a session is given by the path of its folder or file.
 fn is_path(given: &str) -> bool {
     let begins = ["/", "./", "../"].iter().any(|begins| given.starts_with(begins));
     begins || Path::new(given).exists()
 }
 
 /// An answer for people.
-fn laid_out(operation: &Operation, answer: &str) -> serde_json::Result<String> {
-    let clock = tables::Clock::new(operation.shared().utc);
-    let given = operation.session().unwrap_or_default();
-    match operation {
-        Operation::List(_) => tables::list(answer, &clock),
-        Operation::Get(_) => tables::details(answer, &clock),
-        Operation::Search(args) => tables::matches(answer, &args.text, &clock),
-        Operation::Events(args) => tables::events(answer, args.fields.is_empty(), &clock),
-        Operation::Analyze(args) => match args.analysis {
-            Analysis::Summary => tables::summary(answer, &clock),
-            Analysis::Errors => tables::errors(answer, &clock),
-            Analysis::Timeline => tables::timeline(answer, &clock),
-            Analysis::Usage => tables::usage(answer),
-            Analysis::Aggregate => tables::aggregate(answer),
+fn shown(operation: &Operation, reply: &Reply, screen: &Screen) -> String {
+    let (out, clock) = (screen.out, tables::Clock::new(operation.shared().utc));
+    let given = operation.session().unwrap_or("");
+    match (&reply.answer, operation) {
+        (Answer::List(listing), _) => tables::list(listing, &clock, out),
+        (Answer::Get(got), _) => tables::details(&got.details, &got.messages, &clock, out),
+        (Answer::Search(found), _) => {
+            let sought = if let Operation::Search(args) = operation { &*args.text } else { "" };
+            tables::matches(found, sought, &clock, out)
+        }
+        (Answer::Events(page), _) => {
+            let is_usual = matches!(operation, Operation::Events(args) if args.fields.is_empty());
+            tables::events(&page.events, is_usual, &clock, out)
+        }
+        (Answer::Summary(summary), _) => tables::summary(summary, &clock, out),
+        (Answer::Errors(errors), _) => tables::errors(&errors.errors, &clock, out),
+        (Answer::Timeline(timeline), _) => tables::timeline(timeline, &clock, out),
+        (Answer::Usage(usage), _) => tables::usage(usage, out),
+        (Answer::Aggregate(aggregate), _) => tables::aggregate(aggregate, out),
+        (Answer::Rewind(rewound), _) => tables::rewound(rewound, given),
+        (Answer::Undo(undone), _) => tables::undone(undone, &clock),
+        (Answer::Diagnosis(diagnosis), _) => tables::diagnosed(diagnosis, given),
+        (Answer::Repair(repaired), _) => tables::repaired(repaired, given),
+        (Answer::Sync(synced), _) => match &synced.outcome {
+            #[cfg(feature = "cloud")]
+            SyncOutcome::Report(report) => tables::exchanged(report, synced.cloud_only),
+            SyncOutcome::Status(status) => tables::synced(status, &clock),
         },
-        Operation::Rewind(_) => tables::rewound(answer, given),
-        Operation::Undo { .. } => tables::undone(answer, &clock),
-        #[cfg(feature = "cloud")]
-        Operation::Sync { exchange, .. } if exchange.apply => tables::exchanged(answer),
-        Operation::Sync { .. } => tables::synced(answer, &clock),
-        Operation::Diagnose { .. } => tables::diagnosed(answer, given),
-        Operation::Repair { .. } => tables::repaired(answer, given),
     }
 }
 
-/// The failure that is none but for `--exit-status`.
-fn status(operation: &Operation, answer: &str) -> Result<(), Failure> {
-    match operation {
-        Operation::Search(args) => matched(told::found_any(answer), args.exit_status),
-        Operation::Diagnose { exit_status, .. } => matched(told::is_healthy(answer), *exit_status),
+/// The failure of `--exit-status`, and of a synchronization that left conflicts.
+fn status(operation: &Operation, reply: &Reply) -> Result<(), Failure> {
+    let counts = match operation {
+        Operation::Search(args) => args.exit_status,
+        Operation::Diagnose { exit_status, .. } => *exit_status,
         #[cfg(feature = "cloud")]
-        Operation::Sync { exchange, .. } if exchange.apply => matched(told::is_synced(answer), true),
-        _ => Ok(()),
-    }
+        Operation::Sync { exchange, .. } => exchange.apply,
+        _ => false,
+    };
+    matched(reply.answer.is_positive(), counts)
 }

@@ -11,9 +11,11 @@ use trommel_store::Stored;
 use super::matched;
 use crate::args::StatsArgs;
 use crate::errors::{BadQuery, Failure};
-use crate::job::{self, Job};
+use crate::input::Options;
+use crate::job::{Filters, Job};
 use crate::output::size::formatted;
-use crate::output::{self, tables};
+use crate::output::tables::{self, StatsShown};
+use crate::output::{self, Screen};
 
 /// The answer in the words of the tool `tool_outputs.stats`.
 #[derive(Debug, Serialize)]
@@ -56,13 +58,13 @@ struct Size {
     formatted: String,
 }
 
-pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
     let queries = args.queries.iter().map(|text| BadQuery::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let overview = !args.only.is_empty();
     let validation = if overview { args.engine.validation() } else { Validation::Strict };
-    let filters = job::filters(&args.records)?;
-    let mut job = Job::open(&args.source, &args.engine, validation, args.bad_records)?;
-    job.keep(&args.records, filters);
+    let filters = Filters::parse(&args.records.filters)?;
+    let mut job = Job::open(Options::of(&args.source, &args.engine, validation, args.bad_records), screen)?;
+    job.keep(filters);
     let asked = args.queries.iter().zip(&queries).map(|(text, query)| Asked::new(text, query));
     let asked = asked.collect::<Vec<_>>();
     job.note_patterns(&asked);
@@ -82,17 +84,19 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
         Answer::Stats(answer) => Some(answer),
         _ => None,
     });
-    let Some(answer) = answer else { return Ok(()) };
+    #[expect(clippy::expect_used, reason = "the engine answers every measure")]
+    let answer = answer.expect("statistics were asked for");
     let out = job.out()?;
     let id = args.source.id();
-    let terminal = output::is_terminal();
+    let terminal = screen.out.is_terminal;
     let text = if args.json || !terminal {
         output::for_reader(json(&id, job.stored(), &answer)?, terminal)
     } else {
         let coverage = &report.coverage;
         let whole = coverage.bytes_total.unwrap_or(coverage.bytes_read);
         let selected_of = (!args.queries.is_empty()).then_some(whole);
-        tables::stats(&crate::job::name(&args.source), &answer, &args.only, selected_of)
+        let shown = StatsShown { file: &job.name(), only: &args.only, selected_of };
+        tables::stats(&shown, &answer, screen.out)
     };
     out.write(text.as_bytes())?;
     out.finish()?;

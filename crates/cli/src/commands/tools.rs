@@ -4,27 +4,26 @@ use std::io;
 use std::sync::Arc;
 
 use serde::Serialize;
+use trommel_display::{History, Look, RegistryView, Show, ToolDetails, ToolList};
 use trommel_tool::budget::Excess;
 use trommel_tool::dialect::{Dialect, Dropped, Fate};
-use trommel_tool::display::{History, Look, RegistryView, Show, ToolDetails, ToolList};
 use trommel_tool::{Executor, Metadata, Tool};
 use trommel_toolbox::StoreRecord;
 
 use crate::args::{DisplayForm as Form, HistoryArgs, ToolsArgs};
 use crate::errors::Failure;
-use crate::output::{self, Notes, escape};
+use crate::output::{self, Notes, Screen, Stream, escape};
 use crate::progress::Progress;
 use crate::signals;
-use crate::toolbox::{Toolbox, look};
+use crate::toolbox::Toolbox;
 
-pub(crate) fn run(args: &ToolsArgs) -> Result<(), Failure> {
-    signals::install(Arc::new(Progress::new()))?;
-    let toolbox = Toolbox::open()?;
+pub(crate) fn run(args: &ToolsArgs, screen: &Screen) -> Result<(), Failure> {
+    signals::install(Arc::new(Progress::hidden()))?;
+    let toolbox = Toolbox::open(screen)?;
     let tools = toolbox.registry.tools();
     let all: Vec<&Metadata> = tools.iter().map(Tool::metadata).collect();
-    let look = look(io::stdout(), args.form);
     if args.state {
-        return show(args.form, &RegistryView::new(&toolbox.registry.state()), &look);
+        return show(args.form, &RegistryView::new(&toolbox.registry.state()), screen.out);
     }
     let named = match &args.name {
         Some(name) => {
@@ -35,25 +34,32 @@ pub(crate) fn run(args: &ToolsArgs) -> Result<(), Failure> {
     };
     let named = named.as_ref().map(Tool::metadata);
     match (args.schema, named) {
-        (Some(provider), named) => export(provider.into(), &all, named, args),
-        (None, Some(tool)) => show(args.form, &ToolDetails::new(tool), &look),
-        (None, None) => show(args.form, &ToolList::new(all), &look),
+        (Some(provider), named) => {
+            let described = Described { all: &all, named };
+            export(provider.into(), described, args, screen.out)
+        }
+        (None, Some(tool)) => show(args.form, &ToolDetails::new(tool), screen.out),
+        (None, None) => show(args.form, &ToolList::new(all), screen.out),
     }
 }
 
+/// The tools to describe.
+#[derive(Clone, Copy)]
+struct Described<'a> {
+    all: &'a [&'a Metadata],
+    /// The one that is printed, if not all are.
+    named: Option<&'a Metadata>,
+}
+
 /// Prints tools as a dialect describes them, or what it changes.
-fn export(
-    dialect: Dialect,
-    all: &[&Metadata],
-    named: Option<&Metadata>,
-    args: &ToolsArgs,
-) -> Result<(), Failure> {
+fn export(dialect: Dialect, described: Described<'_>, args: &ToolsArgs, out: Stream) -> Result<(), Failure> {
+    let Described { all, named } = described;
     // All are exported in any case, so that a name is spelt alike alone and among others.
     let export = dialect.export(all);
     let concerns = |tool: &str| named.is_none_or(|named| named.name == tool);
     let changes: Vec<&Dropped> = export.dropped.iter().filter(|one| concerns(&one.tool)).collect();
     if args.report {
-        return report(&changes, args.form);
+        return report(&changes, args.form, out);
     }
     let described = named.map(|tool| export.tool(&tool.name).ok_or(tool));
     if let Some(Err(tool)) = described {
@@ -63,22 +69,23 @@ fn export(
     }
     let document = described.and_then(Result::ok).cloned().unwrap_or_else(|| export.document());
     note(&changes, if named.is_some() { Vec::new() } else { export.excesses() });
-    Ok(output::print_json(&document.to_string(), args.form.json)?)
+    Ok(output::print_json(&document.to_string(), args.form.json, out)?)
 }
 
 /// Prints what a dialect has no place for, a line each or as JSON.
-fn report(changes: &[&Dropped], form: Form) -> Result<(), Failure> {
-    if form.json || !(form.plain || output::is_terminal()) {
+fn report(changes: &[&Dropped], form: Form, out: Stream) -> Result<(), Failure> {
+    if form.json || !(form.plain || out.is_terminal) {
         let document = serde_json::to_string(changes).map_err(io::Error::other)?;
-        return Ok(output::print_json(&document, true)?);
+        return Ok(output::print_json(&document, true, out)?);
     }
     let lines = changes.iter().map(|one| escape::text(&one.to_string()).into_owned() + "\n");
     Ok(output::print(&lines.collect::<String>())?)
 }
 
-/// Says which tools are not exported as was asked, where they exceed a request, and how much else was changed.
+/// Says which tools are not exported as was asked, where they exceed a request, and how much else
+/// was changed.
 fn note(changes: &[&Dropped], excesses: Vec<Excess>) {
-    let notes = Notes::new("", Arc::new(Progress::new()));
+    let notes = Notes::new("", Arc::new(Progress::hidden()));
     let (weighty, others): (Vec<&Dropped>, Vec<&Dropped>) =
         changes.iter().partition(|one| matches!(one.fate, Fate::NotStrict | Fate::Refused));
     for one in weighty {
@@ -96,9 +103,9 @@ fn note(changes: &[&Dropped], excesses: Vec<Excess>) {
     }
 }
 
-pub(crate) fn history(args: &HistoryArgs) -> Result<(), Failure> {
-    signals::install(Arc::new(Progress::new()))?;
-    let toolbox = Toolbox::open()?;
+pub(crate) fn history(args: &HistoryArgs, screen: &Screen) -> Result<(), Failure> {
+    signals::install(Arc::new(Progress::hidden()))?;
+    let toolbox = Toolbox::open(screen)?;
     let executor = Executor::new(Arc::clone(&toolbox.registry));
     let executor = executor.record(Arc::new(StoreRecord::new(&toolbox.store)));
     let failed = |failure: trommel_tool::Failure| Failure::Tool {
@@ -107,18 +114,20 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<(), Failure> {
     };
     let total = executor.total().map_err(failed)?;
     let newest = executor.history(args.limit.map_or(usize::MAX, Into::into)).map_err(failed)?;
-    let mut look = look(io::stdout(), args.form);
-    if args.utc {
-        look = look.utc();
-    }
-    show(args.form, &History::new(&newest, total), &look)
+    let look = screen.out.look(args.form);
+    let look = if args.utc { look.utc() } else { look };
+    show_as(args.form, &History::new(&newest, total), &look, screen.out)
 }
 
 /// Prints a display: as on a terminal, else JSON.
-fn show(form: Form, display: &(impl Show + Serialize), look: &Look) -> Result<(), Failure> {
-    if !form.json && (form.plain || output::is_terminal()) {
+fn show(form: Form, display: &(impl Show + Serialize), out: Stream) -> Result<(), Failure> {
+    show_as(form, display, &out.look(form), out)
+}
+
+fn show_as(form: Form, display: &(impl Show + Serialize), look: &Look, out: Stream) -> Result<(), Failure> {
+    if !form.json && (form.plain || out.is_terminal) {
         return Ok(output::print(&display.text(look))?);
     }
     let document = serde_json::to_string(display).map_err(io::Error::other)?;
-    Ok(output::print_json(&document, true)?)
+    Ok(output::print_json(&document, true, out)?)
 }

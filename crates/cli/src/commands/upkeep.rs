@@ -1,7 +1,7 @@
 //! `trommel rm`, `pin`, `gc`, `verify` and `rebuild`: the store's upkeep.
 //!
-//! A change that has begun is brought to its end before a signal is heeded, so that nothing is left half done; what goes over all
-//! outputs ends between one and the next.
+//! A change that has begun is brought to its end before a signal is heeded, so that nothing is left
+//! half done; what goes over all outputs ends between one and the next.
 
 use std::io;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use serde::Serialize;
 use serde_json::json;
-use trommel::Cancel;
-use trommel_store::{Control, Damage, DamageKind, GcOptions, Limits, Progress as Done, Store, Verified};
+use trommel_base::{Cancel, Progress as Done};
+use trommel_store::{Control, Damage, DamageKind, GcOptions, Limits, Store, Verified};
 
 use crate::args::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
 use crate::errors::Failure;
-use crate::output::{self, tables};
+use crate::output::{self, Screen, Stream, tables};
 use crate::progress::Progress;
 use crate::{home, signals};
 
@@ -29,8 +29,8 @@ struct Signal {
 
 impl Signal {
     /// Listens from now on.
-    fn listen() -> io::Result<Self> {
-        let (number, progress) = (Arc::default(), Arc::new(Progress::new()));
+    fn listen(screen: &Screen) -> io::Result<Self> {
+        let (number, progress) = (Arc::default(), Arc::new(Progress::new(screen)));
         let signal = Self { number, cancel: Cancel::new(), progress };
         let told = signal.clone();
         signals::tell(Arc::clone(&signal.progress), move |number| {
@@ -65,22 +65,22 @@ impl Signal {
 }
 
 fn count(progress: &Progress, done: Done) {
-    progress.count(done.outputs, done.of_outputs);
+    progress.count(done.items, done.total_items.unwrap_or(done.items));
 }
 
-pub(crate) fn rm(args: &RmArgs) -> Result<(), Failure> {
-    let signal = Signal::listen()?;
+pub(crate) fn rm(args: &RmArgs, screen: &Screen) -> Result<(), Failure> {
+    let signal = Signal::listen(screen)?;
     let store = home::store()?;
     let ids = resolved(&store, &args.ids)?;
     for id in &ids {
         signal.check()?;
         store.delete(id)?;
     }
-    print(args.json, &json!({"deleted": ids}), || lines("deleted", &ids))
+    print(args.json, screen.out, &json!({"deleted": ids}), || lines("deleted", &ids))
 }
 
-pub(crate) fn pin(args: &PinArgs) -> Result<(), Failure> {
-    let signal = Signal::listen()?;
+pub(crate) fn pin(args: &PinArgs, screen: &Screen) -> Result<(), Failure> {
+    let signal = Signal::listen(screen)?;
     let store = home::store()?;
     let ids = resolved(&store, &args.ids)?;
     for id in &ids {
@@ -88,7 +88,7 @@ pub(crate) fn pin(args: &PinArgs) -> Result<(), Failure> {
         store.pin(id, !args.undo)?;
     }
     let done = if args.undo { "unpinned" } else { "pinned" };
-    print(args.json, &json!({done: ids}), || lines(done, &ids))
+    print(args.json, screen.out, &json!({done: ids}), || lines(done, &ids))
 }
 
 /// The ids in full, each once. When one of them fits no output, nothing is done to any.
@@ -107,8 +107,8 @@ fn lines(done: &str, ids: &[String]) -> String {
     ids.iter().flat_map(|id| [done, " ", id, "\n"]).collect()
 }
 
-pub(crate) fn gc(args: &GcArgs) -> Result<(), Failure> {
-    let signal = Signal::listen()?;
+pub(crate) fn gc(args: &GcArgs, screen: &Screen) -> Result<(), Failure> {
+    let signal = Signal::listen(screen)?;
     let store = home::store()?;
     let mut options = GcOptions::default();
     options.dry_run = args.dry_run;
@@ -118,7 +118,7 @@ pub(crate) fn gc(args: &GcArgs) -> Result<(), Failure> {
         options.limits = Some(limits);
     }
     let swept = signal.attend(count, |control| store.gc_with(&options, control))?;
-    print(args.json, &swept, || tables::swept(&swept))
+    print(args.json, screen.out, &swept, || tables::swept(&swept, screen.out))
 }
 
 /// The result of a verification, with each damage and each file that belongs to no output.
@@ -131,32 +131,37 @@ struct Report<'a> {
     leftovers: &'a [Damage],
 }
 
-pub(crate) fn verify(args: &VerifyArgs) -> Result<(), Failure> {
-    let signal = Signal::listen()?;
+pub(crate) fn verify(args: &VerifyArgs, screen: &Screen) -> Result<(), Failure> {
+    let signal = Signal::listen(screen)?;
     let store = home::store()?;
     let mut found = Vec::new();
-    let bytes = |progress: &Progress, done: Done| progress.update(done.bytes, Some(done.of_bytes));
+    let bytes = |progress: &Progress, done: Done| progress.update(done.bytes, done.total);
     let verified = signal
         .attend(bytes, |control| store.verify_with(control, &mut |damage| found.push(damage.clone())))?;
     let (leftovers, damages): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|found| found.kind == DamageKind::Stray);
     let report = Report { verified: &verified, damages: &damages, leftovers: &leftovers };
-    print(args.json, &report, || tables::verified(&verified, &damages, &leftovers))?;
+    print(args.json, screen.out, &report, || tables::verified(&verified, &damages, &leftovers, screen.out))?;
     if verified.is_whole() { Ok(()) } else { Err(Failure::Said) }
 }
 
-pub(crate) fn rebuild(args: &RebuildArgs) -> Result<(), Failure> {
-    let signal = Signal::listen()?;
+pub(crate) fn rebuild(args: &RebuildArgs, screen: &Screen) -> Result<(), Failure> {
+    let signal = Signal::listen(screen)?;
     let store = home::store()?;
     let rebuilt = signal.attend(count, |control| store.rebuild_with(control))?;
-    print(args.json, &rebuilt, || tables::rebuilt(&rebuilt))
+    print(args.json, screen.out, &rebuilt, || tables::rebuilt(&rebuilt, screen.out))
 }
 
 /// Prints an answer: for people on a terminal, else as JSON.
-fn print(json: bool, answer: &impl Serialize, table: impl FnOnce() -> String) -> Result<(), Failure> {
-    if !json && output::is_terminal() {
+fn print(
+    json: bool,
+    out: Stream,
+    answer: &impl Serialize,
+    table: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    if !json && out.is_terminal {
         return Ok(output::print(&table())?);
     }
     let document = serde_json::to_string(answer).map_err(io::Error::other)?;
-    Ok(output::print_json(&document, true)?)
+    Ok(output::print_json(&document, true, out)?)
 }

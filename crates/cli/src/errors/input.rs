@@ -69,7 +69,8 @@ impl BadWork {
             (false, _) => "see whether the file can be read".into(),
         });
         render_at(
-            (error, error.place()),
+            error,
+            error.place(),
             &place,
             [Level::NOTE.message(note), Level::HELP.message(help)],
             renderer,
@@ -119,11 +120,12 @@ fn code(error: &Error) -> &'static str {
 /// Says that a value is no JSON. Its line and column are its own, not the file's, and not told.
 pub(super) fn render_value(error: &reader::Error, file: &str, place: &str, renderer: &Renderer) -> String {
     let notes = [Level::NOTE.message(place.to_owned()), Level::HELP.message("repair the input there")];
-    render_at((error, None), &escape::short(file, NAME), notes, renderer)
+    render_at(error, None, &escape::short(file, NAME), notes, renderer)
 }
 
 fn render_at(
-    (error, place): (&reader::Error, Option<Place>),
+    error: &reader::Error,
+    place: Option<Place>,
     shown: &str,
     notes: [Message<'_>; 2],
     renderer: &Renderer,
@@ -145,8 +147,8 @@ fn render_at(
     renderer.render(&[title.elements(snippet).elements(notes)])
 }
 
-/// The line of an error as far as it is there, with the one before if it is empty; where the place is in it, and the
-/// number of the first line.
+/// The line of an error as far as it is there, with the one before if it is empty; where the place
+/// is in it, and the number of the first line.
 fn snippet(error: &reader::Error, place: Option<Place>) -> Option<(String, Range<usize>, Option<usize>)> {
     let (bytes, at) = (error.excerpt().bytes(), error.excerpt().at());
     if bytes.is_empty() {
@@ -169,7 +171,8 @@ fn snippet(error: &reader::Error, place: Option<Place>) -> Option<(String, Range
     Some((line, range, number))
 }
 
-/// One line of the excerpt, safe for a terminal, cuts marked, and where the byte at index `at` is in it.
+/// One line of the excerpt, safe for a terminal, cuts marked, and where the byte at index `at` is
+/// in it.
 fn line(
     error: &reader::Error,
     place: Option<Place>,

@@ -6,7 +6,6 @@ pub(crate) mod options;
 mod query;
 mod route;
 mod session;
-mod step;
 mod store;
 pub(crate) mod usage;
 
@@ -16,7 +15,8 @@ use annotate_snippets::{Level, Renderer};
 
 pub(crate) use input::BadWork;
 pub(crate) use query::BadQuery;
-pub(crate) use step::BadStep;
+pub(crate) use route::BadStep;
+pub(crate) use session::BadSessions;
 use trommel::reader;
 use trommel_route::Error as RouteError;
 use trommel_session::Error as SessionError;
@@ -37,7 +37,8 @@ pub(crate) enum Failure {
     Query(Box<BadQuery>),
     /// The work failed.
     Work(Box<BadWork>),
-    /// A value that was found is no JSON on a closer look, and line and column in the file are not known.
+    /// A value that was found is no JSON on a closer look, and line and column in the file are not
+    /// known.
     Value { error: reader::Error, file: String, place: String },
     /// The store refuses, or cannot do it.
     Store(Box<StoreError>),
@@ -45,8 +46,10 @@ pub(crate) enum Failure {
     Step(Box<BadStep>),
     /// Files or buffers cannot be had.
     Route(Box<RouteError>),
-    /// A session cannot be had.
+    /// The session at a path cannot be opened.
     Session(Box<SessionError>),
+    /// Sessions cannot be listed, read, or changed.
+    Sessions(Box<BadSessions>),
     /// Sessions in the cloud cannot be had.
     #[cfg(feature = "cloud")]
     Cloud(Box<trommel_blocks::Error>),
@@ -72,12 +75,13 @@ impl Failure {
         match self {
             Self::Usage { .. } | Self::Query(_) | Self::Tool { request: true, .. } => 2,
             Self::Called(execution) if execution.result.error_kind().is_some_and(ErrorKind::is_request) => 2,
-            Self::Store(error) if store::is_request(error.kind()) => 2,
-            Self::Route(error) if error.kind().is_request() => 2,
-            Self::Session(error) if error.kind().is_request() => 2,
+            Self::Store(error) if store::is_request(error.class()) => 2,
+            Self::Route(error) if error.class().is_request() => 2,
+            Self::Session(error) if error.class().is_request() => 2,
+            Self::Sessions(bad) if bad.is_request => 2,
             #[cfg(feature = "cloud")]
             Self::Cloud(error) => {
-                if error.kind().is_request() {
+                if error.class().is_request() {
                     2
                 } else {
                     1
@@ -92,6 +96,7 @@ impl Failure {
             | Self::Step(_)
             | Self::Route(_)
             | Self::Session(_)
+            | Self::Sessions(_)
             | Self::Homeless
             | Self::Tool { .. }
             | Self::Called(_)
@@ -121,10 +126,11 @@ impl Failure {
             Self::Step(bad) => bad.render(&renderer),
             Self::Route(error) => route::render(error, &renderer),
             Self::Session(error) => session::render(error, &renderer),
+            Self::Sessions(bad) => bad.render(&renderer),
             #[cfg(feature = "cloud")]
             Self::Cloud(error) => {
                 let message = escape::short(&error.to_string(), 1_600);
-                let title = Level::ERROR.primary_title(message).id(error.kind().code());
+                let title = Level::ERROR.primary_title(message).id(error.code());
                 let help = "docs/CLOUD.md tells how storages are named, reached and asked";
                 renderer.render(&[title.element(Level::HELP.message(help))])
             }

@@ -1,7 +1,8 @@
-//! Errors of the tools that commands call, with the tool's arguments named as the command's options.
+//! Errors of the tools that commands call, with the tool's arguments named as the command's
+//! options.
 
 use annotate_snippets::{Level, Renderer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use trommel_tool::{ErrorKind, Fault, ToolExecution};
 
 use crate::output::escape;
@@ -29,52 +30,6 @@ const BUFFERS: &[(&str, &str)] = &[
     ("query", "PATTERN"),
     ("scope", "--session"),
     ("destination", "PATH"),
-    ("operation", "the operation"),
-];
-
-/// Arguments of the sessions' tool, longer phrases first.
-const SESSIONS: &[(&str, &str)] = &[
-    ("sub-sessions with top_level_only false", "sub-sessions with --all"),
-    ("`top_level_only` false", "--all"),
-    ("top_level_only false", "--all"),
-    ("`include_cloud` false", "--local"),
-    ("include_cloud false", "--local"),
-    ("`dry_run` false", "--apply"),
-    ("dry_run false", "--apply"),
-    (
-        "list all sessions, with sub-sessions, to see their ids",
-        "`trommel sessions list --all` shows the ids of all sessions",
-    ),
-    ("`list` shows", "`trommel sessions list` shows"),
-    ("get_events", "events"),
-    ("analyze_events", "analyze"),
-    ("sync_status", "sync"),
-    ("session_id", "SESSION"),
-    ("date_range", "--date-range"),
-    ("top_level_only", "--all"),
-    ("include_cloud", "--local"),
-    ("include_transcript", "--transcript"),
-    ("include_events_summary", "--events-summary"),
-    ("max_text", "--max-text"),
-    ("max_chars", "the size of a page"),
-    ("context_lines", "--context"),
-    ("event_types", "--type"),
-    ("errors_only", "--errors"),
-    ("analysis_type", "WHAT"),
-    ("to_turn", "--to-turn"),
-    ("to_message", "--to-message"),
-    ("before_timestamp", "--before"),
-    ("dry_run", "--apply"),
-    ("project", "--project"),
-    ("query", "TEXT"),
-    ("scope", "--scope"),
-    ("fields", "--field"),
-    ("field", "--field"),
-    ("by", "--by"),
-    ("limit", "--limit"),
-    ("offset", "--offset"),
-    ("settle", "--settle"),
-    ("all", "--all"),
     ("operation", "the operation"),
 ];
 
@@ -107,7 +62,6 @@ impl Words {
     fn of(tool: &str) -> Option<Self> {
         let (command, options) = match tool {
             "buffer_ops" => ("buffers", BUFFERS),
-            "session" => ("sessions", SESSIONS),
             "tool_outputs.list" => ("list", OUTPUTS),
             "tool_outputs.read" => ("read", PAGES),
             _ => return None,
@@ -120,7 +74,9 @@ impl Words {
 pub(crate) fn translate(execution: &mut ToolExecution) {
     let Some(words) = Words::of(&execution.tool_name) else { return };
     let Some(error) = &mut execution.result.error else { return };
-    let translated = |text: &str| in_options(text, words.options, &execution.parameters);
+    let given = execution.parameters.iter().filter(|(name, _)| *name != "operation");
+    let given: Vec<&str> = given.filter_map(|(_, value)| value.as_str()).collect();
+    let translated = |text: &str| in_options(text, words.options, &given);
     // Tools name themselves and the operation before the message; the user has just typed both.
     let rest = error.message.strip_prefix(&execution.tool_name).and_then(|rest| rest.split_once(": "));
     let message = rest.map_or(&*error.message, |(_, message)| message);
@@ -144,10 +100,8 @@ pub(crate) fn translate(execution: &mut ToolExecution) {
 /// A text with the tool's arguments named as options.
 ///
 /// A name that the caller gave as a value, such as a buffer named `start_line`, stays.
-fn in_options(text: &str, options: &[(&str, &str)], given: &Map<String, Value>) -> String {
-    let values = given.iter().filter(|(name, _)| *name != "operation");
-    let values: Vec<&str> = values.filter_map(|(_, value)| value.as_str()).collect();
-    let is_given = |name: &str| values.iter().any(|value| value.contains(name));
+fn in_options(text: &str, options: &[(&str, &str)], given: &[&str]) -> String {
+    let is_given = |name: &str| given.iter().any(|value| value.contains(name));
     let mut text = text.to_owned();
     for (name, option) in options {
         if is_given(name) {
@@ -200,26 +154,24 @@ pub(super) fn render(execution: &ToolExecution, renderer: &Renderer) -> String {
 /// Where to read about the command that made a call.
 fn see(execution: &ToolExecution) -> Option<String> {
     let Words { command, options } = Words::of(&execution.tool_name)?;
-    let operation = execution.parameters.get("operation").and_then(Value::as_str).map(|operation| {
-        let option = options.iter().find(|(name, _)| *name == operation);
-        format!(" {}", option.map_or(operation, |(_, option)| option))
-    });
-    Some(format!("see `trommel {command}{} --help`", operation.unwrap_or_default()))
+    let Some(operation) = execution.parameters.get("operation").and_then(Value::as_str) else {
+        return Some(format!("see `trommel {command} --help`"));
+    };
+    let option = options.iter().find(|(name, _)| *name == operation);
+    let operation = option.map_or(operation, |(_, option)| option);
+    Some(format!("see `trommel {command} {operation} --help`"))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
-    fn shown(text: &str, given: &Value) -> String {
-        in_options(text, BUFFERS, given.as_object().unwrap())
+    fn shown(text: &str, given: &[&str]) -> String {
+        in_options(text, BUFFERS, given)
     }
 
     #[test]
     fn arguments_become_options() {
-        let none = json!({});
         for (text, expected) in [
             (
                 "pass `start_line` and `end_line`, or `offset` and `length`",
@@ -230,16 +182,13 @@ mod tests {
             ("a plain start of a query", "a plain start of a query"),
             ("restart_line and start_lines", "restart_line and start_lines"),
         ] {
-            assert_eq!(shown(text, &none), expected);
+            assert_eq!(shown(text, &[]), expected);
         }
     }
 
     #[test]
     fn values_of_the_caller_stay() {
-        let given = json!({"target": "start_line"});
-        assert_eq!(shown("there is no buffer `start_line`", &given), "there is no buffer `start_line`");
-        let given = json!({"operation": "get_events"});
-        let shown = in_options("get_events takes no `limit`", SESSIONS, given.as_object().unwrap());
-        assert_eq!(shown, "events takes no --limit");
+        let shown = shown("there is no buffer `start_line`", &["start_line"]);
+        assert_eq!(shown, "there is no buffer `start_line`");
     }
 }

@@ -79,9 +79,9 @@ impl BadQuery {
 
 /// The part of a text around a span, safe for a terminal, and where the span is in it.
 pub(super) fn around(text: &str, span: Range<usize>) -> (String, Range<usize>) {
-    let before = text.get(..span.start).unwrap_or_default();
-    let inside = text.get(span.clone()).unwrap_or_default();
-    let after = text.get(span.end..).unwrap_or_default();
+    let start = text.floor_char_boundary(span.start);
+    let end = text.ceil_char_boundary(span.end.max(start));
+    let (before, inside, after) = (&text[..start], &text[start..end], &text[end..]);
     let skipped = before.chars().count().saturating_sub(SIDE);
     let mut shown = String::from(if skipped > 0 { "…" } else { "" });
     let visible: String = before.chars().skip(skipped).collect();

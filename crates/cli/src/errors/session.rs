@@ -1,16 +1,111 @@
-//! What a session given by its path says, in the words of the command line.
+//! Errors about sessions, in the words of the command line.
 
 use annotate_snippets::{Level, Renderer};
-use trommel_session::Error;
+use serde::Serialize;
+use trommel_session::{Error, ErrorKind, Missing, RequestFault};
+use trommel_tool::Redaction;
+use trommel_toolbox::sessions::place::PlaceError;
 
-use crate::output::escape;
+use super::Failure;
+use crate::output::{self, escape};
 
 /// Characters of a message.
 const MESSAGE: usize = 1_600;
 
+/// Why sessions cannot be listed, read, or changed.
+#[derive(Debug)]
+pub(crate) struct BadSessions {
+    operation: &'static str,
+    code: &'static str,
+    pub(super) is_request: bool,
+    is_cancelled: bool,
+    message: String,
+    /// True if the error is printed as JSON.
+    json: bool,
+}
+
+impl BadSessions {
+    /// The failure of an operation. It is printed as JSON if `json` is true.
+    pub(crate) fn failure(operation: &'static str, json: bool, error: &PlaceError) -> Failure {
+        let message = match error {
+            PlaceError::Session(error) => in_options(error),
+            #[cfg(feature = "cloud")]
+            PlaceError::Storage(error) => of_storage(error),
+            _ => error.to_string(),
+        };
+        Failure::Sessions(Box::new(Self {
+            operation,
+            code: error.code(),
+            is_request: error.is_request(),
+            is_cancelled: error.is_cancelled(),
+            message: Redaction::new().text(&message).into_owned(),
+            json,
+        }))
+    }
+
+    pub(super) fn render(&self, renderer: &Renderer) -> String {
+        if self.json {
+            return self.as_json();
+        }
+        let title = Level::ERROR.primary_title(escape::short(&self.message, MESSAGE)).id(self.code);
+        let see = self.is_request.then(|| format!("see `trommel sessions {} --help`", self.operation));
+        renderer.render(&[title.elements(see.map(|see| Level::HELP.message(see)))])
+    }
+
+    /// One line of JSON, with the members of a failed call of the tool.
+    fn as_json(&self) -> String {
+        #[derive(Serialize)]
+        struct Problem<'a> {
+            tool: &'static str,
+            kind: &'static str,
+            code: &'static str,
+            message: &'a str,
+        }
+        let kind = match (self.is_cancelled, self.is_request) {
+            (true, _) => "cancelled",
+            (false, true) => "refused",
+            (false, false) => "failed",
+        };
+        let tool = trommel_toolbox::sessions::NAME;
+        output::json_line(&Problem { tool, kind, code: self.code, message: &self.message })
+    }
+}
+
+/// An error of the library in one line, with its arguments named as options.
+fn in_options(error: &Error) -> String {
+    let line = |fact: &str, help: &str| format!("{fact}; {help}");
+    match error.kind() {
+        ErrorKind::NotFound(Missing::Session { .. }) => {
+            line(&error.fact(), "`trommel sessions list --all` shows the ids of all sessions")
+        }
+        ErrorKind::NotFound(Missing::Times) => line(&error.fact(), "give --to-turn or --to-message"),
+        ErrorKind::Request(RequestFault::NoTarget) => {
+            line(&error.fact(), "give one of --to-turn, --to-message and --before")
+        }
+        ErrorKind::Request(RequestFault::SeveralTargets) => {
+            line("--to-turn, --to-message and --before exclude each other", "give one of them")
+        }
+        ErrorKind::Request(RequestFault::TurnZero) => line(&error.fact(), "--to-turn 1 keeps the first"),
+        _ => error.to_string(),
+    }
+}
+
+/// The same for an error of both sides, which may hold one of the library.
+#[cfg(feature = "cloud")]
+fn of_storage(error: &trommel_blocks::Error) -> String {
+    match error.kind() {
+        trommel_blocks::ErrorKind::Session(error) => in_options(error),
+        trommel_blocks::ErrorKind::NotFoundOffline { error, problem } => {
+            format!("{}. In the cloud it could not be looked for: {problem}", in_options(error))
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The error of a session that is given by its path.
 pub(super) fn render(error: &Error, renderer: &Renderer) -> String {
     let message = escape::short(&error.to_string(), MESSAGE);
-    let title = Level::ERROR.primary_title(message).id(error.kind().code());
+    let title = Level::ERROR.primary_title(message).id(error.code());
     let help = "SESSION is taken for a path when a file or folder has this name, or it begins with /, ./ or ../; \
                 `trommel sessions list` shows ids";
     renderer.render(&[title.element(Level::HELP.message(help))])

@@ -1,46 +1,21 @@
-//! What must not reach a terminal as it stands: control characters, and characters that hide or turn text round.
+//! What must not reach a terminal as it stands: control characters, and characters that hide or
+//! turn text round.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// Whether a character could make a terminal do something, or make a reader see something else than there is.
-fn is_unsafe(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{206F}'
-            | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
-}
+pub(crate) use trommel_base::text::safe as text;
+use trommel_base::text::{is_unsafe, push_escape};
 
 /// True if a text holds characters that must not reach a terminal verbatim.
 pub(crate) fn is_needed(text: &str) -> bool {
     text.contains(is_unsafe)
 }
 
-/// Appends the escapes that JSON has for a character.
-fn push_escape(c: char, out: &mut String) {
-    for unit in c.encode_utf16(&mut [0; 2]) {
-        // Writing to a string cannot fail.
-        let _ = write!(out, "\\u{unit:04x}");
-    }
-}
-
-/// A text for a terminal: one line, unsafe characters as `\u` escapes.
-pub(crate) fn text(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_unsafe) {
-        return Cow::Borrowed(text);
-    }
-    let mut safe = String::with_capacity(text.len() * 2);
-    for c in text.chars() {
-        if is_unsafe(c) { push_escape(c, &mut safe) } else { safe.push(c) }
-    }
-    Cow::Owned(safe)
-}
-
 /// A text for a terminal: several lines, tabs, and all other unsafe characters as `\u` escapes.
 pub(crate) fn lines(whole: &str) -> String {
     let parts = whole.split_inclusive(['\n', '\t']).map(|part| match part.strip_suffix(['\n', '\t']) {
-        Some(before) => text(before).into_owned() + part.get(before.len()..).unwrap_or_default(),
+        Some(before) => text(before).into_owned() + &part[before.len()..],
         None => text(part).into_owned(),
     });
     parts.collect()
@@ -58,8 +33,9 @@ pub(crate) fn short(whole: &str, most: usize) -> String {
     format!("{}…{}", text(&start), text(&end))
 }
 
-/// Appends a JSON text for a terminal: unsafe characters, which can only stand in strings, as `\u` escapes, so that it is
-/// JSON still and of the same value. White space stays, but for the carriage return, which becomes a space.
+/// Appends a JSON text for a terminal: unsafe characters, which can only stand in strings, as `\u`
+/// escapes, so that it is JSON still and of the same value. White space stays, but for the carriage
+/// return, which becomes a space.
 pub(crate) fn json(value: &[u8], out: &mut Vec<u8>) {
     let mut escaped = String::new();
     for chunk in value.utf8_chunks() {
@@ -67,7 +43,7 @@ pub(crate) fn json(value: &[u8], out: &mut Vec<u8>) {
         while let Some((at, c)) =
             rest.char_indices().find(|&(_, c)| is_unsafe(c) && !matches!(c, '\n' | '\t'))
         {
-            out.extend_from_slice(rest.get(..at).unwrap_or_default().as_bytes());
+            out.extend_from_slice(&rest.as_bytes()[..at]);
             if c == '\r' {
                 out.push(b' ');
             } else {
@@ -75,7 +51,7 @@ pub(crate) fn json(value: &[u8], out: &mut Vec<u8>) {
                 push_escape(c, &mut escaped);
                 out.extend_from_slice(escaped.as_bytes());
             }
-            rest = rest.get(at + c.len_utf8()..).unwrap_or_default();
+            rest = &rest[at + c.len_utf8()..];
         }
         out.extend_from_slice(rest.as_bytes());
         if !chunk.invalid().is_empty() {
@@ -84,7 +60,8 @@ pub(crate) fn json(value: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes of an input as text on one line, whatever they are, and where the character at index `at` went.
+/// Bytes of an input as text on one line, whatever they are, and where the character at index `at`
+/// went.
 pub(crate) fn excerpt(bytes: &[u8], at: usize) -> (String, Range<usize>) {
     let mut safe = String::with_capacity(bytes.len());
     let mut passed = 0;

@@ -1,50 +1,40 @@
-//! `{"extracted": …, "missing_paths": […]}`: the answer of `extract --json`, written while it is found.
+//! The document of `extract --json`, written while its values are found.
 
 use std::io;
 
 use trommel::{Damage, Found, Sink};
+use trommel_toolbox::outputs::{Document, Shape};
 
-use super::lines::{Refused, push_path};
+use super::lines::Refused;
 use super::{Budget, Kept, Notes, Out, Target, Values};
-
-/// What the document is like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// `{QUERY: values, …}`
-    ByQuery,
-    /// `[{"path": QUERY, "value": values}, …]`
-    Listed,
-    /// `[value, …]`
-    Flat,
-    /// `[{"path": QUERY, "location": …, "value": …}, …]`
-    FlatLocated,
-}
-
-impl Shape {
-    fn is_flat(self) -> bool {
-        matches!(self, Self::Flat | Self::FlatLocated)
-    }
-}
 
 /// What is asked of the document.
 #[derive(Debug)]
 pub(crate) struct Wanted<'a> {
     pub(crate) shape: Shape,
-    /// The texts of the queries, and whether each can select one node only.
-    pub(crate) queries: Vec<(&'a str, bool)>,
-    /// Whether all queries share one order.
+    pub(crate) queries: Vec<DocumentQuery<'a>>,
+    /// True if all queries share one order.
     pub(crate) together: bool,
-    /// What a query without a match gives.
+    /// The value of a query without a match.
     pub(crate) default: Option<&'a str>,
     pub(crate) spool_limit: u64,
 }
 
-/// Writes the document: the values of the first query as they are found, those of the others when the first's are out.
+/// One query.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DocumentQuery<'a> {
+    pub(crate) text: &'a str,
+    /// True if it can select one node only.
+    pub(crate) is_singular: bool,
+}
+
+/// Writes the document: the values of the first query as they are found, those of the others when
+/// the first's are out.
 #[derive(Debug)]
 pub(crate) struct Extracted<'a> {
     out: Out,
     values: Values,
-    escape: bool,
+    document: Document,
     wanted: Wanted<'a>,
     parts: Vec<Part>,
     /// Whether the beginning of the document is written.
@@ -63,20 +53,20 @@ struct Part {
 
 impl<'a> Extracted<'a> {
     pub(crate) fn new(wanted: Wanted<'a>, values: Values, out: Out, notes: Notes) -> Self {
-        let escape = super::is_terminal();
+        let document = Document::new(wanted.shape).verbatim(!values.is_escaped());
         let budget = Budget::new(wanted.spool_limit, wanted.queries.len());
-        // A query that can select one node only gives a bare value, or an array if there turn out to be several.
-        let parts = wanted.queries.iter().enumerate().map(|(number, (_, singular))| {
+        // A query that can select one node only gives a bare value, or an array if there turn out
+        // to be several.
+        let parts = wanted.queries.iter().enumerate().map(|(number, query)| {
             let is_direct = if wanted.shape.is_flat() {
                 number == 0 || wanted.together
             } else {
-                number == 0 && !singular
+                number == 0 && !query.is_singular
             };
             Part { count: 0, kept: (!is_direct).then(|| Kept::new(&budget)) }
         });
         let parts = parts.collect();
-        let values = values.escaped(escape);
-        Self { out, values, escape, wanted, parts, begun: false, notes, refused: None }
+        Self { out, values, document, wanted, parts, begun: false, notes, refused: None }
     }
 
     /// The value that ended the run, if one did.
@@ -88,63 +78,63 @@ impl<'a> Extracted<'a> {
         &self.notes
     }
 
-    /// Begins the document, if that was not done: with the first value, so that nothing is written when all fails.
+    /// Begins the document, if that was not done: with the first value, so that nothing is written
+    /// when all fails.
     fn begin(&mut self) -> io::Result<()> {
         if std::mem::replace(&mut self.begun, true) {
             return Ok(());
         }
-        self.out.write(match self.wanted.shape {
-            Shape::ByQuery => b"{\"extracted\":{",
-            Shape::Listed | Shape::Flat | Shape::FlatLocated => b"{\"extracted\":[",
-        })
+        self.write(Document::begin)
+    }
+
+    /// Writes a part of the frame.
+    fn write(&self, part: impl FnOnce(Document, &mut String)) -> io::Result<()> {
+        let mut frame = String::new();
+        part(self.document, &mut frame);
+        self.out.write(frame.as_bytes())
     }
 
     /// Ends the document. `stream` tells whether the input is a stream of records.
     pub(crate) fn finish(mut self, stream: bool) -> io::Result<()> {
         self.begin()?;
         let parts = std::mem::take(&mut self.parts);
-        let missing: Vec<&str> = std::iter::zip(&self.wanted.queries, &parts)
-            .filter_map(|((query, _), part)| (part.count == 0).then_some(*query))
-            .collect();
+        let found: Vec<u64> = parts.iter().map(|part| part.count).collect();
         if self.wanted.shape.is_flat() {
             self.finish_flat(parts)?;
         } else {
             self.finish_by_query(parts, stream)?;
         }
-        let mut end = Vec::new();
-        end.push(if self.wanted.shape == Shape::ByQuery { b'}' } else { b']' });
-        if !missing.is_empty() {
-            end.extend_from_slice(b",\"missing_paths\":");
-            let _ = serde_json::to_writer(&mut end, &missing);
-        }
-        end.extend_from_slice(b"}\n");
-        self.out.write(&end)?;
+        let missing = self.wanted.queries.iter().zip(found).filter(|(_, count)| *count == 0);
+        self.write(|document, out| {
+            document.end(missing.map(|(query, _)| query.text), out);
+            out.push_str("}\n");
+        })?;
         self.out.finish()
     }
 
     fn finish_by_query(&self, parts: Vec<Part>, stream: bool) -> io::Result<()> {
         for (number, part) in parts.into_iter().enumerate() {
-            let Some((query, singular)) = self.wanted.queries.get(number) else { continue };
-            let again = self.wanted.queries.iter().take(number).any(|(earlier, _)| earlier == query);
-            if again && self.wanted.shape == Shape::ByQuery {
-                // A name stands once in an object, and the values are the same.
+            let DocumentQuery { text, is_singular } = self.wanted.queries[number];
+            let again = self.wanted.queries.iter().take(number).any(|earlier| earlier.text == text);
+            if again && self.wanted.shape == Shape::ByPath {
+                // A name occurs once in an object, and the values are the same.
                 continue;
             }
             let Part { count, kept } = part;
-            let bare = *singular && count == 1 && !stream;
-            if kept.is_some() || count == 0 {
-                self.begin_query(number)?;
-            }
+            let is_array = count > 0 && !(is_singular && count == 1 && !stream);
             match (count, kept) {
-                (0, _) => self.out.write(self.wanted.default.unwrap_or("null").as_bytes())?,
-                (_, None) => self.out.write(b"]")?,
+                (0, _) => {
+                    self.begin_query(number, false)?;
+                    self.out.write(self.wanted.default.unwrap_or("null").as_bytes())?;
+                }
+                // Its values are out already.
+                (_, None) => {}
                 (_, Some(kept)) => {
-                    self.out.write(if bare { b"" } else { b"[" })?;
+                    self.begin_query(number, is_array)?;
                     kept.read(0, |_| Ok(()), |piece| self.out.write(piece))?;
-                    self.out.write(if bare { b"" } else { b"]" })?;
                 }
             }
-            self.out.write(if self.wanted.shape == Shape::Listed { b"}" } else { b"" })?;
+            self.write(|document, out| document.end_group(is_array, out))?;
         }
         Ok(())
     }
@@ -152,14 +142,14 @@ impl<'a> Extracted<'a> {
     fn finish_flat(&self, parts: Vec<Part>) -> io::Result<()> {
         let mut written = 0;
         for (number, Part { count, kept }) in parts.into_iter().enumerate() {
-            let default = self.wanted.default.filter(|_| count == 0);
+            let default = if count == 0 { self.wanted.default } else { None };
             if let Some(default) = default {
-                let mut item = Vec::new();
-                self.push_item_start(number, None, &mut item);
-                item.extend_from_slice(default.as_bytes());
-                self.push_item_end(&mut item);
                 self.separate(written > 0)?;
-                self.out.write(&item)?;
+                self.write(|document, out| {
+                    document.begin_item(self.wanted.queries[number].text, None, out);
+                    out.push_str(default);
+                    document.end_item(out);
+                })?;
             } else if let (Some(kept), 1..) = (kept, count) {
                 self.separate(written > 0)?;
                 kept.read(0, |_| Ok(()), |piece| self.out.write(piece))?;
@@ -173,42 +163,10 @@ impl<'a> Extracted<'a> {
         self.out.write(if needed { b"," } else { b"" })
     }
 
-    /// What stands before the values of a query.
-    fn begin_query(&self, number: usize) -> io::Result<()> {
-        let Some((query, _)) = self.wanted.queries.get(number) else { return Ok(()) };
-        let mut start = Vec::new();
-        if number > 0 {
-            start.push(b',');
-        }
-        if self.wanted.shape == Shape::Listed {
-            start.extend_from_slice(b"{\"path\":");
-            push_path(query, self.escape, &mut start);
-            start.extend_from_slice(b",\"value\":");
-        } else {
-            push_path(query, self.escape, &mut start);
-            start.push(b':');
-        }
-        self.out.write(&start)
-    }
-
-    fn push_item_start(&self, number: usize, location: Option<&str>, out: &mut Vec<u8>) {
-        if self.wanted.shape != Shape::FlatLocated {
-            return;
-        }
-        out.extend_from_slice(b"{\"path\":");
-        let query = self.wanted.queries.get(number).map_or("", |(query, _)| query);
-        push_path(query, self.escape, out);
-        if let Some(location) = location {
-            out.extend_from_slice(b",\"location\":");
-            push_path(location, self.escape, out);
-        }
-        out.extend_from_slice(b",\"value\":");
-    }
-
-    fn push_item_end(&self, out: &mut Vec<u8>) {
-        if self.wanted.shape == Shape::FlatLocated {
-            out.push(b'}');
-        }
+    /// Begins the values of a query.
+    fn begin_query(&self, number: usize, is_array: bool) -> io::Result<()> {
+        self.separate(number > 0)?;
+        self.write(|document, out| document.begin_group(self.wanted.queries[number].text, is_array, out))
     }
 
     fn item(&mut self, found: &Found<'_>) -> io::Result<()> {
@@ -219,24 +177,25 @@ impl<'a> Extracted<'a> {
                 return Err(io::Error::other("a value is no JSON"));
             }
         };
-        let first = if self.wanted.shape.is_flat() && self.wanted.together {
+        let is_flat = self.wanted.shape.is_flat();
+        let is_first = if is_flat && self.wanted.together {
             self.parts.iter().all(|part| part.count == 0)
         } else {
-            self.parts.get(found.measure).is_some_and(|part| part.count == 0)
+            self.parts[found.measure].count == 0
         };
-        let mut start = Vec::new();
-        self.push_item_start(found.measure, found.location, &mut start);
-        let direct = self.parts.get(found.measure).is_some_and(|part| part.kept.is_none());
-        if direct && first {
+        let is_direct = self.parts[found.measure].kept.is_none();
+        if is_direct && is_first {
             self.begin()?;
+            if !is_flat {
+                self.begin_query(found.measure, true)?;
+            }
         }
-        if direct && first && !self.wanted.shape.is_flat() {
-            self.begin_query(found.measure)?;
-            start.push(b'[');
+        let (mut start, mut end) = (String::new(), String::new());
+        if is_flat {
+            self.document.begin_item(self.wanted.queries[found.measure].text, found.location, &mut start);
+            self.document.end_item(&mut end);
         }
-        let mut end = Vec::new();
-        self.push_item_end(&mut end);
-        let Some(part) = self.parts.get_mut(found.measure) else { return Ok(()) };
+        let part = &mut self.parts[found.measure];
         part.count += 1;
         let mut page;
         let to: &mut dyn Target = if let Some(kept) = &mut part.kept {
@@ -245,12 +204,12 @@ impl<'a> Extracted<'a> {
             page = self.out.page();
             &mut page
         };
-        if !first {
+        if !is_first {
             to.bytes().push(b',');
         }
-        to.bytes().extend_from_slice(&start);
+        to.bytes().extend_from_slice(start.as_bytes());
         self.values.put(&checked, to)?;
-        to.bytes().extend_from_slice(&end);
+        to.bytes().extend_from_slice(end.as_bytes());
         to.settle()
     }
 }
@@ -266,6 +225,6 @@ impl Sink for Extracted<'_> {
     }
 
     fn wants_location(&self) -> bool {
-        self.wanted.shape == Shape::FlatLocated
+        self.wanted.shape == Shape::FlatWithPaths
     }
 }

@@ -68,7 +68,8 @@ impl Kept {
         Ok(())
     }
 
-    /// Hands out everything, in pieces: the first `length` bytes, then the others, so that no piece belongs to both.
+    /// Hands out everything, in pieces: the first `length` bytes, then the others, so that no piece
+    /// belongs to both.
     pub(crate) fn read(
         mut self,
         length: u64,
@@ -99,7 +100,7 @@ fn in_pieces(from: &mut dyn Read, mut take: impl FnMut(&[u8]) -> io::Result<()>)
     loop {
         match from.read(&mut piece) {
             Ok(0) => return Ok(()),
-            Ok(count) => take(piece.get(..count).unwrap_or_default())?,
+            Ok(count) => take(&piece[..count])?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -11,12 +11,43 @@ use crate::args::Form;
 /// Bytes of lines of the first record that wait until it is known whether there is a second.
 const HELD: u64 = 64 << 10;
 
-/// Prints matches as they are found: those of the first query, or of all in the order of the document, at once, those of
-/// the others when the first's are out.
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spelling {
+    /// Without insignificant white space.
+    Compact,
+    Verbatim,
+}
+
+/// What the lines of a form hold.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    value: Option<Spelling>,
+    /// The normalized path.
+    location: bool,
+    /// True if a line is an object that also holds the offsets and, where there are several, the
+    /// query and the record.
+    is_object: bool,
+}
+
+impl Parts {
+    fn of(form: Form) -> Self {
+        let value = Self { value: Some(Spelling::Compact), location: false, is_object: false };
+        match form {
+            Form::Values => value,
+            Form::Raw => Self { value: Some(Spelling::Verbatim), ..value },
+            Form::Paths => Self { value: None, location: true, ..value },
+            Form::Located => Self { location: true, is_object: true, ..value },
+        }
+    }
+}
+
+/// Prints matches as they are found: those of the first query, or of all in the order of the
+/// document, at once, those of the others when the first's are out.
 #[derive(Debug)]
 pub(crate) struct Lines {
     out: Out,
-    form: Form,
+    parts: Parts,
     values: Values,
     /// Whether a terminal is to be kept safe.
     escape: bool,
@@ -36,12 +67,14 @@ pub(crate) struct Refused {
     pub(crate) record: u64,
 }
 
-/// Whether lines tell the record. That depends on whether there are several, which the first does not know.
+/// Whether lines tell the record. That depends on whether there are several, which the first does
+/// not know.
 #[derive(Debug)]
 enum Records {
     /// It is known.
     Known { told: bool },
-    /// Lines of the first record, without their ends. Those of queries that wait stand at the beginning of theirs.
+    /// Lines of the first record, without their ends. Those of queries that wait stand at the
+    /// beginning of theirs.
     Unknown { first: Kept },
     /// It was found out, when the waiting lines had these lengths.
     FoundOut { told: bool, waiting: Vec<u64> },
@@ -61,24 +94,25 @@ pub(crate) struct Asked<'a> {
 
 impl Lines {
     pub(crate) fn new(asked: &Asked<'_>, values: Values, out: Out, notes: Notes) -> Self {
-        let escape = super::is_terminal();
+        let escape = values.is_escaped();
         let several = asked.queries.len() > 1;
         let places = if asked.together { 1 } else { asked.queries.len() };
         let budget = Budget::new(asked.spool_limit, places);
+        let parts = Parts::of(asked.form);
         let records = match asked.stream {
-            _ if asked.form != Form::Located => Records::Known { told: false },
+            _ if !parts.is_object => Records::Known { told: false },
             Some(told) => Records::Known { told },
             None => Records::Unknown { first: Kept::new(&budget) },
         };
         let as_json = |query: &String| {
             let mut text = Vec::new();
             push_string(query, &mut text);
-            String::from_utf8(text).unwrap_or_default()
+            super::into_text(text)
         };
         Self {
             out,
-            form: asked.form,
-            values: values.raw(asked.form == Form::Raw).escaped(escape),
+            parts,
+            values: values.raw(parts.value == Some(Spelling::Verbatim)),
             escape,
             queries: if several { asked.queries.iter().map(as_json).collect() } else { Vec::new() },
             waiting: (1..places).map(|_| Kept::new(&budget)).collect(),
@@ -123,7 +157,8 @@ impl Lines {
         first.read(u64::MAX, |piece| end_lines(piece, told, &self.out), |_| Ok(()))
     }
 
-    /// Whether lines that wait for the first record are to wait no longer, before one of `length` bytes joins them.
+    /// Whether lines that wait for the first record are to wait no longer, before one of `length`
+    /// bytes joins them.
     fn is_time_to_find_out(&self, record: u64, length: u64) -> bool {
         match &self.records {
             Records::Unknown { first } => record > 0 || first.len() + length > HELD,
@@ -133,10 +168,7 @@ impl Lines {
 
     /// Writes the line of a match, in its place.
     fn line(&mut self, found: &Found<'_>) -> io::Result<()> {
-        let checked = match self.form {
-            Form::Paths => None,
-            Form::Values | Form::Raw | Form::Located => Some(self.check(found)?),
-        };
+        let checked = if self.parts.value.is_some() { Some(self.check(found)?) } else { None };
         if self.is_time_to_find_out(found.record, found.value.len() as u64) {
             self.find_out(found.record > 0)?;
         }
@@ -154,11 +186,11 @@ impl Lines {
                 &mut page
             }
         };
-        match (self.form, &checked) {
-            (Form::Located, Some(checked)) => {
+        match &checked {
+            Some(checked) if self.parts.is_object => {
                 let query = self.queries.get(found.measure);
                 to.bytes().extend_from_slice(b"{\"path\":");
-                push_path(found.location.unwrap_or_default(), self.escape, to.bytes());
+                push_path(located(found), self.escape, to.bytes());
                 to.bytes().extend_from_slice(b",\"value\":");
                 self.values.put(checked, to)?;
                 push_place(found, query, to.bytes());
@@ -166,9 +198,9 @@ impl Lines {
                     push_end(told.then_some(found.record), to.bytes());
                 }
             }
-            (_, Some(checked)) => self.values.put(checked, to)?,
-            (_, None) => {
-                let path = found.location.unwrap_or_default();
+            Some(checked) => self.values.put(checked, to)?,
+            None => {
+                let path = located(found);
                 let path = if self.escape { escape::text(path) } else { path.into() };
                 to.bytes().extend_from_slice(path.as_bytes());
             }
@@ -188,8 +220,7 @@ impl Lines {
 
 impl Sink for Lines {
     fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
-        let is_alone = matches!(self.form, Form::Values | Form::Raw);
-        if is_alone
+        if !self.parts.location
             && self.values.are_verbatim(found.value)
             && (found.measure == 0 || self.waiting.is_empty())
         {
@@ -207,8 +238,14 @@ impl Sink for Lines {
     }
 
     fn wants_location(&self) -> bool {
-        matches!(self.form, Form::Paths | Form::Located)
+        self.parts.location
     }
+}
+
+/// The path of a match, of which the form says that it is wanted.
+#[expect(clippy::expect_used, reason = "the engine finds the locations of sinks that want them")]
+fn located<'v>(found: &Found<'v>) -> &'v str {
+    found.location.expect("the sink wants locations")
 }
 
 /// Appends a normalized path as a JSON string.

@@ -11,16 +11,18 @@ pub(crate) mod size;
 pub(crate) mod tables;
 mod values;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use clap::builder::StyledStr;
-pub(crate) use extracted::{Extracted, Shape, Wanted};
+pub(crate) use extracted::{DocumentQuery, Extracted, Wanted};
 use kept::{Budget, Kept};
 pub(crate) use lines::{Asked as LinesAsked, Lines, Refused};
 pub(crate) use notes::Notes;
 pub(crate) use out::Out;
+use serde::Serialize;
 pub(crate) use values::Values;
 
+pub(crate) use crate::screen::{Screen, Stream};
 use crate::stdio;
 
 /// Bytes gathered before they are passed on.
@@ -43,36 +45,38 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 }
 
 /// Prints a text of the argument parser, with its styles if standard output shows colors.
-pub(crate) fn print_styled(text: &StyledStr) -> io::Result<()> {
-    if is_coloured() { print(&text.ansi().to_string()) } else { print(&text.to_string()) }
+pub(crate) fn print_styled(text: &StyledStr, out: Stream) -> io::Result<()> {
+    if out.is_colored { print(&text.ansi().to_string()) } else { print(&text.to_string()) }
 }
 
-/// Prints one JSON document: laid out for whoever looks at a terminal, unless it is to be as in a pipe.
-pub(crate) fn print_json(document: &str, as_in_pipe: bool) -> io::Result<()> {
-    let terminal = is_terminal();
-    let document = for_reader(document.to_owned(), terminal);
-    let document = if terminal && !as_in_pipe { pretty::json(&document, is_coloured()) } else { document };
+/// Prints one JSON document: on a terminal laid out over lines, unless it is to be as in a pipe.
+pub(crate) fn print_json(document: &str, as_in_pipe: bool, out: Stream) -> io::Result<()> {
+    let document = for_reader(document.to_owned(), out.is_terminal);
+    let is_plain = as_in_pipe || !out.is_terminal;
+    let document = if is_plain { document } else { pretty::json(&document, out.is_colored) };
     print(&(document + "\n"))
 }
 
-/// Whether people read standard output.
-pub(crate) fn is_terminal() -> bool {
-    io::stdout().is_terminal()
+/// A display or a report as one line of JSON, safe for a terminal.
+pub(crate) fn json_line(value: &impl Serialize) -> String {
+    #[expect(clippy::expect_used, reason = "structs with names as keys are JSON")]
+    for_reader(serde_json::to_string(value).expect("the members have names"), true)
 }
 
-/// Whether standard output shows colours.
-pub(crate) fn is_coloured() -> bool {
-    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
-}
-
-/// A JSON text as whoever reads it may have it: on a terminal without characters that would do something to it.
+/// A JSON text for its reader: on a terminal with unsafe characters as escapes.
 pub(crate) fn for_reader(text: String, terminal: bool) -> String {
     if !terminal {
         return text;
     }
     let mut safe = Vec::with_capacity(text.len());
     escape::json(text.as_bytes(), &mut safe);
-    String::from_utf8(safe).unwrap_or_default()
+    into_text(safe)
+}
+
+/// Bytes that are texts one after the other, as one.
+#[expect(clippy::expect_used, reason = "only whole texts and ASCII were appended")]
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("texts are UTF-8")
 }
 
 /// Appends a text as a JSON string.

@@ -1,4 +1,5 @@
-//! Standard output: gathered in pieces, and passed on soon even when the next line is long in coming.
+//! Standard output: gathered in pieces, and passed on soon even when the next line is long in
+//! coming.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,8 +17,8 @@ const DELAY: Duration = Duration::from_millis(50);
 
 /// Standard output, shared with a thread that passes on what waits.
 ///
-/// What is written while the [page](Self::page) is held goes out in one piece or not at all, pieces of
-/// [`PIECE`] bytes and more excepted.
+/// What is written while the [page](Self::page) is held goes out in one piece or not at all, pieces
+/// of [`PIECE`] bytes and more excepted.
 #[derive(Clone, Debug)]
 pub(crate) struct Out(Arc<Shared>);
 

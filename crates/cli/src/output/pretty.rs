@@ -7,10 +7,12 @@ use owo_colors::{OwoColorize, Style};
 /// Columns a level is moved in by.
 const STEP: usize = 2;
 
-/// Deeper levels are not moved in any further: nobody reads them, and the text must not grow with the square of the depth.
+/// Deeper levels are not moved in any further: nobody reads them, and the text must not grow with
+/// the square of the depth.
 const DEEPEST: usize = 100;
 
-/// Lays a valid JSON text without insignificant white space out over lines, with or without colours.
+/// Lays a valid JSON text without insignificant white space out over lines, with or without
+/// colours.
 ///
 /// Linear in the length; nothing is parsed into a tree, so that any depth will do.
 pub(crate) fn json(text: &str, coloured: bool) -> String {
@@ -23,9 +25,9 @@ pub(crate) fn json(text: &str, coloured: bool) -> String {
             '{' | '[' => {
                 layout.out.push(first);
                 // An empty container stays on its line.
-                if let Some(after) = rest.strip_prefix(['}', ']']) {
-                    let close = rest.chars().next().unwrap_or_default();
-                    layout.out.push(close);
+                if rest.starts_with(['}', ']']) {
+                    let (close, after) = rest.split_at(1);
+                    layout.out.push_str(close);
                     rest = after;
                 } else {
                     layout.depth += 1;

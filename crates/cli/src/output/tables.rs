@@ -1,25 +1,20 @@
 //! Answers laid out for people on a terminal.
 
-mod counts;
-mod routed;
 pub(crate) mod sessions;
 mod stats;
 mod stored;
 mod values;
 
-pub(crate) use counts::counts;
-pub(crate) use routed::{BufferRow, buffers};
-pub(crate) use stats::stats;
-pub(crate) use stored::{OutputRow, outputs, rebuilt, swept, verified};
-
-use std::io;
+pub(crate) use stats::{Shown as StatsShown, stats};
+pub(crate) use stored::{BufferRow, OutputRow, buffers, outputs, rebuilt, swept, verified};
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use owo_colors::OwoColorize;
-use terminal_size::{Width, terminal_size_of};
+use trommel_base::text;
 
-use super::{escape, is_coloured};
+use super::size::grouped;
+use super::{Stream, escape};
 
 /// Columns that a table takes at least: words broken into letters are no words.
 const NARROWEST: u16 = 60;
@@ -29,15 +24,17 @@ pub(super) struct Grid {
     table: Table,
     /// Which columns are numbers.
     right: &'static [bool],
+    out: Stream,
 }
 
 /// Names of columns that are never broken: ids, which people copy, and times.
 const WHOLE: [&str; 3] = ["id", "session", "changed"];
 
 impl Grid {
-    /// A table whose columns have names and sides. Ids, times and numbers are never broken across lines.
-    fn new(names: &[&str], right: &'static [bool]) -> Self {
-        let mut grid = Self::unnamed(right);
+    /// A table whose columns have names and sides. Ids, times and numbers are never broken across
+    /// lines.
+    fn new(names: &[&str], right: &'static [bool], out: Stream) -> Self {
+        let mut grid = Self::unnamed(right, out);
         let cells = names.iter().enumerate();
         let cells: Vec<Cell> =
             cells.map(|(column, name)| Cell::new(name).set_alignment(grid.side(column))).collect();
@@ -52,13 +49,13 @@ impl Grid {
     }
 
     /// A table whose columns have sides and no names.
-    fn unnamed(right: &'static [bool]) -> Self {
+    fn unnamed(right: &'static [bool], out: Stream) -> Self {
         let mut table = Table::new();
         table.load_style(NOTHING);
-        if let Some(width) = width() {
+        if let Some(width) = width(out) {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
-        Self { table, right }
+        Self { table, right, out }
     }
 
     fn side(&self, column: usize) -> CellAlignment {
@@ -79,7 +76,7 @@ impl Grid {
         let mut text = String::new();
         for (number, line) in self.table.lines().enumerate() {
             let line = line.trim_end();
-            if number == 0 && self.table.header().is_some() && is_coloured() {
+            if number == 0 && self.table.header().is_some() && self.out.is_colored {
                 text.push_str(&line.dimmed().to_string());
             } else {
                 text.push_str(line);
@@ -90,26 +87,31 @@ impl Grid {
     }
 }
 
-/// Columns that there are; nothing where that is not known.
-fn width() -> Option<u16> {
-    match terminal_size_of(io::stdout()) {
-        // A terminal that does not know how wide it is says 0.
-        Some((Width(width @ 1..), _)) => Some(width.max(NARROWEST)),
-        _ => None,
-    }
+/// The columns of a table; nothing where they are not known.
+fn width(out: Stream) -> Option<u16> {
+    out.width.map(|width| width.max(NARROWEST))
 }
 
 /// The beginning of a text without its line breaks.
 fn on_one_line(text: &str, most: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
-    match line.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line,
+    text::clip(&line, most).into_owned()
+}
+
+/// Counts by name, and their sum when there are several.
+pub(crate) fn counts(counts: &[(&str, u64)], total: u64, out: Stream) -> String {
+    let mut grid = Grid::new(&["name", "count"], &[false, true], out);
+    for (name, count) in counts {
+        grid.row([(*name).to_owned(), grouped(*count)]);
     }
+    if counts.len() > 1 {
+        grid.row(["total".into(), grouped(total)]);
+    }
+    grid.text()
 }
 
 /// A heading.
-fn heading(text: &str) -> String {
-    if is_coloured() { format!("{}\n", text.bold()) } else { format!("{text}\n") }
+fn heading(text: &str, out: Stream) -> String {
+    if out.is_colored { format!("{}\n", text.bold()) } else { format!("{text}\n") }
 }

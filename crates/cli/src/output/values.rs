@@ -1,8 +1,10 @@
-//! Values on their way out: checked, then written without their insignificant white space or as they stand.
+//! Values on their way out: checked, then written without their insignificant white space or as
+//! they stand.
 
 use std::io;
 
 use trommel::reader::{Config, Cursor, Error, Framing, Span, View, compact};
+use trommel_base::text::is_continuation;
 
 use super::{PIECE, Target, escape};
 
@@ -13,7 +15,8 @@ const LARGE: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Values {
     config: Config,
-    /// Whether containers were only passed over, and are to be checked in full before they are handed out.
+    /// Whether containers were only passed over, and are to be checked in full before they are
+    /// handed out.
     unchecked: bool,
     raw: bool,
     /// Whether a terminal is to be kept safe.
@@ -30,9 +33,15 @@ pub(crate) struct Checked<'v> {
 }
 
 impl Values {
-    /// `config` is that of the run, `unchecked` whether it was structural only.
-    pub(crate) fn new(config: Config, unchecked: bool) -> Self {
-        Self { config, unchecked, raw: false, escape: false, scratch: Vec::new() }
+    /// `config` is that of the run; `unchecked` is true if it was structural only, `escape` if a
+    /// terminal shows the values.
+    pub(crate) fn new(config: Config, unchecked: bool, escape: bool) -> Self {
+        Self { config, unchecked, raw: false, escape, scratch: Vec::new() }
+    }
+
+    /// True if a terminal is to be kept safe.
+    pub(crate) fn is_escaped(&self) -> bool {
+        self.escape
     }
 
     /// As they stand, white space and all.
@@ -41,13 +50,8 @@ impl Values {
         self
     }
 
-    /// Safe for a terminal.
-    pub(crate) fn escaped(mut self, escape: bool) -> Self {
-        self.escape = escape;
-        self
-    }
-
-    /// Whether a value needs no check and is written as it stands: a token, in which there is no insignificant white space.
+    /// Whether a value needs no check and is written as it stands: a token, in which there is no
+    /// insignificant white space.
     #[inline]
     pub(crate) fn are_verbatim(&self, value: &[u8]) -> bool {
         !self.escape && value.len() <= LARGE && !matches!(value.first(), Some(b'{' | b'['))
@@ -90,7 +94,7 @@ impl Values {
         }
         let (mut from, mut written, mut kept) = (0, 0, 0);
         for &cut in cuts.iter().chain([&value.bytes().len()]) {
-            let piece = value.bytes().get(from..cut).unwrap_or_default();
+            let piece = &value.bytes()[from..cut];
             from = cut;
             // A large one is one token, which has no insignificant white space.
             let token = piece.len() > LARGE && !cuts.is_empty();
@@ -129,7 +133,7 @@ fn parts(mut text: &[u8], length: usize) -> impl Iterator<Item = &[u8]> {
             return None;
         }
         let mut end = text.len().min(length);
-        while end < text.len() && text.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+        while text.get(end).copied().is_some_and(is_continuation) {
             end += 1;
         }
         let (part, rest) = text.split_at(end);
@@ -163,7 +167,11 @@ mod tests {
     }
 
     fn values() -> Values {
-        Values::new(Config::new(), true)
+        Values::new(Config::new(), true, false)
+    }
+
+    fn escaped() -> Values {
+        Values::new(Config::new(), true, true)
     }
 
     #[test]
@@ -185,21 +193,18 @@ mod tests {
         );
         assert!(put(&mut values(), &value) == expected);
         assert!(put(&mut values().raw(true), &value) == value);
-        assert!(put(&mut values().escaped(true), &value) == expected.replace('\u{202e}', "\\u202e"));
+        assert!(put(&mut escaped(), &value) == expected.replace('\u{202e}', "\\u202e"));
     }
 
     #[test]
     fn a_container_that_was_passed_over_is_checked_at_its_offset() {
         let error = values().check(View::at(b"[1, tru]", 100)).unwrap_err();
         assert_eq!(error.offset(), 104);
-        assert!(Values::new(Config::new(), false).check(View::at(b"[1, tru]", 100)).is_ok());
+        assert!(Values::new(Config::new(), false, false).check(View::at(b"[1, tru]", 100)).is_ok());
     }
 
     #[test]
     fn terminals_get_escapes() {
-        assert_eq!(
-            put(&mut values().escaped(true), "[ \"\u{9b}\u{e0041}\" ]"),
-            "[\"\\u009b\\udb40\\udc41\"]"
-        );
+        assert_eq!(put(&mut escaped(), "[ \"\u{9b}\u{e0041}\" ]"), "[\"\\u009b\\udb40\\udc41\"]");
     }
 }

@@ -131,7 +131,8 @@ fn calls_answer_as_json_or_in_a_panel() {
     assert_eq!(serde_json::from_str::<Value>(&shown.err).unwrap()["timeout"], 120);
 }
 
-/// When there is no result standard output stays empty, and the panel, or JSON, stands on standard error.
+/// When there is no result standard output stays empty, and the panel, or JSON, stands on standard
+/// error.
 #[test]
 fn calls_without_a_result_say_why() {
     let home = Home::new("failing");
@@ -279,7 +280,8 @@ fn logs_are_told_at_the_level_asked_for() {
     assert!(logged(&[fine], Some("loud")).contains("error"), "");
 }
 
-/// R25: a secret in arguments, the environment or a payload stands in no log at info, error, manifest or history.
+/// R25: a secret in arguments, the environment or a payload stands in no log at info, error,
+/// manifest or history.
 #[test]
 fn r25_no_secret_is_told() {
     let home = Home::new("secrets");

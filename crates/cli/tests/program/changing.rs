@@ -44,7 +44,8 @@ fn content() -> String {
     format!("[{}]\n", items.join(",\n"))
 }
 
-/// Runs the program, which waits when nobody reads what it prints; changes the file after some bytes; reads the rest.
+/// Runs the program, which waits when nobody reads what it prints; changes the file after some
+/// bytes; reads the rest.
 fn run_while(change: Change, after: usize, option: Option<&str>, content: &str) -> Run {
     let folder = Folder::new(&format!("changing-{change:?}-{after}-{}", option.is_some()));
     let file = folder.file("items.json", content);
@@ -65,8 +66,9 @@ fn run_while(change: Change, after: usize, option: Option<&str>, content: &str) 
     run
 }
 
-/// R22: truncated, grown, written to, replaced, at 20 places: the right answer, or status 1 with what happened; with
-/// `--no-mmap` too, and never a signal. (A file that lost its name to another has changed, though its bytes have not.)
+/// R22: truncated, grown, written to, replaced, at 20 places: the right answer, or status 1 with
+/// what happened; with `--no-mmap` too, and never a signal. (A file that lost its name to another
+/// has changed, though its bytes have not.)
 #[test]
 fn r22_changed_while_read() {
     let content = content();

@@ -1,4 +1,5 @@
-//! `trommel sessions` of two machines, with a folder between them that both reach (feature `cloud`).
+//! `trommel sessions` of two machines, with a folder between them that both reach (feature
+//! `cloud`).
 
 mod settings;
 

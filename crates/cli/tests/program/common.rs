@@ -16,7 +16,8 @@ pub(crate) fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/cli").canonicalize().unwrap()
 }
 
-/// The program, in the folder of the documents, told nothing by the environment, and with nothing stored.
+/// The program, in the folder of the documents, told nothing by the environment, and with nothing
+/// stored.
 pub(crate) fn trommel<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trommel"));
     command.args(args).current_dir(data()).stdin(Stdio::null());
@@ -242,7 +243,8 @@ impl Home {
     }
 }
 
-/// Compares a text with the one that is kept in `tests/snapshots`. With `UPDATE_SNAPSHOTS` set, it is kept instead.
+/// Compares a text with the one that is kept in `tests/snapshots`. With `UPDATE_SNAPSHOTS` set, it
+/// is kept instead.
 #[track_caller]
 pub(crate) fn snapshot(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);

@@ -1,4 +1,5 @@
-//! Every example that help, the README and the documents show: it runs, and its answer is not empty.
+//! Every example that help, the README and the documents show: it runs, and its answer is not
+//! empty.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -84,7 +85,8 @@ fn examples(help: &str) -> Vec<String> {
     lines.take_while(|line| !line.is_empty()).map(|line| line.trim().to_owned()).collect()
 }
 
-/// The commands of the program in the fences of a document, those aside whose output is shown (and compared elsewhere).
+/// The commands of the program in the fences of a document, those aside whose output is shown (and
+/// compared elsewhere).
 fn fenced(document: &str) -> Vec<String> {
     let mut language = None;
     let mut found = Vec::new();

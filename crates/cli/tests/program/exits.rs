@@ -64,8 +64,8 @@ fn r48_closed_pipe_while_nothing_is_found() {
     assert_eq!(wait(&mut child), Some(141));
 }
 
-/// R48: interruption and termination end it at once, silently, with nothing left behind; what was found before a signal
-/// stands in whole lines.
+/// R48: interruption and termination end it at once, silently, with nothing left behind; what was
+/// found before a signal stands in whole lines.
 #[test]
 fn r48_signals() {
     for (number, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {

@@ -129,7 +129,8 @@ fn dropped_records_are_validated() {
     assert!(skipping.err.contains("2 bad records"), "{}", skipping.err);
 }
 
-/// A single document is kept or dropped whole; a note then names the query that filters its elements.
+/// A single document is kept or dropped whole; a note then names the query that filters its
+/// elements.
 #[test]
 fn a_dropped_document_is_noted_with_the_query_to_write() {
     let kept = line("count users.json $.users[*] --where @.meta");

@@ -1,5 +1,5 @@
-//! Notes about queries that select nothing: never on standard output, never in the exit status, never for a query that
-//! selects something.
+//! Notes about queries that select nothing: never on standard output, never in the exit status,
+//! never for a query that selects something.
 
 use serde_json::{Value, json};
 

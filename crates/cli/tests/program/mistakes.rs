@@ -1,4 +1,5 @@
-//! What users get wrong: the status, what the message says, and that nothing is printed as an answer.
+//! What users get wrong: the status, what the message says, and that nothing is printed as an
+//! answer.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,5 @@
-//! The README's tours: every command shown is run, in the order shown and in a home of their own, and must print what is shown.
+//! The README's tours: every command shown is run, in the order shown and in a home of their own,
+//! and must print what is shown.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,7 +33,8 @@ fn shown(readme: &str) -> Vec<(String, String)> {
     runs
 }
 
-/// A text in which the times of storing, the only thing that differs from run to run, are all the same.
+/// A text in which the times of storing, the only thing that differs from run to run, are all the
+/// same.
 fn timeless(text: &str) -> String {
     const MARK: &str = "\"created_at\":";
     let mut parts = text.split(MARK);

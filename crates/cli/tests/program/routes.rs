@@ -1,4 +1,5 @@
-//! `trommel run` and `trommel buffers`: documents, with a model and without one, and what they leave in variables.
+//! `trommel run` and `trommel buffers`: documents, with a model and without one, and what they
+//! leave in variables.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -81,8 +82,8 @@ pub(crate) fn asks(id: &str, name: &str, arguments: &Value) -> Value {
     json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}})
 }
 
-/// A document from its first line to its last: inputs to a variable and a file, a tool's result routed, a buffer searched and
-/// exported by the model, and then by hand, from another process.
+/// A document from its first line to its last: inputs to a variable and a file, a tool's result
+/// routed, a buffer searched and exported by the model, and then by hand, from another process.
 #[test]
 fn a_document_is_run_with_a_model() {
     let (home, file) = prepared("with-model", DOCUMENT);
@@ -190,7 +191,8 @@ fn a_dry_run_changes_nothing() {
     assert_eq!(home.run(["run", &file, "--dry-run", "--json"]).json()["steps"][0]["name"], "Collect");
 }
 
-/// R45: a directive that is wrong, or that fails, ends the run with status 1, and its place in the file.
+/// R45: a directive that is wrong, or that fails, ends the run with status 1, and its place in the
+/// file.
 #[test]
 fn r45_directives_that_fail_have_their_place() {
     for (document, place, said) in [
@@ -259,7 +261,8 @@ fn r48_a_closed_pipe_ends_it_without_a_word() {
     }
 }
 
-/// Results of tools that a call routes nowhere go to the store, and one call's variables are the next one's.
+/// Results of tools that a call routes nowhere go to the store, and one call's variables are the
+/// next one's.
 #[test]
 fn calls_see_the_buffers_of_the_usual_session() {
     let (home, file) = prepared("calls", DOCUMENT.split("## Ask").next().unwrap());

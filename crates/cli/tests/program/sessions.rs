@@ -1,4 +1,5 @@
-//! `trommel sessions`: every operation as JSON and on a terminal, over session folders that are written here.
+//! `trommel sessions`: every operation as JSON and on a terminal, over session folders that are
+//! written here.
 
 mod finding;
 
@@ -113,7 +114,8 @@ fn time(turn: u64, milliseconds: u64) -> String {
     format!("2026-03-01T09:{turn:02}:{:02}.{:03}+00:00", milliseconds / 1000, milliseconds % 1000)
 }
 
-/// A transcript of four messages a turn and its eight events; in the second turn the tool fails, and each turn takes longer.
+/// A transcript of four messages a turn and its eight events; in the second turn the tool fails,
+/// and each turn takes longer.
 fn turns(count: u64) -> (String, String) {
     let (mut transcript, mut events) = (String::new(), String::new());
     for turn in 1..=count {
@@ -476,7 +478,7 @@ fn options_of_another_analysis_are_refused() {
         ("rewind 5d1c", "--to-turn"),
         ("rewind 5d1c --to-turn 1 --to-message 2", "cannot be used"),
         ("rewind 5d1c --to-turn 0", "invalid value"),
-        ("rewind 5d1c --before soon", "is no time"),
+        ("rewind 5d1c --before soon", "is not a time"),
         ("get 5d1c --transcrpt", "unexpected argument"),
         ("get --transcrpt", "no such option"),
         ("get", "SESSION"),

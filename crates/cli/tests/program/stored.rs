@@ -85,7 +85,8 @@ fn outputs_answer_as_their_files() {
     }
 }
 
-/// What a file's name says of its records, or who stores it, holds: one line of a log is a log, and so is none.
+/// What a file's name says of its records, or who stores it, holds: one line of a log is a log, and
+/// so is none.
 #[test]
 fn logs_of_one_line_are_logs() {
     let home = Home::new("one-line");

@@ -58,7 +58,8 @@ fn shell(line: &str, home: &Home) -> Run {
     Run::of(shell.output().unwrap())
 }
 
-/// R48: the runtime opens /dev/null in place of a closed standard output; the answer must not go there.
+/// R48: the runtime opens /dev/null in place of a closed standard output; the answer must not go
+/// there.
 #[test]
 fn r48_closed_standard_output_is_an_error() {
     let home = Home::new("closed");
@@ -71,12 +72,14 @@ fn r48_closed_standard_output_is_an_error() {
     // With nothing to print, nothing is lost.
     let valid = home.folder().file("valid.json", "[1]");
     assert_eq!(shell(&format!("check {valid} >&-"), &home).ok(), "");
-    // A stream that the caller sent to /dev/null on purpose is no error, opened for reading as well or not.
+    // A stream that the caller sent to /dev/null on purpose is no error, opened for reading as well
+    // or not.
     assert_eq!(shell("count users.json '$' >/dev/null", &home).ok(), "");
     assert_eq!(shell("count users.json '$' 1<>/dev/null", &home).ok(), "");
 }
 
-/// With all streams closed, no file that the program opens gets the number of standard output and receives the answer.
+/// With all streams closed, no file that the program opens gets the number of standard output and
+/// receives the answer.
 #[test]
 fn answers_do_not_reach_files_opened_by_accident() {
     let home = Home::new("accident");
@@ -99,7 +102,8 @@ fn closed_standard_input_is_an_error() {
     }
 }
 
-/// R26: arguments in usage errors cannot turn text round or act on a terminal, and lose no other words.
+/// R26: arguments in usage errors cannot turn text round or act on a terminal, and lose no other
+/// words.
 #[test]
 fn r26_usage_errors_escape_arguments() {
     for args in [

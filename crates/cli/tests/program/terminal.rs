@@ -100,7 +100,8 @@ fn colours_help_on_a_terminal_and_nowhere_else() {
     assert!(!shown(dumb).contains('\u{1b}'));
 }
 
-/// What could do something to a terminal: C0 but line feed and tab, C1, overrides of the direction, tag characters.
+/// What could do something to a terminal: C0 but line feed and tab, C1, overrides of the direction,
+/// tag characters.
 pub(crate) fn dangers(text: &str) -> Vec<char> {
     let is_danger = |c: &char| {
         matches!(*c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
@@ -109,7 +110,8 @@ pub(crate) fn dangers(text: &str) -> Vec<char> {
     text.chars().filter(is_danger).collect()
 }
 
-/// R26: nothing in a document reaches a terminal as it stands; in a pipe the bytes are those of the document.
+/// R26: nothing in a document reaches a terminal as it stands; in a pipe the bytes are those of the
+/// document.
 #[test]
 fn r26_terminals_are_safe() {
     for line in [
@@ -140,7 +142,8 @@ fn r26_terminals_are_safe() {
     assert_eq!(parse(&safe), parse(&plain));
 }
 
-/// R26: nor does anything that was stored: a payload, what was said of it, what is said of a wrong request.
+/// R26: nor does anything that was stored: a payload, what was said of it, what is said of a wrong
+/// request.
 #[test]
 fn r26_what_is_stored() {
     let nasty = "n\u{9b}\u{202e}\u{1b}[2J\u{e0041}\u{7}";
@@ -258,7 +261,8 @@ fn r26_whatever_is_read() {
     }
 }
 
-/// R32: work that takes longer than half a second shows how far it is, on a terminal only, and cleans up.
+/// R32: work that takes longer than half a second shows how far it is, on a terminal only, and
+/// cleans up.
 #[test]
 fn r32_long_work_shows_a_bar() {
     let record = b"{\"id\": 1}\n".repeat(6_000);

@@ -1,4 +1,5 @@
-//! A mapped file that another process truncates: one message and status 1, regardless of standard error.
+//! A mapped file that another process truncates: one message and status 1, regardless of standard
+//! error.
 
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -36,7 +37,8 @@ impl Case {
         command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap()
     }
 
-    /// Starts the program, which waits for its output to be read, and truncates the file after the first bytes.
+    /// Starts the program, which waits for its output to be read, and truncates the file after the
+    /// first bytes.
     ///
     /// The rest of the output is read on a thread: a program that does not end must fail the test.
     fn truncate_while_waiting(&self, threads: &str, stderr: Stdio) -> Child {
@@ -77,7 +79,8 @@ fn r22_full_standard_error_does_not_matter() {
     }
 }
 
-/// R22: several threads touch the missing pages at the same time, and nobody reads the message for a while.
+/// R22: several threads touch the missing pages at the same time, and nobody reads the message for
+/// a while.
 #[test]
 fn r22_threads_that_fault_together_end_in_status_1() {
     let mut failed = 0;
@@ -88,7 +91,8 @@ fn r22_threads_that_fault_together_end_in_status_1() {
             let mut child = case.spawn(&["count", "$..item"], threads, writer.into());
             thread::sleep(Duration::from_millis(20 + 5 * run));
             case.truncate();
-            // If no thread faults, because the scan has ended, the change is an ordinary error that waits for the pipe.
+            // If no thread faults, because the scan has ended, the change is an ordinary error that
+            // waits for the pipe.
             thread::spawn(move || {
                 thread::sleep(Duration::from_secs(2));
                 reader.read_to_end(&mut Vec::new())

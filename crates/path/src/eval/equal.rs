@@ -1,20 +1,27 @@
-//! Whether two containers are equal, read side by side.
+//! Equality of containers, which are read side by side.
 //!
-//! Arrays are read once, however they nest in each other; the members of an object are put in the order of their names
-//! first, so that an object inside of objects is passed over once for each of them.
+//! Arrays are read once, however they nest in each other. The members of an object are sorted by
+//! name first, so that an object inside of objects is skipped once for each of them.
 
 use std::borrow::Cow;
 
-use trommel_reader::{Config, Cursor, Framing, Kind, Limits, Result, Text, View};
+use trommel_reader::{Config, Cursor, Framing, Kind, Limits, Result, Span, Text, View};
 
-use super::operand::Item;
+use super::item::Item;
 
 /// Pairs of values still to be compared.
 enum Pending<'e> {
     /// The elements that follow in two arrays.
     Arrays(Box<Arrays<'e>>),
     /// Values of equal names.
-    Members(Vec<[View<'e>; 2]>),
+    Members(Vec<Pair<'e>>),
+}
+
+/// Two values to be compared.
+#[derive(Clone, Copy)]
+struct Pair<'e> {
+    left: View<'e>,
+    right: View<'e>,
 }
 
 /// A container that is being read.
@@ -32,7 +39,7 @@ struct Arrays<'e> {
 /// What comes next in two arrays.
 enum Elements<'e> {
     /// An element in each, not both of them arrays.
-    Both([View<'e>; 2]),
+    Both(Pair<'e>),
     /// Both are at their end.
     Neither,
     /// One is at its end.
@@ -40,7 +47,8 @@ enum Elements<'e> {
 }
 
 impl<'e> Inside<'e> {
-    /// Enters the container whose bytes these are. They were passed over once, so that no limit is needed.
+    /// Enters the container whose bytes these are. They were skipped once, so that no limit is
+    /// needed.
     fn enter(view: View<'e>) -> Result<Self> {
         let mut limits = Limits::default();
         limits.depth = Limits::MAX_DEPTH;
@@ -52,7 +60,12 @@ impl<'e> Inside<'e> {
     /// The bytes of the value that comes next.
     fn value(&mut self) -> Result<View<'e>> {
         let span = self.cursor.skip_value()?;
-        Ok(self.view.narrow(span).unwrap_or(self.view))
+        Ok(self.bytes(span))
+    }
+
+    #[expect(clippy::expect_used, reason = "the cursor reads this view alone")]
+    fn bytes(&self, span: Span) -> View<'e> {
+        self.view.narrow(span).expect("a token of the container is in it")
     }
 
     /// The members of an object, sorted by name: the first of each name, or the last.
@@ -60,8 +73,8 @@ impl<'e> Inside<'e> {
         let mut members = Vec::new();
         while self.cursor.next_member()? {
             let escaped = self.cursor.name().is_some_and(|name| name.is_escaped());
-            let quoted = self.view.get(self.cursor.span()).unwrap_or_default();
-            let inside = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
+            let quoted = self.bytes(self.cursor.span()).bytes();
+            let inside = &quoted[1..quoted.len() - 1];
             members.push((Text::from_raw(inside, escaped).decode(), self.value()?));
         }
         if last {
@@ -85,7 +98,7 @@ impl<'e> Arrays<'e> {
                 (true, true) => {
                     let kinds = (left.cursor.peek()?, right.cursor.peek()?);
                     if kinds != (Some(Kind::Array), Some(Kind::Array)) {
-                        return Ok(Elements::Both([left.value()?, right.value()?]));
+                        return Ok(Elements::Both(Pair { left: left.value()?, right: right.value()? }));
                     }
                     left.cursor.begin_value()?;
                     right.cursor.begin_value()?;
@@ -108,11 +121,20 @@ pub(super) fn children(view: View<'_>) -> Result<u64> {
     Ok(count)
 }
 
-/// Deep equality: arrays element by element, objects by name in any order; of repeated names the first counts, or the last.
-/// Memory is bounded by the depth and the number of members of the objects on the way.
-pub(super) fn containers(left: View<'_>, right: View<'_>, last: bool) -> Result<bool> {
+/// Equality (section 2.3.5.2.2). Of repeated names the first member counts, or the last.
+pub(super) fn items(left: &Item<'_>, right: &Item<'_>, last: bool) -> Result<bool> {
+    match (left, right) {
+        (Item::Container(left), Item::Container(right)) => containers(*left, *right, last),
+        _ => Ok(left.equals_scalar(right)),
+    }
+}
+
+/// Deep equality: arrays element by element, objects by name in any order; of repeated names the
+/// first counts, or the last. Memory is bounded by the depth and the number of members of the
+/// objects on the way.
+fn containers(left: View<'_>, right: View<'_>, last: bool) -> Result<bool> {
     let mut pending = Vec::new();
-    if !begin([left, right], last, &mut pending)? {
+    if !begin(Pair { left, right }, last, &mut pending)? {
         return Ok(false);
     }
     while let Some(innermost) = pending.last_mut() {
@@ -124,13 +146,15 @@ pub(super) fn containers(left: View<'_>, right: View<'_>, last: bool) -> Result<
                 Elements::One => return Ok(false),
             },
         };
-        let Some([left, right]) = next else {
+        let Some(Pair { left, right }) = next else {
             pending.pop();
             continue;
         };
         let equal = match (Item::of(left), Item::of(right)) {
-            (Item::Container(left), Item::Container(right)) => begin([left, right], last, &mut pending)?,
-            (left, right) => left.equals(&right, last)?,
+            (Item::Container(left), Item::Container(right)) => {
+                begin(Pair { left, right }, last, &mut pending)?
+            }
+            (left, right) => left.equals_scalar(&right),
         };
         if !equal {
             return Ok(false);
@@ -139,8 +163,9 @@ pub(super) fn containers(left: View<'_>, right: View<'_>, last: bool) -> Result<
     Ok(true)
 }
 
-/// Sets out to compare two containers; `false` when they are seen to differ at once.
-fn begin<'e>([left, right]: [View<'e>; 2], last: bool, pending: &mut Vec<Pending<'e>>) -> Result<bool> {
+/// Begins to compare two containers. Returns false if they differ at once.
+fn begin<'e>(pair: Pair<'e>, last: bool, pending: &mut Vec<Pending<'e>>) -> Result<bool> {
+    let Pair { left, right } = pair;
     if is_object(left) != is_object(right) {
         return Ok(false);
     }
@@ -153,7 +178,7 @@ fn begin<'e>([left, right]: [View<'e>; 2], last: bool, pending: &mut Vec<Pending
     let (left, right) = (inside.0.members(last)?, inside.1.members(last)?);
     let same = left.len() == right.len() && left.iter().zip(&right).all(|(left, right)| left.0 == right.0);
     if same {
-        let values = left.iter().zip(&right).map(|(left, right)| [left.1, right.1]);
+        let values = left.iter().zip(&right).map(|(left, right)| Pair { left: left.1, right: right.1 });
         pending.push(Pending::Members(values.collect()));
     }
     Ok(same)

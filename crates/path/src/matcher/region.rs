@@ -2,22 +2,19 @@
 
 use trommel_reader::{Event, Kind, Result, Span};
 
-use super::scratch::{Active, Due, Region};
-use super::{Matcher, Phase, Step};
-use crate::plan::Order;
+use super::machine::{Matcher, Step};
+use super::memory::{Active, Due, Region};
+use super::phase::Phase;
+use crate::options::Order;
 
 impl Matcher<'_, '_> {
     /// The next of the steps that are due. When there is none, what was left last is let go of.
     pub(super) fn next_due(&mut self) -> Option<Step> {
         while self.due.next < self.due.end {
-            let query = self.scratch.regions.get(self.due.next)?.query;
-            let told = if self.due.leaving {
-                self.wants.tells_leave_of(query)
-            } else {
-                self.wants.tells_enter_of(query)
-            };
+            let query = self.scratch.regions[self.due.next].query;
+            let told = if self.due.leaving { self.wants.leave_of(query) } else { self.wants.enter_of(query) };
             if told {
-                return self.next_derivation();
+                return Some(self.next_derivation());
             }
             // With all its derivations, however many there are.
             self.due.next += 1;
@@ -36,14 +33,14 @@ impl Matcher<'_, '_> {
         None
     }
 
-    fn next_derivation(&mut self) -> Option<Step> {
-        let region = *self.scratch.regions.get(self.due.next)?;
+    fn next_derivation(&mut self) -> Step {
+        let region = self.scratch.regions[self.due.next];
         let Region { query, times, start, .. } = region;
         if !self.due.begun {
             self.scratch.ways.begin(region.ways);
         }
         let step = if self.due.leaving {
-            self.scratch.ways.make_key(self.plan);
+            self.scratch.ways.make_key(self.program);
             self.left = Some(region);
             Step::Leave { query, times, span: Span::new(start, self.end) }
         } else {
@@ -51,7 +48,7 @@ impl Matcher<'_, '_> {
         };
         self.due.begun = self.scratch.ways.advance();
         self.due.next += usize::from(!self.due.begun);
-        Some(step)
+        step
     }
 
     /// Enters the regions of the value that comes next, and keeps the states that are no matches.
@@ -64,11 +61,11 @@ impl Matcher<'_, '_> {
         let (mut held, mut kept) = (false, 0);
         for at in 0..next.len() {
             let active = next[at];
-            if self.plan.segment_of(active.state).is_some() {
+            if self.program.segment_of(active.state).is_some() {
                 next[kept] = active;
                 kept += 1;
             } else if self.meets_condition(active)? {
-                let holds = !held && self.wants.bytes_of(self.plan.query_of(active.state));
+                let holds = !held && self.wants.bytes_of(self.program.query_of(active.state));
                 held |= holds;
                 self.enter(active, holds);
             }
@@ -80,24 +77,24 @@ impl Matcher<'_, '_> {
         if held {
             self.cursor.hold();
         }
-        self.phase = Phase::Inside;
+        self.phase = Phase::Entered;
         Ok(())
     }
 
     /// Whether a match passes the condition of its query, if there is one.
     fn meets_condition(&mut self, active: Active) -> Result<bool> {
-        match self.plan.condition_of(self.plan.query_of(active.state)) {
+        match self.program.condition_of(self.program.query_of(active.state)) {
             Some(condition) => self.passes(condition),
             None => Ok(true),
         }
     }
 
     fn enter(&mut self, active: Active, held: bool) {
-        let (query, depth) = (self.plan.query_of(active.state), self.scratch.frames.len());
+        let (query, depth) = (self.program.query_of(active.state), self.scratch.frames.len());
         let (times, ways, start) = (active.times, active.ways, self.start);
         self.scratch.regions.push(Region { query, times, ways, start, depth, held });
         self.listening += u32::from(self.wants.events_of(query));
-        if self.plan.order_of(query) == Order::Document {
+        if self.program.order_of(query) == Order::Document {
             self.scratch.block(query);
         }
     }
@@ -117,34 +114,34 @@ impl Matcher<'_, '_> {
         {
             let event = self.cursor.begin_value()?;
             self.push_frame(object)?;
-            self.phase = Phase::Walk;
+            self.phase = Phase::Walking;
             return Ok((self.listening > 0).then_some(event));
         }
         if self.listening > 0 {
             let event = self.cursor.begin_value()?;
             self.phase = match event {
-                Event::Begin(_) => Phase::Forward(self.cursor.depth() - 1),
-                _ => Phase::Close(self.cursor.span().end),
+                Event::Begin(_) => Phase::Forwarding(self.cursor.depth() - 1),
+                _ => Phase::AfterValue(self.cursor.span().end),
             };
             return Ok(Some(event));
         }
         let span = self.cursor.skip_value()?;
-        self.phase = Phase::Close(span.end);
+        self.phase = Phase::AfterValue(span.end);
         Ok(None)
     }
 
     /// Whether a state at the value can select something below it.
     fn can_select_in(&self, object: bool) -> bool {
-        let segments = self.scratch.next.iter().filter_map(|active| self.plan.segment_of(active.state));
+        let segments = self.scratch.next.iter().filter_map(|active| self.program.segment_of(active.state));
         segments.into_iter().any(|segment| segment.descendant || segment.selects_in(object))
     }
 
     #[inline]
+    #[expect(clippy::expect_used, reason = "a container ends with an event, and its record not before it")]
     pub(super) fn forward_one(&mut self, floor: u32) -> Result<Event> {
-        // Inside of a container there always is a next event, or an error.
-        let event = self.cursor.advance()?.unwrap_or(Event::Scalar(Kind::Null));
+        let event = self.cursor.advance()?.expect("inside of a container there is a next event, or an error");
         if self.cursor.depth() == floor {
-            self.phase = Phase::Close(self.cursor.offset());
+            self.phase = Phase::AfterValue(self.cursor.offset());
         }
         Ok(event)
     }
@@ -152,7 +149,7 @@ impl Matcher<'_, '_> {
     /// Leaves the regions of the value that has just ended.
     pub(super) fn leave_regions(&mut self, end: u64) {
         let depth = self.scratch.frames.len();
-        self.phase = if depth == 0 { Phase::Done } else { Phase::Walk };
+        self.phase = if depth == 0 { Phase::Done } else { Phase::Walking };
         if self.wants.location {
             self.scratch.location.truncate(depth);
         }
@@ -165,7 +162,7 @@ impl Matcher<'_, '_> {
             let Region { query, held, .. } = self.scratch.regions[at];
             self.due.held |= held;
             self.listening -= u32::from(self.wants.events_of(query));
-            if self.plan.order_of(query) == Order::Document {
+            if self.program.order_of(query) == Order::Document {
                 self.scratch.unblock(query);
             }
             if !self.is_settled(query) {

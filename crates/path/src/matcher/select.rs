@@ -2,22 +2,22 @@
 
 use trommel_reader::{Kind, Result};
 
-use super::Matcher;
-use super::scratch::{Active, Frame};
-use super::ways::{List, Way};
+use super::machine::Matcher;
+use super::memory::{Active, Frame, List, Way};
 use crate::eval::Context;
-use crate::plan::{Duplicates, SegmentPlan, Select};
+use crate::options::Duplicates;
+use crate::program::{SegmentPlan, Select};
 
 impl Matcher<'_, '_> {
     /// The states of the member whose name the cursor stands behind.
     pub(super) fn select_member(&mut self, frame: &mut Frame) -> Result<()> {
-        let duplicates = self.plan.options.duplicates;
+        let duplicates = self.program.options.duplicates;
         let unique = duplicates == Duplicates::First;
         self.inherit(frame);
         let mut filters = false;
         for at in self.scratch.states_of(frame) {
             let active = self.scratch.active[at];
-            let Some(segment) = self.plan.segment_of(active.state) else { continue };
+            let Some(segment) = self.program.segment_of(active.state) else { continue };
             for (number, select) in segment.selectors.iter().enumerate() {
                 match select {
                     Select::All => self.reach(frame, active, segment, number)?,
@@ -54,7 +54,7 @@ impl Matcher<'_, '_> {
         let mut filters = false;
         for at in self.scratch.states_of(frame) {
             let active = self.scratch.active[at];
-            let Some(segment) = self.plan.segment_of(active.state) else { continue };
+            let Some(segment) = self.program.segment_of(active.state) else { continue };
             for (number, select) in segment.selectors.iter().enumerate() {
                 if matches!(select, Select::Filter(_)) {
                     filters = true;
@@ -70,7 +70,7 @@ impl Matcher<'_, '_> {
         self.scratch.tested.clear();
         for at in self.scratch.states_of(frame) {
             let active = self.scratch.active[at];
-            let Some(segment) = self.plan.segment_of(active.state) else { continue };
+            let Some(segment) = self.program.segment_of(active.state) else { continue };
             for (number, select) in segment.selectors.iter().enumerate() {
                 if let Select::Filter(filter) = select
                     && self.passes(*filter)?
@@ -87,11 +87,11 @@ impl Matcher<'_, '_> {
         if let Some((_, passes)) = self.scratch.tested.iter().find(|(tested, _)| *tested == filter) {
             return Ok(*passes);
         }
-        let Some(test) = self.plan.filters.get(filter as usize) else { return Ok(false) };
-        let remembers = self.answers.is_some() && self.plan.asks_again;
+        let test = &self.program.filters[filter as usize];
+        let remembers = self.answers.is_some() && self.program.tests_again;
         let remembers = remembers && self.cursor.peek()?.is_some_and(Kind::is_container);
         let place = self.cursor.offset();
-        if remembers && let Some(passes) = self.scratch.memory.memo.recall(test, place) {
+        if remembers && let Some(passes) = self.scratch.filters.memo.recall(test, place) {
             return Ok(passes);
         }
         let candidate = self.cursor.hold();
@@ -99,24 +99,25 @@ impl Matcher<'_, '_> {
             cursor: &mut *self.cursor,
             candidate,
             answers: self.answers.unwrap_or(&self.scratch.answers),
-            memory: &mut self.scratch.memory,
+            subqueries: &mut self.scratch.filters,
         };
         let passes = test.holds(&mut context)?;
         self.cursor.rewind(&candidate);
         self.cursor.release();
         self.scratch.tested.push((filter, passes));
         if remembers {
-            self.scratch.memory.memo.note(test, place, passes);
+            self.scratch.filters.memo.note(test, place, passes);
         }
         Ok(passes)
     }
 
-    /// The states that the value that comes next has from its container: those that select in all descendants.
+    /// The states that the value that comes next has from its container: those that select in all
+    /// descendants.
     fn inherit(&mut self, frame: &Frame) {
         self.scratch.clear_next();
         for at in self.scratch.states_of(frame) {
             let active = self.scratch.active[at];
-            if self.plan.segment_of(active.state).is_some_and(|segment| segment.descendant) {
+            if self.program.segment_of(active.state).is_some_and(|segment| segment.descendant) {
                 self.scratch.inherit(active);
             }
         }

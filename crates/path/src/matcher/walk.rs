@@ -2,10 +2,12 @@
 
 use trommel_reader::{Event, Kind, Result};
 
-use super::counted::count_elements;
-use super::scratch::{Active, Frame};
-use super::{Matcher, Phase};
-use crate::plan::{Duplicates, Select};
+use super::machine::Matcher;
+use super::memory::{Active, Frame};
+use super::phase::Phase;
+use crate::eval::count_elements;
+use crate::options::Duplicates;
+use crate::program::Select;
 
 /// What came of looking for the next child that matters.
 pub(super) enum Walked {
@@ -24,7 +26,8 @@ pub(super) enum Walked {
 impl Matcher<'_, '_> {
     /// A frame for the container that was just begun.
     pub(super) fn push_frame(&mut self, object: bool) -> Result<()> {
-        let needs_length = |active| self.plan.segment_of(active).is_some_and(|segment| segment.needs_length);
+        let needs_length =
+            |active| self.program.segment_of(active).is_some_and(|segment| segment.needs_length);
         let counted = !object && self.scratch.next.iter().any(|active| needs_length(active.state));
         let (length, index) = if counted { self.count_elements()? } else { (0, 0) };
         let mut frame = Frame {
@@ -39,23 +42,23 @@ impl Matcher<'_, '_> {
             check_at: u64::MAX,
             dirty: self.scratch.bounded,
         };
-        self.scratch.adopt(self.plan, &mut frame);
-        if object && self.plan.options.duplicates == Duplicates::Last {
+        self.scratch.adopt(self.program, &mut frame);
+        if object && self.program.options.duplicates == Duplicates::Last {
             self.find_last_members(&frame)?;
         }
         self.scratch.frames.push(frame);
         Ok(())
     }
 
-    /// Goes through the object that was just entered, and back, and notes which members are the last of the names that are
-    /// selected in it.
+    /// Goes through the object that was just entered, and back, and notes which members are the
+    /// last of the names that are selected in it.
     fn find_last_members(&mut self, frame: &Frame) -> Result<()> {
-        let Self { scratch, cursor, plan, .. } = self;
+        let Self { scratch, cursor, program, .. } = self;
         scratch.last.truncate(frame.found);
         scratch.last.resize(scratch.found.len(), u64::MAX);
         let mut names = Vec::new();
-        for active in scratch.active.get(frame.active..).unwrap_or_default() {
-            let selectors = plan.segment_of(active.state).map_or(&[][..], |segment| &segment.selectors);
+        for active in &scratch.active[frame.active..] {
+            let selectors = program.segment_of(active.state).map_or(&[][..], |segment| &segment.selectors);
             for (number, select) in selectors.iter().enumerate() {
                 if let Select::Name(name) = select {
                     names.push((name, frame.found + active.found as usize + number));
@@ -80,18 +83,20 @@ impl Matcher<'_, '_> {
         Ok(())
     }
 
-    /// The length of the array that was just entered, and the element before which the cursor is: none before it matters to
-    /// the states that it is to have.
+    /// The length of the array that was just entered, and the element before which the cursor is:
+    /// none before it matters to the states that it is to have.
     fn count_elements(&mut self) -> Result<(u64, u64)> {
         let first_of = |active: &Active, length| {
-            let segment = self.plan.segment_of(active.state)?;
+            let segment = self.program.segment_of(active.state)?;
             let first = segment.selectors.iter().map(|select| select.start(length)).min();
             if segment.descendant { Some(0) } else { first }
         };
         let (states, heard) = (&self.scratch.next, self.listening > 0);
         let first = |length| {
-            let first = states.iter().filter_map(|active| first_of(active, length)).min();
-            first.filter(|_| !heard).unwrap_or(0)
+            if heard {
+                return 0;
+            }
+            states.iter().filter_map(|active| first_of(active, length)).min().unwrap_or(0)
         };
         count_elements(self.cursor, first)
     }
@@ -105,7 +110,7 @@ impl Matcher<'_, '_> {
         match self.walk_in(&mut frame)? {
             Walked::Child(event) => {
                 self.scratch.frames.push(frame);
-                self.phase = Phase::Value;
+                self.phase = Phase::BeforeValue;
                 Ok(event)
             }
             Walked::Settled => {
@@ -117,14 +122,14 @@ impl Matcher<'_, '_> {
                 self.phase = Phase::Paused;
                 Ok(None)
             }
-            Walked::Out if self.ends_apart() => {
+            Walked::Out if self.ends_array() => {
                 self.phase = Phase::Paused;
                 Ok(None)
             }
             Walked::Out => {
                 self.start = frame.start;
                 self.drop_frame(&frame);
-                self.phase = Phase::Close(self.cursor.offset());
+                self.phase = Phase::AfterValue(self.cursor.offset());
                 let end = Event::End(if frame.object { Kind::Object } else { Kind::Array });
                 Ok((self.listening > 0).then_some(end))
             }
@@ -151,7 +156,7 @@ impl Matcher<'_, '_> {
                 self.cursor.leave()?;
                 return Ok(Walked::Out);
             }
-            if self.pauses_in(frame) {
+            if self.pauses_before_child(frame) {
                 return Ok(Walked::Paused);
             }
             let more = if frame.object { self.cursor.next_member()? } else { self.cursor.next_element()? };
@@ -175,18 +180,20 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// Whether nothing in the rest of the record can matter, when nothing in the rest of the innermost frame can.
+    /// Whether nothing in the rest of the record can matter, when nothing in the rest of the
+    /// innermost frame can.
     fn is_decided(&self, innermost: &Frame) -> bool {
         let (mut below, mut low) = (innermost.active, Vec::new());
         self.scratch.regions.is_empty()
             && self.scratch.frames.iter().rev().all(|frame| {
-                let states = self.scratch.active.get(frame.active..below).unwrap_or_default();
+                let states = &self.scratch.active[frame.active..below];
                 below = frame.active;
-                // Of the frames around, some are inside of what was their last child to matter: they were not refreshed.
+                // Of the frames around, some are inside of what was their last child to matter:
+                // they were not refreshed.
                 !states.iter().any(|active| {
                     let can_select = !active.exhausted && !active.is_used_up(frame);
                     let descends =
-                        || self.plan.segment_of(active.state).is_some_and(|segment| segment.descendant);
+                        || self.program.segment_of(active.state).is_some_and(|segment| segment.descendant);
                     (can_select || descends()) && !self.is_beyond_in(active, frame, &mut low)
                 })
             })
@@ -213,9 +220,9 @@ impl Matcher<'_, '_> {
             self.scratch.active[at].exhausted = true;
             if active.blocking {
                 self.scratch.active[at].blocking = false;
-                self.scratch.unblock(self.plan.query_of(active.state));
+                self.scratch.unblock(self.program.query_of(active.state));
             }
-            if self.plan.segment_of(active.state).is_some_and(|segment| !segment.descendant) {
+            if self.program.segment_of(active.state).is_some_and(|segment| !segment.descendant) {
                 frame.live -= 1;
             }
         }
@@ -225,7 +232,7 @@ impl Matcher<'_, '_> {
         for at in self.scratch.states_of(frame) {
             let active = self.scratch.active[at];
             if active.blocking {
-                self.scratch.unblock(self.plan.query_of(active.state));
+                self.scratch.unblock(self.program.query_of(active.state));
             }
         }
         self.scratch.active.truncate(frame.active);
@@ -234,8 +241,8 @@ impl Matcher<'_, '_> {
         self.scratch.ways.truncate(frame.ways);
     }
 
-    /// Notes where the child stands that was gone to in a container that so many are around; of an array it is the one
-    /// before element `next`.
+    /// Notes where the child stands that was gone to in a container that so many are around; of an
+    /// array it is the one before element `next`.
     #[inline]
     pub(super) fn note_location(&mut self, object: bool, around: usize, next: u64) {
         if self.wants.location {

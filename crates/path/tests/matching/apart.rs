@@ -1,4 +1,5 @@
-//! Elements of an array matched by several matchers: each begins where the one before it has come to.
+//! Elements of an array matched by several matchers: each begins where the one before it has come
+//! to.
 
 use trommel_path::{Matcher, Order, PlanOptions, Scratch, Step, Wants};
 use trommel_reader::{Config, Cursor, Framing, Span, Validation, View};
@@ -33,8 +34,8 @@ fn walk(matcher: &mut Matcher<'_, '_>, into: &mut Vec<Span>) {
     }
 }
 
-/// One matcher up to the pause, others for a few elements each, and the first one again. What they find, and how many there
-/// were; the last of the others comes to the end of the array.
+/// One matcher up to the pause, others for a few elements each, and the first one again. What they
+/// find, and how many there were; the last of the others comes to the end of the array.
 fn in_turns(queries: &[&str], order: Order, validation: Validation) -> (Vec<Span>, usize) {
     match_once(queries, order, validation, true)
 }
@@ -56,19 +57,20 @@ fn match_once(queries: &[&str], order: Order, validation: Validation, pausing: b
     }
     walk(&mut matcher, &mut found);
     let Some(mut at) = matcher.paused() else { return (found, 0) };
-    let apart = matcher.apart().unwrap();
+    let checkpoint = matcher.checkpoint().unwrap();
     let first = ends.iter().position(|end| *end == at).unwrap();
     let (mut others, mut other) = (0, Scratch::new());
     for ends in ends[first + 1..].chunks(997) {
         let until = *ends.last().unwrap();
         let view = View::new(text.as_bytes()).narrow(Span::new(at, text.len() as u64)).unwrap();
-        let mut cursor = Cursor::from_between(view, apart.between(), &config);
-        let mut matcher = plan.matcher_apart(&mut other, &mut cursor, &wants, (&apart, until));
+        let mut cursor = Cursor::from_between(view, checkpoint.between(), &config);
+        let mut matcher = plan.matcher(&mut other, &mut cursor, &wants);
+        matcher.resume_at(&checkpoint, until);
         walk(&mut matcher, &mut found);
         assert_eq!(matcher.paused(), Some(until), "it pauses exactly there");
         (at, others) = (until, others + 1);
     }
-    matcher.go_on_behind(at, 0, Box::new(|_| Ok(())));
+    matcher.resume_after(at, 0, Box::new(|_| Ok(())));
     walk(&mut matcher, &mut found);
     assert_eq!(matcher.paused(), None, "there is no other long array");
     (found, others)
@@ -102,7 +104,8 @@ fn elements_matched_apart_are_those_of_one_matcher() {
     }
 }
 
-/// Where elements are not alike to the queries, or what others find comes in another order, nobody pauses.
+/// Where elements are not alike to the queries, or what others find comes in another order, nobody
+/// pauses.
 #[test]
 fn elements_that_differ_are_matched_by_one() {
     for query in ["$.data[7].id", "$.data[:100].id", "$.data[?@.id == $.id]", "$.data[-1]", "$.data[*,0]"] {

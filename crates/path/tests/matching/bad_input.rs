@@ -33,7 +33,8 @@ const SYNTAX: [(&str, &str, u64, Syntax); 14] = [
     ("$", "[[[", 3, Syntax::UnexpectedEnd),
 ];
 
-/// Errors in what is visited are found under either validation, at the same byte, however the input is fed.
+/// Errors in what is visited are found under either validation, at the same byte, however the input
+/// is fed.
 #[test]
 fn errors_stand_where_the_fault_is() {
     for (text, document, offset, syntax) in SYNTAX {
@@ -94,8 +95,8 @@ fn outcome(plan: &Plan, cursor: &mut Cursor<'_>) -> Option<Error> {
     error.or_else(|| matcher.next_record().err())
 }
 
-/// Damaged documents under strict validation: a query finds the very error that reading everything finds, also where it is
-/// decided before it.
+/// Damaged documents under strict validation: a query finds the very error that reading everything
+/// finds, also where it is decided before it.
 #[test]
 fn damage_is_found_by_every_query() {
     let mut found = 0;

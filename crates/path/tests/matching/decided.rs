@@ -7,7 +7,8 @@ use trommel_reader::{Config, Cursor, Framing, Validation};
 
 use crate::support::{Fence, plan_with, run, stream, texts, wants_all};
 
-/// Documents that are decided at the bar, with what was selected until then. Behind the bar anything may stand.
+/// Documents that are decided at the bar, with what was selected until then. Behind the bar
+/// anything may stand.
 const DECIDED: [(&str, &str, &[&str]); 17] = [
     ("$.a", r#"{"a":1,|"#, &["1"]),
     ("$.a", r#"{"b":[2],"a":{"x":[]}|"#, &[r#"{"x":[]}"#]),
@@ -56,7 +57,8 @@ fn documents_are_left() {
     for validation in [Validation::Strict, Validation::Structural] {
         for (query, document, selected) in DECIDED {
             for rest in [" never read", "\u{1} \u{2}", "]]]}}", "\"", ""] {
-                // Where nothing more is wanted and nothing more is there, that it ended too early stays unseen too.
+                // Where nothing more is wanted and nothing more is there, that it ended too early
+                // stays unseen too.
                 let document = format!("{document}{rest}");
                 let found = up_to_the_bar(query, &document, PlanOptions::new(), validation);
                 assert_eq!(found, selected, "{query} on {document}, {validation:?}");
@@ -136,8 +138,8 @@ fn an_open_region_is_read_to_its_end() {
     }
 }
 
-/// A line that is decided is left: under structural validation its rest is not checked, and under strict validation it is. The
-/// next line is read in either case.
+/// A line that is decided is left: under structural validation its rest is not checked, and under
+/// strict validation it is. The next line is read in either case.
 #[test]
 fn lines_are_left() {
     let lines = "{\"a\":1,garbage}\n{\"a\":[2],]]]\n\n{\"b\":0}\n{\"a\":\"3\"\"\n{\"a\":4";

@@ -23,9 +23,9 @@ fn found(plan: &Plan, mut cursor: Cursor<'_>) -> Result<Places> {
 /// How often each query selects a node, when nothing else is wanted.
 fn counted(plan: &Plan, mut cursor: Cursor<'_>) -> Result<Vec<u64>> {
     let mut counts = vec![0; plan.ids().count()];
-    let all = vec![true; counts.len()];
+    let (none, all) = (vec![false; counts.len()], vec![true; counts.len()]);
     let (mut wants, mut scratch) = (Wants::default(), Scratch::new());
-    (wants.no_leave, wants.only_count) = (all.clone(), all);
+    (wants.leave, wants.only_count) = (none, all);
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
     while matcher.next_record()? {
         while let Some(step) = matcher.advance()? {

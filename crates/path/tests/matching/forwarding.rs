@@ -1,4 +1,5 @@
-//! The events that a matcher forwards are those of the regions, whole and in order, whatever else is going on.
+//! The events that a matcher forwards are those of the regions, whole and in order, whatever else
+//! is going on.
 
 use trommel_path::{Order, Plan, PlanOptions, QueryId, Scratch, Step, Wants};
 use trommel_reader::{Config, Cursor, Event, Framing, Payload, Scalar, Validation};
@@ -41,8 +42,8 @@ struct Open {
     events: Vec<Seen>,
 }
 
-/// Runs a plan and compares what is forwarded inside of each region that wants it with the events of its bytes. Returns
-/// the number of regions compared and that of events forwarded.
+/// Runs a plan and compares what is forwarded inside of each region that wants it with the events
+/// of its bytes. Returns the number of regions compared and that of events forwarded.
 fn compare(plan: &Plan, wants: &Wants, cursor: &mut Cursor<'_>, document: &[u8]) -> (usize, usize) {
     let mut scratch = Scratch::new();
     let mut matcher = plan.matcher(&mut scratch, cursor, wants);
@@ -83,7 +84,8 @@ fn compare(plan: &Plan, wants: &Wants, cursor: &mut Cursor<'_>, document: &[u8])
     (compared, forwarded)
 }
 
-/// Random documents and queries, several at once, nested and selected several times, with filters in between.
+/// Random documents and queries, several at once, nested and selected several times, with filters
+/// in between.
 #[test]
 fn regions_get_their_events() {
     let mut total = 0;

@@ -171,8 +171,8 @@ fn counts_end_at_the_largest() {
     assert_eq!((first, largest), (1, u64::MAX));
 }
 
-/// In the order of the RFC each derivation has a place of its own, but only those of nodes that are selected in the end
-/// are told apart.
+/// In the order of the RFC each derivation has a place of its own, but only those of nodes that are
+/// selected in the end are told apart.
 #[test]
 fn explosions_that_select_nothing_cost_nothing() {
     let levels = 2000;

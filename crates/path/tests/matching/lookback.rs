@@ -1,5 +1,5 @@
-//! Looking ahead and back on a stream: filters, lengths, `$` in filters. What must stay readable is held, in memory and
-//! beyond a limit in a temporary file; nothing of it shows in the answer.
+//! Looking ahead and back on a stream: filters, lengths, `$` in filters. What must stay readable is
+//! held, in memory and beyond a limit in a temporary file; nothing of it shows in the answer.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,8 @@ use trommel_testkit::naive;
 
 use crate::support::{expected, plan, plan_with, query, run, stream, texts};
 
-/// A document much larger than the window: records of very different sizes, and what filters compare with at the end.
+/// A document much larger than the window: records of very different sizes, and what filters
+/// compare with at the end.
 fn records(count: usize) -> String {
     let mut text = String::from("{\"records\":[");
     for number in 0..count {
@@ -92,7 +93,8 @@ fn what_is_held_for_one_query_does_not_disturb_another() {
     }
 }
 
-/// What is held beyond the limit of the temporary file is an error that names the limit, never a wrong answer.
+/// What is held beyond the limit of the temporary file is an error that names the limit, never a
+/// wrong answer.
 #[test]
 fn the_spool_has_a_limit() {
     let document = records(400);
@@ -188,7 +190,8 @@ fn indices_and_slices_from_the_end() {
     }
 }
 
-/// Of long arrays the last elements are gone to, near the end and far from it, whatever else is asked.
+/// Of long arrays the last elements are gone to, near the end and far from it, whatever else is
+/// asked.
 #[test]
 fn the_end_of_long_arrays() {
     for length in [0, 1, 14, 15, 16, 17, 18, 40, 100] {

@@ -1,4 +1,5 @@
-//! When matches are handed out: as soon as nothing that is still to come can stand before them, and no later.
+//! When matches are handed out: as soon as nothing that is still to come can stand before them, and
+//! no later.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,8 +8,8 @@ use trommel_reader::{Config, Cursor, Framing, Validation};
 
 use crate::support::{Fence, Outbox, plan, plan_with, run, select, select_with, stream, texts, wants_all};
 
-/// Feeds a stream piece by piece, and asserts that after each piece exactly these matches were handed out, before any
-/// byte of the next piece was asked for.
+/// Feeds a stream piece by piece, and asserts that after each piece exactly these matches were
+/// handed out, before any byte of the next piece was asked for.
 fn handed_out(query: &str, options: PlanOptions, framing: Framing, pieces: &[(&str, &[&str])]) {
     let whole: String = pieces.iter().map(|(text, _)| *text).collect();
     let allowed = AtomicUsize::new(0);
@@ -139,7 +140,8 @@ fn descendants_settle_with_each_element() {
     );
 }
 
-/// In an array no name can be selected, so that what is found below settles with the element it is in.
+/// In an array no name can be selected, so that what is found below settles with the element it is
+/// in.
 #[test]
 fn descendants_in_a_root_array_settle_with_each_element() {
     in_rfc_order(
@@ -154,7 +156,8 @@ fn descendants_in_a_root_array_settle_with_each_element() {
     );
 }
 
-/// A name that was found is not looked for again, so that what is below and behind it settles at once.
+/// A name that was found is not looked for again, so that what is below and behind it settles at
+/// once.
 #[test]
 fn a_name_found_settles_what_is_below() {
     let pieces: &[(&str, &[&str])] =

@@ -37,8 +37,8 @@ pub(crate) fn options(seed: u64) -> (PlanOptions, Validation) {
     (PlanOptions::new().order(order).duplicates(duplicates), validation)
 }
 
-/// R4: random documents and queries against the evaluator: nodes, places and order, on slices and streams, under every
-/// policy and validation.
+/// R4: random documents and queries against the evaluator: nodes, places and order, on slices and
+/// streams, under every policy and validation.
 #[test]
 fn pairs() {
     let (pairs, hits) = (cases(10_000, 1_000_000), AtomicU64::new(0));
@@ -155,8 +155,9 @@ fn any_order_counts() {
     }
 }
 
-/// R4: nodes and locations as `serde_json_path` finds them. Documents are written by `serde_json` first, which sorts
-/// members, so that both see the same order; that library gets each query in a spelling that avoids its bugs.
+/// R4: nodes and locations as `serde_json_path` finds them. Documents are written by `serde_json`
+/// first, which sorts members, so that both see the same order; that library gets each query in a
+/// spelling that avoids its bugs.
 #[test]
 fn agrees_with_another_library() {
     let shape = Shape { names: Names::Odd, numbers: Numbers::Plain, ..Shape::default() };
@@ -174,7 +175,8 @@ fn agrees_with_another_library() {
     }
 }
 
-/// The node list by `serde_json_path`, as normalized paths in our spelling: its own leaves quotes unescaped.
+/// The node list by `serde_json_path`, as normalized paths in our spelling: its own leaves quotes
+/// unescaped.
 fn theirs(json: &serde_json::Value, query: &str) -> Vec<String> {
     use serde_json_path::PathElement;
     let query = serde_json_path::JsonPath::parse(query).unwrap_or_else(|error| panic!("{error}: {query}"));

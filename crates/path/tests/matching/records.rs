@@ -46,7 +46,8 @@ fn records_are_documents() {
     }
 }
 
-/// A bad line is an error again and again until the next record is asked for; the others are not touched by it.
+/// A bad line is an error again and again until the next record is asked for; the others are not
+/// touched by it.
 #[test]
 fn a_bad_line_is_passed() {
     let lines = "{\"a\":1}\n{\"a\":tru}\n{\"b\":}\n[\n{\"a\":{\"a\":2}}\n";
@@ -123,7 +124,8 @@ fn an_error_in_what_is_compared_is_final() {
     assert!(!matcher.next_record().unwrap());
 }
 
-/// A scratch serves any plans and inputs, one after the other, also after errors and records that were left.
+/// A scratch serves any plans and inputs, one after the other, also after errors and records that
+/// were left.
 #[test]
 fn a_scratch_serves_all() {
     let mut scratch = Scratch::new();
@@ -166,7 +168,8 @@ fn run_with(plan: &Plan, text: &[u8], scratch: &mut Scratch) -> Result<Vec<crate
     }
 }
 
-/// A matcher can begin with a record that the cursor was brought to, and look at the value it has entered.
+/// A matcher can begin with a record that the cursor was brought to, and look at the value it has
+/// entered.
 #[test]
 fn this_record_and_looking() {
     let text = b"[{\"k\":{\"b\":1},\"v\":[1,2]},{\"v\":[3]}]\n";

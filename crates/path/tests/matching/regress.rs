@@ -6,8 +6,8 @@ use trommel_reader::{Backend, Config, Cursor, Validation};
 use crate::support::{expected, feedings, paths, plan, query, run, select, select_with, texts};
 use trommel_testkit::naive;
 
-/// rsonquery/rsonpath#971: matches across certain alignments of blocks were missed. A name at every offset against the
-/// blocks of 64 bytes, hits one after the other in neighbouring blocks.
+/// rsonquery/rsonpath#971: matches across certain alignments of blocks were missed. A name at every
+/// offset against the blocks of 64 bytes, hits one after the other in neighbouring blocks.
 #[test]
 fn rsonpath_971_block_edges() {
     let plans = ["$..key", "$[*].key", "$[*]..key", "$[?@.key].key"].map(|query| plan(&[query]));
@@ -97,8 +97,8 @@ fn rsonpath_escaped_names_are_found() {
     assert_eq!(select(r#"{"a":["\u0061b","ab"]}"#, "$.a[?@ == 'ab']"), [r#""\u0061b""#, "\"ab\""]);
 }
 
-/// simdjson#1974, #1976, #1977, #2355: what is missing or left over behind the place of the answer went unseen. Here it is
-/// seen, unless the answer was decided before.
+/// simdjson#1974, #1976, #1977, #2355: what is missing or left over behind the place of the answer
+/// went unseen. Here it is seen, unless the answer was decided before.
 #[test]
 fn simdjson_1974_the_end_is_looked_at() {
     for document in
@@ -122,7 +122,8 @@ fn jsonpath_lib_89_root_in_a_filter() {
     assert_eq!(select(document, "$.list[?$.none]"), [""; 0]);
 }
 
-/// `serde_json_path` PR 113 and 123: quotes, backslashes and control characters in normalized paths.
+/// `serde_json_path` PR 113 and 123: quotes, backslashes and control characters in normalized
+/// paths.
 #[test]
 fn serde_json_path_123_quotes_in_normalized_paths() {
     let document = r#"{"O'Reilly":1,"\"":2,"\\":3,"\n\t\b\f\r":4,"\u0000\u001f\u007f":5,"é☺":6,"/":7,"":8}"#;
@@ -195,7 +196,8 @@ fn numbers_beyond_a_double() {
     assert_eq!(select(document, "$[?@ > 0 && @ < 0.1]"), ["1e-400"]);
 }
 
-/// simd-lite/simd-json#455 and the like: a number that lies across the edge of a block is the number that stands there.
+/// simd-lite/simd-json#455 and the like: a number that lies across the edge of a block is the
+/// number that stands there.
 #[test]
 fn simd_json_455_numbers_across_blocks() {
     for pad in 0..130 {
@@ -233,7 +235,8 @@ fn names_are_compared_whole() {
     assert_eq!(select(document, "$['a\u{301}']"), ["8"]);
 }
 
-/// The class of ponylang/ponyc#5606 and json-path/JsonPath#892: nesting in a query is refused in good order.
+/// The class of ponylang/ponyc#5606 and json-path/JsonPath#892: nesting in a query is refused in
+/// good order.
 #[test]
 fn nested_parentheses_are_refused() {
     let deep = format!("$[?{}@{}]", "(".repeat(20_000), ")".repeat(20_000));

@@ -121,8 +121,8 @@ impl Outbox {
     }
 }
 
-/// Every way of feeding a document, described: as a slice and in reads of every size, by every backend. A large one is
-/// read as a stream only in one way, unless there is time.
+/// Every way of feeding a document, described: as a slice and in reads of every size, by every
+/// backend. A large one is read as a stream only in one way, unless there is time.
 pub(crate) fn feedings(
     document: &[u8],
     validation: Validation,

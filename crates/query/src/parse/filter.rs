@@ -1,29 +1,16 @@
 //! Filters: logical expressions, comparisons and tests (RFC 9535, section 2.3.5).
 
-use std::ops::Range;
-
-use super::function::Call;
-use super::{Parsed, Parser};
+use super::parser::{Operand, Parsed, Parser, Value, is_blank};
 use crate::error::ParseErrorKind;
+use crate::function::FunctionResult;
 use crate::tree::{Comparable, Comparison, FilterQuery, Literal, Logical, Segments};
 
-/// What may follow an operand that stands alone, and what may follow any other part of an expression.
+/// What may follow an operand that stands alone, and what may follow any other part of an
+/// expression.
 const AFTER_TEST: &str = "a comparison, `&&`, `||` or the end of the filter";
 const AFTER_EXPRESSION: &str = "`&&`, `||` or the end of the filter";
 const SINGULAR: &str =
     "a query that selects one node at most: only names and indices, no `*`, `..`, slice, filter or list";
-
-/// A literal, query or call, and where it stands, before its place says what it is used for.
-pub(super) struct Operand {
-    pub(super) value: Value,
-    pub(super) span: Range<usize>,
-}
-
-pub(super) enum Value {
-    Literal(Literal),
-    Query(FilterQuery),
-    Call(Call),
-}
 
 impl Parser<'_> {
     /// `filter-selector`, behind the question mark.
@@ -206,8 +193,10 @@ impl Parser<'_> {
         let Some(Operand { value, span }) = self.operands.pop() else { return Ok(()) };
         self.expressions.push(match value {
             Value::Query(query) => Logical::Exists(query),
-            Value::Call(Call::Logical(matching)) => Logical::Matches(matching),
-            Value::Call(Call::Value(_)) => return Err(self.untested_value(span)),
+            Value::Call(call) if call.function.signature().result == FunctionResult::Logical => {
+                Logical::Test(call)
+            }
+            Value::Call(call) => return Err(self.untested_value(call.function, span)),
             Value::Literal(_) => {
                 let expected = "a comparison, as in `@.a == 1`";
                 return Err(self.error(ParseErrorKind::LiteralAlone, span, expected));
@@ -216,23 +205,24 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether what follows can follow an operand, so that a wrong operator is reported before a wrong type.
+    /// Whether what follows can follow an operand, so that a wrong operator is reported before a
+    /// wrong type.
     fn operand_may_end(&self) -> bool {
-        let rest = self.rest().trim_start_matches(super::is_blank);
+        let rest = self.rest().trim_start_matches(is_blank);
         rest.is_empty()
             || rest.starts_with([')', ']', ','])
             || rest.starts_with("&&")
             || rest.starts_with("||")
     }
 
-    /// Whether what stands here can follow an expression. Asked before the filter is left, so that a wrong operator
-    /// is known to stand in one.
+    /// Whether what stands here can follow an expression. Asked before the filter is left, so that
+    /// a wrong operator is known to stand in one.
     fn expression_may_end(&self) -> bool {
         matches!(self.peek(), None | Some(b')' | b']' | b','))
     }
 
-    /// Takes the last operand as a side of a comparison: a literal, a singular query spelt without white space in
-    /// its brackets, or a function that yields a value.
+    /// Takes the last operand as a side of a comparison: a literal, a singular query spelt without
+    /// white space in its brackets, or a function that yields a value.
     #[inline(never)]
     fn comparable(&mut self) -> Parsed<()> {
         let Some(Operand { value, span }) = self.operands.pop() else { return Ok(()) };
@@ -245,8 +235,10 @@ impl Parser<'_> {
                 Some(padding) => return Err(self.padded(padding.clone())),
                 None => Comparable::Singular(query),
             },
-            Value::Call(Call::Value(value)) => value,
-            Value::Call(Call::Logical(_)) => return Err(self.compared_truth(span)),
+            Value::Call(call) if call.function.signature().result == FunctionResult::Logical => {
+                return Err(self.compared_truth(span));
+            }
+            Value::Call(call) => Comparable::Call(call),
         });
         Ok(())
     }
@@ -266,7 +258,8 @@ impl Parser<'_> {
         self.expressions.extend(negated.map(|of| Logical::Not(Box::new(of))));
     }
 
-    /// Joins the expressions from `first` by `&&`, unless it is one; those that are conjunctions are taken apart.
+    /// Joins the expressions from `first` by `&&`, unless it is one; those that are conjunctions
+    /// are taken apart.
     #[inline(never)]
     fn conjunction(&mut self, first: usize) {
         if self.expressions.len() - first > 1 {
@@ -281,7 +274,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Joins the expressions from `first` by `||`, unless it is one; those that are disjunctions are taken apart.
+    /// Joins the expressions from `first` by `||`, unless it is one; those that are disjunctions
+    /// are taken apart.
     #[inline(never)]
     fn disjunction(&mut self, first: usize) {
         if self.expressions.len() - first > 1 {

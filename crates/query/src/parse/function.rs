@@ -1,69 +1,14 @@
-//! Function calls and their types (RFC 9535, section 2.4).
+//! Function calls and their types (RFC 9535, section 2.4), as the table in [`Function`] has them.
 //!
-//! The five functions take values or nodes and yield values or truths. None takes a truth, so that a logical
-//! expression as an argument, which the grammar allows, is always of the wrong type.
+//! No function takes a truth, so that a logical expression as an argument, which the grammar
+//! allows, is always of the wrong type.
 
 use std::ops::Range;
 
-use super::filter::{Operand, Value};
-use super::{Parsed, Parser};
+use super::parser::{Operand, Parsed, Parser, Value, is_blank};
 use crate::error::{ParseError, ParseErrorKind};
-use crate::tree::{Comparable, FilterQuery, Matching};
-
-/// What a call yields.
-pub(super) enum Call {
-    /// A value (`ValueType`).
-    Value(Comparable),
-    /// A truth (`LogicalType`).
-    Logical(Box<Matching>),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Function {
-    Length,
-    Count,
-    Value,
-    Match,
-    Search,
-}
-
-impl Function {
-    fn named(name: &str) -> Option<Self> {
-        match name {
-            "length" => Some(Self::Length),
-            "count" => Some(Self::Count),
-            "value" => Some(Self::Value),
-            "match" => Some(Self::Match),
-            "search" => Some(Self::Search),
-            _ => None,
-        }
-    }
-
-    const fn signature(self) -> &'static str {
-        match self {
-            Self::Length => "`length(value)`",
-            Self::Count => "`count(query)`",
-            Self::Value => "`value(query)`",
-            Self::Match => "`match(text, pattern)`",
-            Self::Search => "`search(text, pattern)`",
-        }
-    }
-
-    const fn arity(self) -> usize {
-        match self {
-            Self::Length | Self::Count | Self::Value => 1,
-            Self::Match | Self::Search => 2,
-        }
-    }
-
-    /// What each argument must be.
-    const fn takes(self) -> &'static str {
-        match self {
-            Self::Count | Self::Value => "a query, such as `@.*`",
-            _ => "a literal, a query that selects one node at most, or a function that yields a value",
-        }
-    }
-}
+use crate::function::{Function, FunctionResult, Parameter};
+use crate::tree::{Argument, Comparable, FunctionCall};
 
 /// A call being read.
 struct Callee {
@@ -71,6 +16,23 @@ struct Callee {
     name: Range<usize>,
     /// Where its arguments begin among the operands.
     first: usize,
+}
+
+impl Parameter {
+    /// What an argument must be, for messages.
+    const fn expected(self) -> &'static str {
+        if self.takes_nodes() {
+            "a query, such as `@.*`"
+        } else {
+            "a literal, a query that selects one node at most, or a function that yields a value"
+        }
+    }
+}
+
+impl Callee {
+    fn arity(&self) -> usize {
+        self.function.signature().parameters.len()
+    }
 }
 
 impl Parser<'_> {
@@ -100,87 +62,92 @@ impl Parser<'_> {
         self.close("`,` or `)`")
     }
 
-    /// Refuses what begins like a logical expression and no operand.
+    /// Refuses what begins like a logical expression and is not an operand.
     #[inline(never)]
     fn begin_argument(&self, callee: &Callee) -> Parsed<()> {
         match self.peek() {
-            Some(b'!' | b'(') => Err(self.mistyped(callee, self.here())),
+            Some(b'!' | b'(') => {
+                let index = self.operands.len() - callee.first;
+                Err(self.mistyped(parameter_at(callee, index), self.here()))
+            }
             _ => Ok(()),
         }
     }
 
-    /// Refuses an operand that goes on as a logical expression; whether another argument follows.
+    /// Refuses an operand that continues as a logical expression. Returns true if another argument
+    /// follows.
     #[inline(never)]
     fn end_argument(&mut self, callee: &Callee) -> Parsed<bool> {
         self.blanks();
+        let read = self.operands.len() - callee.first;
         if self.comparison().is_some() || self.rest().starts_with("&&") || self.rest().starts_with("||") {
-            let wrong = self.text[self.operand..self.at].trim_end_matches(super::is_blank).len();
-            return Err(self.mistyped(callee, self.operand..self.operand + wrong));
+            let wrong = self.text[self.operand..self.at].trim_end_matches(is_blank).len();
+            let parameter = parameter_at(callee, read - 1);
+            return Err(self.mistyped(parameter, self.operand..self.operand + wrong));
         }
         let before = self.at;
         let more = self.eat(b',');
-        if more && self.operands.len() - callee.first == callee.function.arity() {
+        if more && read == callee.arity() {
             return Err(self.miscounted(callee, before));
         }
         self.blanks();
         Ok(more)
     }
 
-    /// Checks the arguments' number and types and makes the call of them.
+    /// Checks the number and the types of the arguments, and puts the call in their place.
     #[inline(never)]
     fn end_call(&mut self, callee: &Callee) -> Parsed<()> {
-        let mut arguments = self.operands.split_off(callee.first).into_iter();
-        let call = match (arguments.next(), arguments.next()) {
-            (Some(only), None) if callee.function.arity() == 1 => Call::Value(self.unary(callee, only)?),
-            (Some(subject), Some(pattern)) => {
-                let whole = callee.function == Function::Match;
-                let subject = self.value_argument(callee, subject)?;
-                let pattern = self.value_argument(callee, pattern)?;
-                Call::Logical(Box::new(Matching { whole, subject, pattern }))
-            }
-            _ => return Err(self.miscounted(callee, self.at)),
-        };
+        let operands = self.operands.split_off(callee.first);
+        if operands.len() != callee.arity() {
+            return Err(self.miscounted(callee, self.at));
+        }
+        let mut arguments = Vec::with_capacity(operands.len());
+        for (operand, (_, parameter)) in operands.into_iter().zip(callee.function.signature().parameters) {
+            arguments.push(self.argument(callee, operand, *parameter)?);
+        }
+        let call = FunctionCall { function: callee.function, arguments };
         self.push_operand(callee.name.start, Value::Call(call));
         Ok(())
     }
 
-    fn unary(&self, callee: &Callee, argument: Operand) -> Parsed<Comparable> {
-        Ok(match callee.function {
-            Function::Length => Comparable::Length(Box::new(self.value_argument(callee, argument)?)),
-            Function::Count => Comparable::Count(self.nodes_argument(callee, argument)?),
-            _ => Comparable::Value(self.nodes_argument(callee, argument)?),
-        })
-    }
-
-    fn value_argument(&self, callee: &Callee, argument: Operand) -> Parsed<Comparable> {
-        match argument.value {
-            Value::Literal(literal) => Ok(Comparable::Literal(literal)),
-            Value::Query(query) if query.segments.is_singular() => Ok(Comparable::Singular(query)),
+    fn argument(&self, callee: &Callee, operand: Operand, parameter: Parameter) -> Parsed<Argument> {
+        let Operand { value, span } = operand;
+        match value {
+            Value::Query(query) if parameter.takes_nodes() => Ok(Argument::Nodes(query)),
+            _ if parameter.takes_nodes() => Err(self.mistyped(parameter, span)),
+            Value::Literal(literal) => Ok(Argument::Value(Comparable::Literal(literal))),
+            Value::Query(query) if query.segments.is_singular() => {
+                Ok(Argument::Value(Comparable::Singular(query)))
+            }
             Value::Query(_) => {
-                let counted = (callee.function == Function::Length).then_some("count");
-                let counted = counted.and_then(|count| self.suggest(callee.name.clone(), count));
-                let error = self.error(ParseErrorKind::NotSingular, argument.span, callee.function.takes());
+                // Of many nodes there is no length, but a number.
+                let counted = (callee.function == Function::Length).then_some(Function::Count);
+                let counted =
+                    counted.and_then(|count| self.suggest(callee.name.clone(), count.signature().name));
+                let error = self.error(ParseErrorKind::NotSingular, span, parameter.expected());
                 Err(error.suggesting(counted))
             }
-            Value::Call(Call::Value(value)) => Ok(value),
-            Value::Call(Call::Logical(_)) => Err(self.mistyped(callee, argument.span)),
-        }
-    }
-
-    fn nodes_argument(&self, callee: &Callee, argument: Operand) -> Parsed<FilterQuery> {
-        match argument.value {
-            Value::Query(query) => Ok(query),
-            _ => Err(self.mistyped(callee, argument.span)),
+            Value::Call(call) if call.function.signature().result == FunctionResult::Logical => {
+                Err(self.mistyped(parameter, span))
+            }
+            Value::Call(call) => Ok(Argument::Value(Comparable::Call(call))),
         }
     }
 
     /// An error about the number of arguments in the call up to `end`.
     fn miscounted(&self, callee: &Callee, end: usize) -> ParseError {
         let span = callee.name.start..end;
-        self.error(ParseErrorKind::ArgumentCount, span, callee.function.signature())
+        let usage = format!("`{}`", callee.function.signature().usage());
+        self.error(ParseErrorKind::ArgumentCount, span, usage)
     }
 
-    fn mistyped(&self, callee: &Callee, span: Range<usize>) -> ParseError {
-        self.error(ParseErrorKind::ArgumentType, span, callee.function.takes())
+    fn mistyped(&self, parameter: Parameter, span: Range<usize>) -> ParseError {
+        self.error(ParseErrorKind::ArgumentType, span, parameter.expected())
     }
+}
+
+/// The parameter of the argument at `index`. An argument too many is judged by the last parameter.
+fn parameter_at(callee: &Callee, index: usize) -> Parameter {
+    let parameters = callee.function.signature().parameters;
+    parameters.get(index).or(parameters.last()).map_or(Parameter::Value, |(_, parameter)| *parameter)
 }

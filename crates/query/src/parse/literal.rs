@@ -1,6 +1,6 @@
 //! Integers of selectors and number literals of filters.
 
-use super::{Parsed, Parser};
+use super::parser::{Parsed, Parser};
 use crate::error::ParseErrorKind;
 
 /// The largest integer that is exact in I-JSON, 2^53 - 1 (RFC 7493, section 2.2).
@@ -27,7 +27,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `number`: a literal as JSON writes it, returned as it is written; a digit or minus stands here.
+    /// `number`: a literal as JSON writes it, returned as it is written; a digit or minus stands
+    /// here.
     pub(super) fn number(&mut self) -> Parsed<&'t str> {
         let start = self.at;
         self.eat(b'-');

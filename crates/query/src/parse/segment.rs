@@ -1,10 +1,11 @@
 //! Segments and selectors (RFC 9535, sections 2.3 and 2.5).
 
-use super::{Parsed, Parser, is_name_char, is_name_first};
+use super::parser::{Parsed, Parser, is_name_char, is_name_first};
 use crate::tree::{Segment, Selector, Slice};
 
 impl Parser<'_> {
-    /// `segments`: as many as there are, possibly none; white space behind the last is not passed over.
+    /// `segments`: as many as there are, possibly none; white space behind the last is not passed
+    /// over.
     pub(super) fn segments(&mut self) -> Parsed<()> {
         loop {
             let before = self.at;
@@ -70,7 +71,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The end of a `bracketed-selection`, whose first and last selector are told by the stack and the text.
+    /// The end of a `bracketed-selection`, whose first and last selector are told by the stack and
+    /// the text.
     #[inline(never)]
     fn end_bracketed(&mut self, descendant: bool, first: usize, last: usize) -> Parsed<()> {
         if self.peek() != Some(b']') {
@@ -82,7 +84,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// White space within brackets: a comparison allows none in its queries, so that it is remembered.
+    /// White space within brackets: a comparison allows none in its queries, so that it is
+    /// remembered.
     #[inline(never)]
     fn padded_blanks(&mut self) {
         let before = self.at;

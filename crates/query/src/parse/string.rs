@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Parsed, Parser};
+use super::parser::{Parsed, Parser};
 use crate::error::ParseErrorKind;
 
 impl Parser<'_> {

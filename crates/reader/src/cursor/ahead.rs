@@ -1,54 +1,28 @@
-//! Many tokens at once, by masks: to pass over them strictly, and to have them at hand before they are asked for.
+//! Many tokens at once, by masks: to pass over them strictly, and to have them at hand before they
+//! are asked for.
 //!
-//! Masks judge a stretch of bytes by every rule that tokens are read by. Where it is right up to some place, all up to there is
-//! passed, or its tokens are written down for [`Cursor::advance`]. What lies behind that place, be it wrong, cut off by the end of
-//! the window, or too long, is read token by token, which alone knows errors.
+//! Masks judge a stretch of bytes by every rule that tokens are read by. Where it is right up to
+//! some place, all up to there is passed, or its tokens are written down for [`Cursor::advance`].
+//! What lies behind that place, be it wrong, cut off by the end of the window, or too long, is read
+//! token by token, which alone knows errors.
 
-use trommel_scan::{Stack, Tape, Vetted, Vetting};
+use trommel_scan::{Tape, Vetted, Vetting};
 
+use super::buffer::{LONGEST, SHORTEST};
 use super::{Cursor, Expect, Token};
 use crate::error::Result;
 use crate::event::{Event, Kind, Listener, Scalar};
 use crate::number::Number;
 use crate::text::Text;
 
-/// Bytes that are passed over at a time, so that they are still near when their encoding is checked.
+/// Bytes that are passed over at a time, so that they are still near when their encoding is
+/// checked.
 const STRETCH: usize = 1 << 16;
-/// Bytes whose tokens are written down at a time, at least and at most.
-const SHORTEST: usize = 1 << 10;
-const LONGEST: usize = Tape::MOST / 2;
-/// Containers that are left at most in what is written down, so that its cost does not grow with the depth.
+/// Containers that are left at most in what is written down, so that its cost does not grow with
+/// the depth.
 const LEVELS: u32 = 1 << 10;
 /// Tokens that are read one by one where masks did not help, before they are tried again.
 const PATIENCE: u32 = 16;
-
-/// The tokens that come next.
-#[derive(Debug, Default)]
-pub(super) struct Ahead {
-    tape: Tape,
-    /// The number of the next token.
-    next: usize,
-    /// Absolute offset from which the places on the tape are counted.
-    base: u64,
-    /// Absolute offset of the cursor when the next token is due; anywhere else the tape is worth nothing.
-    due: u64,
-    /// Tokens that were read one by one since the tape was of use.
-    waited: u32,
-    /// Bytes that are looked at next time.
-    stretch: usize,
-    /// Absolute offset behind which nothing is to be written down.
-    room: Option<u64>,
-    /// The containers open at the end of the tape, or what to go back to.
-    stack: Stack,
-}
-
-impl Ahead {
-    /// Takes everything away that was written down: it will not come next.
-    pub(super) fn forget(&mut self) {
-        self.tape.clear();
-        (self.waited, self.stretch) = (0, SHORTEST);
-    }
-}
 
 impl Cursor<'_> {
     /// Leaves containers, checking everything in them, until so many are open.
@@ -68,7 +42,8 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Passes over what masks find right, at most until so many containers are open; whether there was any.
+    /// Passes over what masks find right, at most until so many containers are open; whether there
+    /// was any.
     fn vet_to(&mut self, depth: u32) -> bool {
         if !matches!(self.expect, Expect::First | Expect::Next) {
             return false;
@@ -76,7 +51,7 @@ impl Cursor<'_> {
         let mut stretch = self.stretch(STRETCH);
         loop {
             self.ahead.stack.copy_above(&self.stack, depth);
-            let bytes = self.source.window().get(self.at..self.at + stretch).unwrap_or_default();
+            let bytes = &self.source.window()[self.at..self.at + stretch];
             let mut state = Vetting {
                 stack: &mut self.stack,
                 floor: depth,
@@ -104,10 +79,11 @@ impl Cursor<'_> {
         }
     }
 
-    /// Bytes that are visible and that no token in them can be too long for, but no more than `most`.
+    /// Bytes that are visible and that no token in them can be too long for, but no more than
+    /// `most`.
     fn stretch(&self, most: usize) -> usize {
         let most = most.min(usize::try_from(self.limits.token_bytes).unwrap_or(most));
-        most.min(self.source.window().len().saturating_sub(self.at))
+        most.min(self.source.window().len() - self.at)
     }
 
     /// The next event, if its token was written down.
@@ -124,9 +100,9 @@ impl Cursor<'_> {
         self.ahead.next += 1;
         let value = self.ahead.tape.start(self.ahead.next).map(index);
         self.at = self.end;
-        let event = match *self.source.window().get(self.start)? {
+        let event = match self.source.window()[self.start] {
             b'"' if self.expect != Expect::Value && self.stack.in_object() => {
-                // A name that was written down has a value that was.
+                debug_assert!(value.is_some(), "a name that was written down has a value that was");
                 self.at = value?;
                 self.token = Token::Name { escaped };
                 self.expect = Expect::Value;
@@ -154,8 +130,8 @@ impl Cursor<'_> {
         Some(event)
     }
 
-    /// Goes on event by event until no more than `depth` containers are open, or the offset `until` is reached, and tells of
-    /// each. Where no more are open, nothing happens.
+    /// Goes on event by event until no more than `depth` containers are open, or the offset `until`
+    /// is reached, and tells of each. Where no more are open, nothing happens.
     ///
     /// The events are those of [`advance`](Self::advance), those aside that the listener does [not
     /// want](Listener::wants_scalars). Where all are wanted, this is the faster way to have them.
@@ -178,26 +154,29 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Tells of all that was written down, or until no more than `depth` containers are open; whether there was anything.
+    /// Tells of all that was written down, or until no more than `depth` containers are open;
+    /// whether there was anything.
     fn tell_ahead(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
         let ahead = &mut self.ahead;
         if ahead.due != self.source.base() + self.at as u64 || ahead.next >= ahead.tape.len() {
             return false;
         }
-        let first = (ahead.base - self.source.base()) as usize;
-        let bytes = self.source.loaded().get(first..).unwrap_or_default();
+        // After a move and a rewind the window may begin behind the first token of the tape; then
+        // the rest of the tape is for `step_ahead`.
+        let Some(first) = ahead.base.checked_sub(self.source.base()) else { return false };
+        let bytes = &self.source.loaded()[first as usize..];
         let mut in_object = self.stack.in_object();
         let mut name_due = in_object && self.expect != Expect::Value;
         let (mut told, mut last, mut begun) = (0, (0, 0), false);
         for (start, end, escaped) in ahead.tape.tokens(ahead.next) {
             let at = ahead.base + start as u64;
-            let byte = bytes.get(start).copied().unwrap_or_default();
+            let byte = bytes[start];
             told += 1;
             last = (start, end);
             begun = false;
             match byte {
                 b'"' => {
-                    let text = Text::new(bytes.get(start + 1..end - 1).unwrap_or_default(), escaped);
+                    let text = Text::new(&bytes[start + 1..end - 1], escaped);
                     if name_due {
                         name_due = false;
                         listener.name(text, at);
@@ -223,20 +202,19 @@ impl Cursor<'_> {
                 b'f' => listener.scalar(Scalar::Bool(false), at),
                 b'n' => listener.scalar(Scalar::Null, at),
                 _ => {
-                    let lexeme = bytes.get(start..end).unwrap_or_default();
-                    listener.scalar(Scalar::Number(Number::of_digits(lexeme)), at);
+                    listener.scalar(Scalar::Number(Number::of_digits(&bytes[start..end])), at);
                 }
             }
             name_due = in_object;
         }
         ahead.next += told;
         // What was written down ends behind a value or an opening bracket.
-        self.passed(last, begun);
+        self.passed(Passed { start: last.0, end: last.1, behind_opening: begun });
         true
     }
 
-    /// Tells of the names and brackets that come next, until no more than `depth` containers are open, where many tokens were
-    /// read one after the other; whether there was anything.
+    /// Tells of the names and brackets that come next, until no more than `depth` containers are
+    /// open, where many tokens were read one after the other; whether there was anything.
     fn tell_names(&mut self, depth: u32, listener: &mut impl Listener) -> bool {
         if self.ahead.waited < PATIENCE || !matches!(self.expect, Expect::First | Expect::Next) {
             return false;
@@ -246,14 +224,13 @@ impl Cursor<'_> {
             self.ahead.forget();
             return false;
         };
-        let bytes = self.source.loaded().get(self.at..).unwrap_or_default();
+        let bytes = &self.source.loaded()[self.at..];
         let base = self.ahead.base;
         for (start, end, escaped) in self.ahead.tape.tokens(0) {
             let at = base + start as u64;
-            match bytes.get(start).copied().unwrap_or_default() {
+            match bytes[start] {
                 b'"' => {
-                    let name = bytes.get(start + 1..end - 1).unwrap_or_default();
-                    listener.name(Text::new(name, escaped), at);
+                    listener.name(Text::new(&bytes[start + 1..end - 1], escaped), at);
                 }
                 b'{' => listener.begin(Kind::Object, at),
                 b'}' => listener.end(Kind::Object, at),
@@ -263,12 +240,14 @@ impl Cursor<'_> {
         }
         self.ahead.tape.clear();
         self.stack.copy_above(&self.ahead.stack, floor);
-        self.passed((vetted.at, vetted.at), vetted.first);
+        self.passed(Passed { start: vetted.at, end: vetted.at, behind_opening: vetted.first });
         true
     }
 
-    /// Takes in that all was told up to a token, and where that is, counted from the base of what was written down.
-    fn passed(&mut self, (start, end): (usize, usize), behind_opening: bool) {
+    /// Takes in that all was told up to a token, and where that is, counted from the base of what
+    /// was written down.
+    fn passed(&mut self, passed: Passed) {
+        let Passed { start, end, behind_opening } = passed;
         let first = (self.ahead.base - self.source.base()) as usize;
         (self.start, self.end, self.at) = (first + start, first + end, first + end);
         self.ahead.due = self.ahead.base + end as u64;
@@ -287,7 +266,8 @@ impl Cursor<'_> {
         Event::Scalar(kind)
     }
 
-    /// Writes down the tokens that come next, where many were asked for one after the other; whether there are any.
+    /// Writes down the tokens that come next, where many were asked for one after the other;
+    /// whether there are any.
     #[inline]
     pub(super) fn look_ahead(&mut self) -> bool {
         self.ahead.waited += 1;
@@ -308,7 +288,8 @@ impl Cursor<'_> {
         self.stack.depth().saturating_sub(LEVELS)
     }
 
-    /// Writes down what a kernel finds, until no more than `floor` containers are open. Nothing where nothing is visible.
+    /// Writes down what a kernel finds, until no more than `floor` containers are open. Nothing
+    /// where nothing is visible.
     fn write_down(&mut self, floor: u32, kernel: Index) -> Option<Vetted> {
         let wanted = self.ahead.stretch.clamp(SHORTEST, LONGEST);
         let room = self.ahead.room.map_or(wanted as u64, |until| until.saturating_sub(self.offset()));
@@ -338,6 +319,15 @@ impl Cursor<'_> {
     }
 }
 
+/// The last token of which a listener was told. Its place is counted from the base of the tape.
+#[derive(Clone, Copy)]
+struct Passed {
+    start: usize,
+    end: usize,
+    /// True if it is an opening bracket.
+    behind_opening: bool,
+}
+
 /// A kernel that writes down where tokens are.
 type Index = fn(&[u8], usize, &mut Vetting<'_>, &mut Tape) -> Vetted;
 
@@ -346,6 +336,5 @@ fn invalid_behind(bytes: &[u8], vetted: Vetted) -> Option<usize> {
     if !vetted.high {
         return None;
     }
-    let passed = bytes.get(..vetted.at).unwrap_or_default();
-    simdutf8::compat::from_utf8(passed).err().map(|error| error.valid_up_to())
+    simdutf8::compat::from_utf8(&bytes[..vetted.at]).err().map(|error| error.valid_up_to())
 }

@@ -9,7 +9,6 @@ use crate::config::Config;
 use crate::framing::Framing;
 use crate::input::View;
 use crate::source::Monitor;
-use crate::span::Span;
 
 /// What is open between the elements of an array: with it a cursor can begin behind any of them.
 #[derive(Clone, Debug)]
@@ -27,11 +26,12 @@ impl Between {
     }
 }
 
-/// Elements of an array that begin alike: what stands from the end of one to the name of the first member of the next, and
-/// the name of its second member, if the value of the first is no container.
+/// Elements of an array that begin alike: what stands from the end of one to the name of the first
+/// member of the next, and the name of its second member, if the value of the first is no
+/// container.
 ///
-/// Records are written by programs, so that most arrays of objects are like that. In a string the quotes would be escaped; only
-/// in another array can the same bytes be found.
+/// Records are written by programs, so that most arrays of objects are like that. In a string the
+/// quotes would be escaped; only in another array can the same bytes be found.
 #[derive(Clone, Debug)]
 pub struct Alike<'a> {
     view: View<'a>,
@@ -43,7 +43,8 @@ pub struct Alike<'a> {
 const BEGINNING: usize = 512;
 
 impl<'a> Alike<'a> {
-    /// Elements that begin like the one behind an element that ends at this offset, if that is an object with a member.
+    /// Elements that begin like the one behind an element that ends at this offset, if that is an
+    /// object with a member.
     pub fn new(view: View<'a>, behind: u64) -> Option<Self> {
         let rest = rest(view, behind);
         let rest = rest.get(..BEGINNING).unwrap_or(rest);
@@ -52,14 +53,14 @@ impl<'a> Alike<'a> {
         Some(Self { view, first: Finder::new(rest.get(..end)?), second })
     }
 
-    /// The first offset from `from` on, within so many bytes, at which it looks as if an element ended. It may be one of
-    /// another array.
+    /// The first offset from `from` on, within so many bytes, at which it looks as if an element
+    /// ended. It may be one of another array.
     pub fn guess(&self, from: u64, within: u64) -> Option<u64> {
         let rest = rest(self.view, from);
         let mut found = self.first.find_iter(rest.get(..within as usize).unwrap_or(rest));
         let length = self.first.needle().len();
         let fits = |at: &usize| {
-            let window = rest.get(*at..).unwrap_or_default();
+            let window = &rest[*at..];
             let window = window.get(..BEGINNING).unwrap_or(window);
             self.second.is_none() || past_scalar_member(window, length) == self.second
         };
@@ -87,7 +88,8 @@ fn past_string(bytes: &[u8]) -> Option<usize> {
     (bytes.get(end) == Some(&b'"')).then_some(end + 1)
 }
 
-/// What names the next member, comma included, behind the name of a member whose value is no container.
+/// What names the next member, comma included, behind the name of a member whose value is no
+/// container.
 fn past_scalar_member(bytes: &[u8], name: usize) -> Option<&[u8]> {
     let value = bytes.get(name..).and_then(|rest| rest.get(past(rest, b":")?..))?;
     let value = value.trim_ascii_start();
@@ -101,14 +103,16 @@ fn past_scalar_member(bytes: &[u8], name: usize) -> Option<&[u8]> {
     next.get(..comma + past_string(next.get(comma..)?)?)
 }
 
+/// The bytes of a view from an offset on, which is not before it. Behind its end there are none.
 fn rest(view: View<'_>, from: u64) -> &[u8] {
-    let end = view.base() + view.bytes().len() as u64;
-    view.get(Span::new(from, end.max(from))).unwrap_or_default()
+    let bytes = view.bytes();
+    let skipped = (from - view.base()).min(bytes.len() as u64);
+    &bytes[skipped as usize..]
 }
 
 impl<'a> Cursor<'a> {
-    /// What is open at the current place, where that is behind an element of an array, nothing is held, and the input is in
-    /// memory or mapped; elsewhere nothing.
+    /// What is open at the current place, where that is behind an element of an array, nothing is
+    /// held, and the input is in memory or mapped; elsewhere nothing.
     pub fn between(&self) -> Option<Between> {
         let behind_element = self.expect == Expect::Next && !self.stack.in_object();
         let alone = self.holds.is_empty() && self.framing.delimiter().is_none() && !self.is_stream();
@@ -120,9 +124,10 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// A cursor that stands behind an element, where `view` begins: of the array in which [`between`](Self::between) was
-    /// asked for. Whether there is one the caller must know, or find out: a cursor that comes from an element before it
-    /// stands at that place, too. Lines and columns in its errors count from where the view begins.
+    /// A cursor that stands behind an element, where `view` begins: of the array in which
+    /// [`between`](Self::between) was asked for. Whether there is one the caller must know, or find
+    /// out: a cursor that comes from an element before it stands at that place, too. Lines and
+    /// columns in its errors count from where the view begins.
     pub fn from_between(view: View<'a>, between: &Between, config: &Config) -> Self {
         let mut cursor = Self::from_view(view, Framing::Single, config);
         cursor.stack = between.stack.clone();
@@ -132,19 +137,21 @@ impl<'a> Cursor<'a> {
         cursor
     }
 
-    /// Takes in that others have counted the characters from here to an offset: [`chars`](Self::chars) then need not.
+    /// Takes in that others have counted the characters from here to an offset:
+    /// [`chars`](Self::chars) then need not.
     pub fn pass_chars(&mut self, offset: u64, chars: u64) {
         let here = self.offset();
         self.source.pass_chars(here, offset, chars);
     }
 
-    /// Goes on behind a later element of the array, at this absolute offset. What lies between is not looked at; the
-    /// monitor is for what follows.
+    /// Goes on behind a later element of the array, at this absolute offset. What lies between is
+    /// not looked at; the monitor is for what follows.
     pub fn go_on_behind(&mut self, offset: u64, monitor: Monitor<'a>) {
-        self.at = offset.saturating_sub(self.source.base()) as usize;
+        self.at = (offset - self.source.base()) as usize;
         (self.start, self.end) = (self.at, self.at);
         self.token = Token::None;
         self.expect = Expect::Next;
+        self.ahead.forget();
         self.source.go_on_at(self.at);
         self.source.set_monitor(monitor);
     }

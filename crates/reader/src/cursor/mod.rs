@@ -1,13 +1,15 @@
 //! The cursor: pull events, and moves that cost masks instead of tokens.
 //!
-//! It is one small machine: what may come next ([`Expect`]), which containers are open (a bit each), and three indices
-//! into the window of its source. [`walk`] moves it by the grammar, [`quick`] does so for what most tokens are like,
-//! [`ahead`] for many tokens at once, [`skip`] and [`seek`] move it by masks, [`token`] reads what has no parts, [`records`] goes from
-//! one document to the next; here is what they stand on: the window's edge, holds, and errors. [`apart`] makes cursors that begin in
-//! the middle.
+//! It is one small machine: what may come next ([`Expect`]), which containers are open (a bit
+//! each), and three indices into the window of its source. [`walk`] moves it by the grammar,
+//! [`quick`] does so for what most tokens are like, [`ahead`] for many tokens at once, [`skip`] and
+//! [`seek`] move it by masks, [`token`] reads what has no parts, [`records`] goes from one document
+//! to the next; here is what they stand on: the window's edge, holds, and errors. [`apart`] makes
+//! cursors that begin in the middle.
 
 mod ahead;
 mod apart;
+mod buffer;
 mod named;
 mod quick;
 mod records;
@@ -20,7 +22,7 @@ use std::io::{self, Read};
 
 use trommel_scan::{Kernels, Stack};
 
-use ahead::Ahead;
+use buffer::TokenBuffer;
 
 use crate::config::{Config, Limits, Validation};
 use crate::error::{Error, ErrorKind, Excerpt, Place, Result, Syntax};
@@ -37,10 +39,11 @@ pub use apart::{Alike, Between};
 
 /// A place in the input that reading moves forward: a slice, or a stream behind a window.
 ///
-/// [`advance`](Self::advance) yields one event after the other. Who knows what it wants uses the moves instead:
-/// [`next_member`](Self::next_member) and [`next_element`](Self::next_element) walk a container,
-/// [`begin_value`](Self::begin_value) enters a value, [`skip_value`](Self::skip_value) and [`leave`](Self::leave) pass
-/// over what does not matter. Both can be mixed: every move is defined by the place where the cursor stands.
+/// [`advance`](Self::advance) yields one event after the other. Who knows what it wants uses the
+/// moves instead: [`next_member`](Self::next_member) and [`next_element`](Self::next_element) walk
+/// a container, [`begin_value`](Self::begin_value) enters a value, [`skip_value`](Self::skip_value)
+/// and [`leave`](Self::leave) pass over what does not matter. Both can be mixed: every move is
+/// defined by the place where the cursor stands.
 ///
 /// | the cursor stands | `advance` | `begin_value`, `skip_value` | `next_member`, `next_element` | `leave` |
 /// | --- | --- | --- | --- | --- |
@@ -49,10 +52,11 @@ pub use apart::{Alike, Between};
 /// | in an array, between elements | the next element, or its end | | before the next element, or its end | ends the array |
 /// | behind the record's value | `None`, after a check of what follows | | | nothing |
 ///
-/// The empty fields are moves that cannot be made there; they end the record with an error, and never do harm. A cursor
-/// that was just made stands before its first record's value; [`next_record`](Self::next_record) may be called first or
-/// left out. An error is final for the record it stands in: every further move returns it, until
-/// [`next_record`](Self::next_record) finds a later record, where the framing allows to.
+/// The empty fields are moves that cannot be made there; they end the record with an error, and
+/// never do harm. A cursor that was just made stands before its first record's value;
+/// [`next_record`](Self::next_record) may be called first or left out. An error is final for the
+/// record it stands in: every further move returns it, until [`next_record`](Self::next_record)
+/// finds a later record, where the framing allows to.
 ///
 /// Moving takes constant memory beyond the window: one bit a level of nesting, and nothing a token.
 pub struct Cursor<'a> {
@@ -69,11 +73,12 @@ pub struct Cursor<'a> {
     start: usize,
     /// Index where the current token ends.
     end: usize,
-    /// Index from which on the bytes of the string that is being read have not passed the check for UTF-8.
+    /// Index from which on the bytes of the string that is being read have not passed the check for
+    /// UTF-8.
     unchecked: usize,
     token: Token,
     long: Long,
-    ahead: Ahead,
+    ahead: TokenBuffer,
     /// Offsets from which on bytes must stay readable, innermost last.
     holds: Vec<u64>,
     record: Option<u64>,
@@ -145,15 +150,16 @@ impl<'a> Cursor<'a> {
         Self::from_view(View::new(bytes), Framing::Single, config)
     }
 
-    /// A cursor over borrowed bytes with a framing. Its offsets are those of the input that the view is a part of; only at
-    /// the start of the input a byte order mark is passed over.
+    /// A cursor over borrowed bytes with a framing. Its offsets are those of the input that the
+    /// view is a part of; only at the start of the input a byte order mark is passed over.
     pub fn from_view(view: View<'a>, framing: Framing, config: &Config) -> Self {
         Self::with_source(Source::slice(view), framing, config)
     }
 
-    /// A cursor over anything that can be read, in a window of fixed size: compressed data, standard input, a socket. It is
-    /// read only when the next move needs it, and never behind the end that it reports first. Interrupted reads are
-    /// repeated; any other failure ends the reading.
+    /// A cursor over anything that can be read, in a window of fixed size: compressed data,
+    /// standard input, a socket. It is read only when the next move needs it, and never behind the
+    /// end that it reports first. Interrupted reads are repeated; any other failure ends the
+    /// reading.
     pub fn from_reader(reader: impl Read + Send + 'a, framing: Framing, config: &Config) -> Self {
         Self::with_source(Source::stream(Box::new(reader), config), framing, config)
     }
@@ -183,15 +189,15 @@ impl<'a> Cursor<'a> {
             unchecked: 0,
             token: Token::None,
             long: Long::default(),
-            ahead: Ahead::default(),
+            ahead: TokenBuffer::default(),
             holds: Vec::new(),
             record: None,
             failure: None,
         }
     }
 
-    /// Calls `monitor` as bytes pass, at least once a MiB, with the offset reached; an error it returns ends the reading.
-    /// This is where cancellation and progress live.
+    /// Calls `monitor` as bytes pass, at least once a MiB, with the offset reached; an error it
+    /// returns ends the reading. This is where cancellation and progress live.
     #[must_use]
     pub fn monitored(mut self, monitor: Monitor<'a>) -> Self {
         self.source.set_monitor(monitor);
@@ -213,13 +219,15 @@ impl<'a> Cursor<'a> {
         self.stack.depth()
     }
 
-    /// The kind of the open container that is so many deep, the outermost one being 1; nothing where none is open.
+    /// The kind of the open container that is so many deep, the outermost one being 1; nothing
+    /// where none is open.
     pub fn kind_at(&self, depth: u32) -> Option<Kind> {
         let object = self.stack.object_at(depth)?;
         Some(if object { Kind::Object } else { Kind::Array })
     }
 
-    /// Absolute offset of the next byte to be looked at; behind the current token, before any white space.
+    /// Absolute offset of the next byte to be looked at; behind the current token, before any white
+    /// space.
     pub fn offset(&self) -> u64 {
         self.absolute(self.at)
     }
@@ -234,14 +242,14 @@ impl<'a> Cursor<'a> {
         self.record_start
     }
 
-    /// Whether the record's value was read to its end, or there is no further record. A single document that was left
-    /// before its end is neither.
+    /// Whether the record's value was read to its end, or there is no further record. A single
+    /// document that was left before its end is neither.
     pub fn is_at_end(&self) -> bool {
         matches!(self.expect, Expect::End | Expect::Done)
     }
 
-    /// The place of the current token: a name or string with its quotes, a number, a word, or a bracket. After a move that
-    /// passes over things, an empty span behind them.
+    /// The place of the current token: a name or string with its quotes, a number, a word, or a
+    /// bracket. After a move that passes over things, an empty span behind them.
     pub fn span(&self) -> Span {
         let start = match self.token {
             Token::LongString { .. } => self.long.offset,
@@ -261,7 +269,7 @@ impl<'a> Cursor<'a> {
                 Payload::Scalar(Scalar::String(text))
             }
             Token::Number => {
-                let lexeme = self.source.loaded().get(self.start..self.end).unwrap_or_default();
+                let lexeme = &self.source.loaded()[self.start..self.end];
                 Payload::Scalar(Scalar::Number(Number::of_digits(lexeme)))
             }
             Token::Bool(value) => Payload::Scalar(Scalar::Bool(value)),
@@ -269,7 +277,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The current name, when the last move or event was one; it stays until the cursor moves behind it.
+    /// The current name, when the last move or event was one; it stays until the cursor moves
+    /// behind it.
     #[inline]
     pub fn name(&self) -> Option<Text<'_>> {
         match self.token {
@@ -281,21 +290,23 @@ impl<'a> Cursor<'a> {
     /// The bytes between the current token's quotes.
     #[inline]
     fn inside(&self) -> &[u8] {
-        self.source.loaded().get(self.start + 1..self.end - 1).unwrap_or_default()
+        &self.source.loaded()[self.start + 1..self.end - 1]
     }
 
-    /// The bytes of a span, if all of them are still there: on a slice always, on a stream as far as they are held.
+    /// The bytes of a span, if all of them are still there: on a slice always, on a stream as far
+    /// as they are held.
     pub fn bytes(&self, span: Span) -> Option<&[u8]> {
         self.source.readable().get(span)
     }
 
-    /// The same as a view, whose memory can be [given back](View::release) while it is gone through.
+    /// The same as a view, whose memory can be [given back](View::release) while it is gone
+    /// through.
     pub fn part(&self, span: Span) -> Option<View<'_>> {
         self.source.readable().narrow(span)
     }
 
-    /// Gives back the memory of a span that was read and can be read again: of a mapped file, or of what is held in a
-    /// temporary file.
+    /// Gives back the memory of a span that was read and can be read again: of a mapped file, or of
+    /// what is held in a temporary file.
     pub fn forget(&self, span: Span) {
         self.source.forget(span);
     }
@@ -310,20 +321,20 @@ impl<'a> Cursor<'a> {
         self.source.is_stream()
     }
 
-    /// Keeps all bytes from the current token on readable until [`release`](Self::release), and returns the place to
-    /// [`rewind`](Self::rewind) to.
+    /// Keeps all bytes from the current token on readable until [`release`](Self::release), and
+    /// returns the place to [`rewind`](Self::rewind) to.
     ///
-    /// Holds nest, and end with the record. On a slice they are free. On a stream what is held stays in memory up to
-    /// [`Limits::held_bytes`]; beyond it goes to an unlinked temporary file, up to [`Limits::spool_bytes`]. While there is
-    /// a hold no string is [cut](Text::is_cut).
+    /// Holds nest, and end with the record. On a slice they are free. On a stream what is held
+    /// stays in memory up to [`Limits::held_bytes`]; beyond it goes to an unlinked temporary file,
+    /// up to [`Limits::spool_bytes`]. While there is a hold no string is [cut](Text::is_cut).
     pub fn hold(&mut self) -> Mark {
         let mark = self.mark();
         self.holds.push(mark.start);
         mark
     }
 
-    /// The place where the cursor stands, to [`rewind`](Self::rewind) to while a hold lasts that was made before. Costs nothing
-    /// to speak of.
+    /// The place where the cursor stands, to [`rewind`](Self::rewind) to while a hold lasts that
+    /// was made before. Costs nothing to speak of.
     pub fn mark(&self) -> Mark {
         Mark {
             offset: self.offset(),
@@ -340,11 +351,12 @@ impl<'a> Cursor<'a> {
         self.holds.pop();
     }
 
-    /// Returns to a mark whose hold was not released: the current token and everything after it come again.
+    /// Returns to a mark whose hold was not released: the current token and everything after it
+    /// come again.
     ///
-    /// A mark is good until its record is left, or until the container it was made in is left and another is entered in
-    /// its stead. An error is not undone by going back. On a stream, a mark whose bytes are gone is an error, which the
-    /// next move returns.
+    /// A mark is good until its record is left, or until the container it was made in is left and
+    /// another is entered in its stead. An error is not undone by going back. On a stream, a mark
+    /// whose bytes are gone is an error, which the next move returns.
     pub fn rewind(&mut self, mark: &Mark) {
         if self.expect == Expect::Failed {
             return;
@@ -356,9 +368,13 @@ impl<'a> Cursor<'a> {
             return;
         }
         let at = (mark.offset - base) as usize;
-        self.source.rewind(self.at, at);
+        if self.source.rewind(self.at, at) {
+            // What was written down is not in the window.
+            self.ahead.forget();
+        }
         self.at = at;
         self.start = (mark.start - base) as usize;
+        // The end of a token that was passed before the mark may be gone.
         self.end = mark.end.saturating_sub(base) as usize;
         self.token = mark.token;
         self.expect = mark.expect;
@@ -368,20 +384,21 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Begins to count characters at the current place, for [`chars`](Self::chars). The bytes are taken as UTF-8.
+    /// Begins to count characters at the current place, for [`chars`](Self::chars). The bytes are
+    /// taken as UTF-8.
     pub fn count_chars(&mut self) {
         let offset = self.offset();
         self.source.count_chars_from(offset, self.kernels.chars);
     }
 
-    /// Unicode scalar values between the place where counting began and `offset`, whose bytes must be readable. Linear in
-    /// the bytes passed since the last call, or gone back.
+    /// Unicode scalar values between the place where counting began and `offset`, whose bytes must
+    /// be readable. Linear in the bytes passed since the last call, or gone back.
     pub fn chars(&mut self, offset: u64) -> u64 {
         self.source.chars_before(offset)
     }
 
-    /// Line and column of an offset that is still readable. Linear in the bytes since the last call, or since the start of
-    /// the window.
+    /// Line and column of an offset that is still readable. Linear in the bytes since the last
+    /// call, or since the start of the window.
     pub fn place(&mut self, offset: u64) -> Option<Place> {
         self.source.place(offset)
     }
@@ -399,7 +416,8 @@ impl<'a> Cursor<'a> {
         let needs = Needs { keep, at: self.absolute(self.at), is_held: !self.holds.is_empty() };
         let (shift, more) = self.source.grow(needs);
         self.at -= shift;
-        self.start = self.start.saturating_sub(shift);
+        self.start -= shift;
+        // These may be of a token that was passed.
         self.end = self.end.saturating_sub(shift);
         self.unchecked = self.unchecked.saturating_sub(shift);
         more.map_err(|error| self.failed(error))
@@ -435,7 +453,8 @@ impl<'a> Cursor<'a> {
         }))
     }
 
-    /// The format of an input that is malformed at its first byte. A few more bytes are read if they can decide it.
+    /// The format of an input that is malformed at its first byte. A few more bytes are read if
+    /// they can decide it.
     #[cold]
     fn foreign(&mut self) -> Option<Foreign> {
         let needed = Foreign::needed(self.source.loaded().first().copied()?);
@@ -453,7 +472,8 @@ impl<'a> Cursor<'a> {
         error
     }
 
-    /// The error that ended this record; where there is none, a move was made that cannot be made here.
+    /// The error that ended this record; where there is none, a move was made that cannot be made
+    /// here.
     #[cold]
     fn failure<T>(&mut self) -> Result<T> {
         let misuse =

@@ -10,11 +10,13 @@ use crate::error::{ErrorKind, Limit, Result, Syntax};
 const FEW: usize = 8;
 
 impl Cursor<'_> {
-    /// In an object, between members: goes to the next member whose name is one of these, before its value, and returns the
-    /// name's number; or past the closing bracket, and returns nothing. A value that was not looked at is skipped.
+    /// In an object, between members: goes to the next member whose name is one of these, before
+    /// its value, and returns the name's number; or past the closing bracket, and returns nothing.
+    /// A value that was not looked at is skipped.
     ///
-    /// Under structural validation other members are skipped with their names: of them only the ends of strings and brackets are
-    /// checked. Costs masks then, where there are few names; else tokens.
+    /// Under structural validation other members are skipped with their names: of them only the
+    /// ends of strings and brackets are checked. Costs masks then, where there are few names; else
+    /// tokens.
     pub fn next_named(&mut self, names: &Names) -> Result<Option<usize>> {
         if self.validation == Validation::Strict || names.iter().len() > FEW {
             return self.next_named_by_tokens(names);

@@ -1,9 +1,10 @@
 //! The short way from token to token.
 //!
-//! Most tokens stand whole in the window, without an escape and without a byte beyond ASCII, each right behind the one before
-//! it or behind a little white space. For those, one look at the window tells all that the grammar asks. The moves here
-//! either make such a step or leave everything as it is, so that the long way, in [`super::walk`] and [`super::token`], finds
-//! out what there is instead: it alone reads on, decodes, and knows errors.
+//! Most tokens stand whole in the window, without an escape and without a byte beyond ASCII, each
+//! right behind the one before it or behind a little white space. For those, one look at the window
+//! tells all that the grammar asks. The moves here either make such a step or leave everything as
+//! it is, so that the long way, in [`super::walk`] and [`super::token`], finds out what there is
+//! instead: it alone reads on, decodes, and knows errors.
 
 use trommel_scan::{Kernels, is_space};
 
@@ -24,7 +25,8 @@ fn past_space(kernels: &Kernels, window: &[u8], at: usize) -> usize {
     }
 }
 
-/// The index behind the closing quote of a plain string whose opening quote is at `at`, if it has at most `most` bytes.
+/// The index behind the closing quote of a plain string whose opening quote is at `at`, if it has
+/// at most `most` bytes.
 #[inline]
 fn plain_string(kernels: &Kernels, window: &[u8], at: usize, most: u64) -> Option<usize> {
     let end = (kernels.ascii)(window, at + 1);

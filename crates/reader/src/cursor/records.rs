@@ -1,8 +1,8 @@
 //! Records: where one document ends and the next begins.
 //!
-//! Lines and text sequences have a delimiter, and the source shows nothing behind it: a record ends where the window can
-//! grow no more. Other framings have none; there a record ends where its value does, and what stands between it and the
-//! next is looked at here.
+//! Lines and text sequences have a delimiter, and the source shows nothing behind it: a record ends
+//! where the window can grow no more. Other framings have none; there a record ends where its value
+//! does, and what stands between it and the next is looked at here.
 
 use super::{Cursor, Expect, Token, kind_of};
 use crate::config::Validation;
@@ -14,24 +14,27 @@ use crate::grammar::is_wide;
 const RECORD_SEPARATOR: u8 = 0x1E;
 
 impl Cursor<'_> {
-    /// Goes to the next record, before its value, and returns `true`; at the end of the input `false`.
+    /// Goes to the next record, before its value, and returns `true`; at the end of the input
+    /// `false`.
     ///
-    /// A record that was read to its end is checked for what follows it. The rest of one that was not is validated first
-    /// under strict validation. Under structural validation the cursor goes to the delimiter where the framing has one,
-    /// and skips the rest where it has none; a [`Single`](Framing::Single) document is left for good. All holds end.
+    /// A record that was read to its end is checked for what follows it. The rest of one that was
+    /// not is validated first under strict validation. Under structural validation the cursor goes
+    /// to the delimiter where the framing has one, and skips the rest where it has none; a
+    /// [`Single`](Framing::Single) document is left for good. All holds end.
     ///
-    /// After an error reading goes on behind the next delimiter, if the framing has one and the input was to blame; else
-    /// the error is returned again.
+    /// After an error reading goes on behind the next delimiter, if the framing has one and the
+    /// input was to blame; else the error is returned again.
     pub fn next_record(&mut self) -> Result<bool> {
         self.holds.clear();
         self.go_to_record()
     }
 
-    /// Under strict validation, reads the rest of the current record and checks what follows it within the record, for a
-    /// caller that stops here. Under structural validation it does nothing. Returns `true` if the input is known to end with
-    /// this record.
+    /// Under strict validation, reads the rest of the current record and checks what follows it
+    /// within the record, for a caller that stops here. Under structural validation it does
+    /// nothing. Returns `true` if the input is known to end with this record.
     ///
-    /// With [`Auto`](Framing::Auto) the first value may be all of the document, so the next byte after it is checked too.
+    /// With [`Auto`](Framing::Auto) the first value may be all of the document, so the next byte
+    /// after it is checked too.
     ///
     /// # Errors
     /// If the rest of the record is malformed, or more follows than the framing allows.
@@ -87,8 +90,9 @@ impl Cursor<'_> {
         self.record_start = self.offset();
     }
 
-    /// At the start of the input a UTF-8 byte order mark is passed over (RFC 8259, section 8.1, allows to ignore it); UTF-16
-    /// and UTF-32 are refused by name, with or without a mark. No more is read than it takes to tell.
+    /// At the start of the input a UTF-8 byte order mark is passed over (RFC 8259, section 8.1,
+    /// allows to ignore it); UTF-16 and UTF-32 are refused by name, with or without a mark. No more
+    /// is read than it takes to tell.
     fn look_at_encoding(&mut self) -> Result<()> {
         if self.offset() > 0 || !self.want(1)? {
             return Ok(());
@@ -131,8 +135,8 @@ impl Cursor<'_> {
         self.fail(if touch { Syntax::ValuesTouch } else { Syntax::TrailingData }, self.at)
     }
 
-    /// A number or word at the end of a record may have been cut off unless white space follows it (RFC 7464,
-    /// section 2.4).
+    /// A number or word at the end of a record may have been cut off unless white space follows it
+    /// (RFC 7464, section 2.4).
     fn finish_sequence_record(&mut self) -> Result<()> {
         let last = self.at.checked_sub(1).and_then(|last| self.source.loaded().get(last).copied());
         let needs_space = last.is_some_and(|byte| byte.is_ascii_alphanumeric());
@@ -236,8 +240,8 @@ impl Cursor<'_> {
         if self.pass_delimiter() { self.next_nonblank() } else { Ok(false) }
     }
 
-    /// To the end of the record: with a check of what follows when it was read to its end, else unseen. Under strict
-    /// validation every record is read to its end.
+    /// To the end of the record: with a check of what follows when it was read to its end, else
+    /// unseen. Under strict validation every record is read to its end.
     fn leave_record(&mut self) -> Result<()> {
         match self.expect {
             Expect::End => self.finish()?,

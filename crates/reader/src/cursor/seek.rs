@@ -13,11 +13,13 @@ const LEVELS: usize = 64;
 const TAKEN: u64 = 4 << 10;
 
 impl Cursor<'_> {
-    /// Inside of a container: goes to the next member of the name that is looked for, in it or in any container below; or
-    /// leaves containers until only `floor` are open. A value that was not looked at is gone through.
+    /// Inside of a container: goes to the next member of the name that is looked for, in it or in
+    /// any container below; or leaves containers until only `floor` are open. A value that was not
+    /// looked at is gone through.
     ///
-    /// What is passed is not checked but for the ends of strings, and its brackets: where a container is left, as many of each
-    /// kind must have been closed as were opened. A stricter cursor must go by tokens. Costs masks.
+    /// What is passed is not checked but for the ends of strings, and its brackets: where a
+    /// container is left, as many of each kind must have been closed as were opened. A stricter
+    /// cursor must go by tokens. Costs masks.
     pub fn seek_name(&mut self, seek: &mut Seek, floor: u32) -> Result<SeekStep> {
         match self.expect {
             Expect::First | Expect::Next | Expect::Value
@@ -95,8 +97,8 @@ impl Cursor<'_> {
         self.after_value();
     }
 
-    /// From a place outside of strings to where masks alone do not tell how to go on, or to where members are to be read that
-    /// were kept; from there to the same place.
+    /// From a place outside of strings to where masks alone do not tell how to go on, or to where
+    /// members are to be read that were kept; from there to the same place.
     fn pass_to_name(&mut self, seek: &mut Seek, floor: u32) -> Result<Sought> {
         let reach = seek.needle.reach();
         seek.hits.kept.clear();
@@ -137,7 +139,7 @@ impl Cursor<'_> {
             needle: &seek.needle,
             trace: Trace {
                 stack: &mut self.stack,
-                opened: seek.opened.get_mut(..most).unwrap_or_default(),
+                opened: &mut seek.opened[..most],
                 lowest: &mut seek.lowest,
                 surplus: &mut seek.surplus,
                 passed: &mut seek.passed,
@@ -169,8 +171,8 @@ impl Cursor<'_> {
         self.fail(wrong, colon)
     }
 
-    /// Whether a string that says the name, and ends where the window did, is a member's name. If so, the cursor stands
-    /// at the colon behind it.
+    /// Whether a string that says the name, and ends where the window did, is a member's name. If
+    /// so, the cursor stands at the colon behind it.
     #[cold]
     fn is_name_at_edge(&mut self, open: usize, close: usize) -> Result<bool> {
         self.start = open;

@@ -1,8 +1,8 @@
 //! Skipping: past values and out of containers, by masks where validation allows it.
 //!
-//! Under structural validation a skip counts brackets outside of strings, all of them together to find the end, and
-//! objects apart from arrays to know at the end that both balance. It remembers nothing of what it passed, so that it
-//! finds the same on a slice and on a stream.
+//! Under structural validation a skip counts brackets outside of strings, all of them together to
+//! find the end, and objects apart from arrays to know at the end that both balance. It remembers
+//! nothing of what it passed, so that it finds the same on a slice and on a stream.
 
 use trommel_scan::{Kernels, Skip, Skipped, Tallying};
 
@@ -13,8 +13,8 @@ use crate::span::Span;
 use crate::tally::Tally;
 
 impl Cursor<'_> {
-    /// Passes over the value that comes next and returns its place. Costs a few masks a block of 64 bytes under
-    /// structural validation, many under strict.
+    /// Passes over the value that comes next and returns its place. Costs a few masks a block of 64
+    /// bytes under structural validation, many under strict.
     pub fn skip_value(&mut self) -> Result<Span> {
         self.expect_value()?;
         if self.quick_scalar().is_some() {
@@ -41,7 +41,8 @@ impl Cursor<'_> {
         Ok(Span::new(start, self.offset()))
     }
 
-    /// Leaves the innermost open container: goes past its closing bracket. Outside of all containers, nothing happens.
+    /// Leaves the innermost open container: goes past its closing bracket. Outside of all
+    /// containers, nothing happens.
     pub fn leave(&mut self) -> Result<()> {
         if self.expect == Expect::Failed {
             return self.failure();
@@ -59,8 +60,9 @@ impl Cursor<'_> {
         }
     }
 
-    /// Passes over the value that comes next and tells what it is made of. Under structural validation this costs masks,
-    /// and of what is not JSON it tells something else; under strict it costs tokens.
+    /// Passes over the value that comes next and tells what it is made of. Under structural
+    /// validation this costs masks, and of what is not JSON it tells something else; under strict
+    /// it costs tokens.
     pub fn tally_value(&mut self) -> Result<Tally> {
         self.expect_value()?;
         let Some(byte) = self.next_byte()? else { return self.ended() };

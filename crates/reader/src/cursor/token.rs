@@ -1,8 +1,9 @@
 //! Tokens: strings, numbers and words, each checked in full.
 //!
-//! A string is passed from one special byte to the next by the backend's masks; what lies between is looked at for UTF-8
-//! piece by piece, at the latest where the window ends. Whatever is wrong first, from left to right, is the error: an
-//! error at a byte is reported only after everything before it was found to be right.
+//! A string is passed from one special byte to the next by the backend's masks; what lies between
+//! is looked at for UTF-8 piece by piece, at the latest where the window ends. Whatever is wrong
+//! first, from left to right, is the error: an error at a byte is reported only after everything
+//! before it was found to be right.
 
 use trommel_scan::{count_chars, is_space};
 
@@ -52,9 +53,11 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// A string, whose opening quote is the next byte, to behind its closing quote. Returns whether it has escapes.
+    /// A string, whose opening quote is the next byte, to behind its closing quote. Returns whether
+    /// it has escapes.
     ///
-    /// When it is too long to be held, the current token is [`Token::LongString`] afterwards, else none.
+    /// When it is too long to be held, the current token is [`Token::LongString`] afterwards, else
+    /// none.
     #[inline]
     pub(super) fn string(&mut self, is_name: bool) -> Result<bool> {
         self.token = Token::None;
@@ -91,7 +94,7 @@ impl Cursor<'_> {
     /// One escape; the next byte is its backslash.
     fn escape(&mut self, open: &mut Open) -> Result<()> {
         loop {
-            match escape(self.source.window().get(self.at..).unwrap_or_default()) {
+            match escape(&self.source.window()[self.at..]) {
                 Escape::Whole(length) => {
                     if self.is_long() {
                         // Counted as one character, not as its spelling.
@@ -131,10 +134,11 @@ impl Cursor<'_> {
 
     /// Bytes before the current place that are only the beginning of a character.
     fn tail(&self) -> usize {
-        incomplete_tail(self.source.window().get(self.unchecked..self.at).unwrap_or_default())
+        incomplete_tail(&self.source.window()[self.unchecked..self.at])
     }
 
-    /// Before the window moves, inside a string: what was passed is checked, and let go if it is too long to be held.
+    /// Before the window moves, inside a string: what was passed is checked, and let go if it is
+    /// too long to be held.
     #[cold]
     fn pass_edge(&mut self, open: &mut Open) -> Result<()> {
         self.check_length(*open)?;
@@ -164,8 +168,8 @@ impl Cursor<'_> {
     fn refuse_name(&mut self) -> Result<()> {
         let limit = self.limits.token_bytes;
         let end = self.start + 1 + limit as usize;
-        let within = self.source.loaded().get(self.unchecked..end).unwrap_or_default();
-        self.check_utf8(self.unchecked, end - incomplete_tail(within))?;
+        let tail = incomplete_tail(&self.source.loaded()[self.unchecked..end]);
+        self.check_utf8(self.unchecked, end - tail)?;
         self.refuse(ErrorKind::Limit(Limit::TokenBytes(limit)), self.start)
     }
 
@@ -177,11 +181,12 @@ impl Cursor<'_> {
     #[cold]
     fn begin_long(&mut self, escaped: bool) {
         let loaded = self.source.loaded();
-        let text = loaded.get(self.start + 1..self.at).unwrap_or_default();
-        let checked = loaded.get(self.start + 1..self.unchecked).unwrap_or_default();
+        let text = &loaded[self.start + 1..self.at];
+        let checked = &loaded[self.start + 1..self.unchecked];
         let beginning = text.get(..BEGINNING.min(self.limits.token_bytes as usize)).unwrap_or(text);
-        let beginning = beginning.get(..whole_characters(beginning)).unwrap_or_default();
-        // The pieces count an escape by its spelling: what that is too much is taken off here, for those so far.
+        let beginning = &beginning[..whole_characters(beginning)];
+        // The pieces count an escape by its spelling: what that is too much is taken off here, for
+        // those so far.
         let surplus = if escaped { count_chars(text) - Text::new(text, true).char_len() } else { 0 };
         let chars = count_chars(checked).wrapping_sub(surplus);
         self.long.whole = Measure { bytes: checked.len() as u64, chars };
@@ -199,7 +204,7 @@ impl Cursor<'_> {
             self.check_utf8(self.unchecked, to)?;
         }
         if self.is_long() {
-            let piece = self.source.loaded().get(self.unchecked..to).unwrap_or_default();
+            let piece = &self.source.loaded()[self.unchecked..to];
             self.long.whole.bytes += piece.len() as u64;
             self.long.whole.chars = self.long.whole.chars.wrapping_add(count_chars(piece));
             self.start = to;
@@ -209,7 +214,7 @@ impl Cursor<'_> {
     }
 
     fn check_utf8(&mut self, from: usize, to: usize) -> Result<()> {
-        let bytes = self.source.loaded().get(from..to).unwrap_or_default();
+        let bytes = &self.source.loaded()[from..to];
         if simdutf8::basic::from_utf8(bytes).is_ok() {
             return Ok(());
         }
@@ -223,7 +228,7 @@ impl Cursor<'_> {
         let limit = self.limits.token_bytes;
         let mut numeral = Numeral::default();
         loop {
-            let rest = self.source.window().get(self.at..).unwrap_or_default();
+            let rest = &self.source.window()[self.at..];
             let (length, visible) = (numeral.pass(rest), rest.len());
             self.at += length;
             if (self.at - self.start) as u64 > limit {
@@ -248,7 +253,7 @@ impl Cursor<'_> {
     /// One of the three words, whose first letter is the next byte.
     pub(super) fn literal(&mut self, word: &[u8]) -> Result<()> {
         self.want(word.len())?;
-        let found = self.source.window().get(self.at..).unwrap_or_default();
+        let found = &self.source.window()[self.at..];
         if !found.starts_with(word) {
             if word.starts_with(found) {
                 self.at += found.len();

@@ -7,9 +7,10 @@ use crate::error::{ErrorKind, Limit, Result, Syntax};
 use crate::event::{Event, Kind};
 
 impl Cursor<'_> {
-    /// The next event, or `None` when the record's value has ended, or there is no record. At the end of a record it is
-    /// checked that nothing follows that may not: with the framings [`Auto`](crate::Framing::Auto) and
-    /// [`Concatenated`](crate::Framing::Concatenated) this is left to [`next_record`](Self::next_record).
+    /// The next event, or `None` when the record's value has ended, or there is no record. At the
+    /// end of a record it is checked that nothing follows that may not: with the framings
+    /// [`Auto`](crate::Framing::Auto) and [`Concatenated`](crate::Framing::Concatenated) this is
+    /// left to [`next_record`](Self::next_record).
     pub fn advance(&mut self) -> Result<Option<Event>> {
         if let Some(event) = self.step_ahead() {
             return Ok(Some(event));
@@ -42,8 +43,9 @@ impl Cursor<'_> {
         if self.next_element()? { self.begin_value() } else { Ok(Event::End(Kind::Array)) }
     }
 
-    /// In an object, between members: goes to the next member's [name](Self::name), before its value, and returns
-    /// `true`; or past the closing bracket, and returns `false`. A value that was not looked at is skipped.
+    /// In an object, between members: goes to the next member's [name](Self::name), before its
+    /// value, and returns `true`; or past the closing bracket, and returns `false`. A value that
+    /// was not looked at is skipped.
     pub fn next_member(&mut self) -> Result<bool> {
         self.settle()?;
         if !self.stack.in_object() {
@@ -62,8 +64,8 @@ impl Cursor<'_> {
         Ok(true)
     }
 
-    /// In an array, between elements: goes to the next element's value and returns `true`, or past the closing bracket
-    /// and returns `false`. A value that was not looked at is skipped.
+    /// In an array, between elements: goes to the next element's value and returns `true`, or past
+    /// the closing bracket and returns `false`. A value that was not looked at is skipped.
     pub fn next_element(&mut self) -> Result<bool> {
         self.settle()?;
         if self.stack.in_object() {
@@ -83,8 +85,8 @@ impl Cursor<'_> {
         Ok(true)
     }
 
-    /// The type of the value that comes next, without entering it; `None` when what comes is no value, which
-    /// [`begin_value`](Self::begin_value) then reports. The current name stays.
+    /// The type of the value that comes next, without entering it; `None` when what comes is no
+    /// value, which [`begin_value`](Self::begin_value) then reports. The current name stays.
     pub fn peek(&mut self) -> Result<Option<Kind>> {
         match self.expect {
             Expect::Value | Expect::First | Expect::Next => {}
@@ -106,7 +108,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Enters the value that comes next: all of it when it is no container, else its opening bracket.
+    /// Enters the value that comes next: all of it when it is no container, else its opening
+    /// bracket.
     pub fn begin_value(&mut self) -> Result<Event> {
         self.expect_value()?;
         if let Some(event) = self.quick_value() {

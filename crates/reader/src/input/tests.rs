@@ -1,5 +1,5 @@
-//! Files that are there, are not, and change; maps and their memory. Here and not with the batteries, because mapping takes
-//! the word of a caller.
+//! Files that are there, are not, and change; maps and their memory. Here and not with the
+//! batteries, because mapping takes the word of a caller.
 
 mod pseudo;
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::*;
 use crate::{Config, Cursor, Framing, Span, Syntax, Validation};
 
-const MAPPED: MapPolicy = MapPolicy { trusted: true };
+const MAPPED: MapPolicy = MapPolicy::FOR_TESTS;
 const POLICIES: [MapPolicy; 2] = [MapPolicy::never(), MAPPED];
 
 /// A folder that is gone after the test, and a path in it.
@@ -137,7 +137,8 @@ fn changes_are_noticed() {
     }
 }
 
-/// R22: what is appended is not read; what is cut off while it is read is an error, and no short answer.
+/// R22: what is appended is not read; what is cut off while it is read is an error, and no short
+/// answer.
 #[test]
 fn readers_keep_to_the_length_at_the_start() {
     let text = format!("[{}0]", "1,".repeat(100_000));
@@ -172,8 +173,8 @@ fn resident_file_memory() -> u64 {
     field("RssFile:") + field("RssShmem:")
 }
 
-/// R7: pages of a map behind the cursor are given back, whatever stands there, also while it is held, and when it is read
-/// again.
+/// R7: pages of a map behind the cursor are given back, whatever stands there, also while it is
+/// held, and when it is read again.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_map_takes_no_memory() {
@@ -229,7 +230,8 @@ fn a_place_takes_no_memory() {
     assert!(now < before + 8 * 1024, "{before} KiB, then {now} KiB");
 }
 
-/// R7: parts that are given back one after the other leave nothing between them, wherever they meet.
+/// R7: parts that are given back one after the other leave nothing between them, wherever they
+/// meet.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_page_stays_where_parts_meet() {

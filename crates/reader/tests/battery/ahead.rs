@@ -1,4 +1,5 @@
-//! Tokens that masks have judged are those that are read one by one, and what is wrong is found at the same place.
+//! Tokens that masks have judged are those that are read one by one, and what is wrong is found at
+//! the same place.
 
 use trommel_reader::{
     Backend, Config, Cursor, ErrorKind, Event, Framing, Kind, Listener, Scalar, Text, Validation, View,
@@ -11,7 +12,8 @@ use trommel_testkit::naive;
 use super::corpus::{own, real};
 use super::trace::{Seen, Walk, assert_same, trace};
 
-/// What is left of a walk by tokens when values are skipped: records, their spans, and what is wrong.
+/// What is left of a walk by tokens when values are skipped: records, their spans, and what is
+/// wrong.
 fn skipped(tokens: &[Seen]) -> Vec<Seen> {
     let mut left = Vec::new();
     let mut value: Option<trommel_reader::Span> = None;
@@ -30,7 +32,8 @@ fn skipped(tokens: &[Seen]) -> Vec<Seen> {
     left
 }
 
-/// By tokens, by events, by events with moves between them, and by skips: as a slice and in pieces, on every backend.
+/// By tokens, by events, by events with moves between them, and by skips: as a slice and in pieces,
+/// on every backend.
 fn compare(bytes: &[u8], framing: Framing, sizes: &[usize], note: &str) {
     let config = Config::new().validation(Validation::Strict);
     let tokens = trace(Cursor::from_view(View::new(bytes), framing, &config), Walk::Tokens);
@@ -109,7 +112,8 @@ fn in_documents() {
 /// More tokens than are read one by one before masks are tried.
 const ZEROS: &str = "[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]";
 
-/// Every token next to every other, at every place of a block: what may stand there passes, what may not is found.
+/// Every token next to every other, at every place of a block: what may stand there passes, what
+/// may not is found.
 #[test]
 fn at_every_place_of_a_block() {
     let pieces = [
@@ -288,5 +292,60 @@ fn with_moves_between() {
         let pieces =
             Cursor::from_reader(Chunks::new(&bytes[..], &[777]), Framing::Single, &config.window(777));
         assert_same(&mixed(pieces), &tokens, &format!("seed {seed}, in pieces"));
+    }
+}
+
+/// What was written down before a hold is not in the window behind a rewind, or only in part.
+#[test]
+fn tokens_come_again_behind_a_rewind() {
+    let expected: Vec<Event> = (0..151).map(|_| Event::Scalar(Kind::Number)).collect();
+    for large in [10, 4_000, 400_000, 600_000, 3_000_000] {
+        let text = format!("[{}0,[{}2]]", "1,".repeat(400), " ".repeat(large));
+        for validation in [Validation::Strict, Validation::Structural] {
+            let config = Config::new().validation(validation);
+            let slice = Cursor::from_view(View::new(text.as_bytes()), Framing::Single, &config);
+            let stream = Cursor::from_reader(text.as_bytes(), Framing::Single, &config);
+            for mut cursor in [slice, stream] {
+                for _ in 0..251 {
+                    cursor.advance().unwrap();
+                }
+                let mark = cursor.hold();
+                while cursor.next_element().unwrap() {
+                    cursor.skip_value().unwrap();
+                }
+                cursor.rewind(&mark);
+                let again: Vec<Event> = (0..151).map(|_| cursor.advance().unwrap().unwrap()).collect();
+                assert_eq!(again, expected, "{large} {validation:?}");
+                let span = cursor.span();
+                assert_eq!((span.start, span.len()), (1 + 2 * 400, 1), "{large} {validation:?}");
+            }
+        }
+    }
+}
+
+/// The window of a stream moves while something is held. The tokens that were written down before
+/// are listened to behind the rewind.
+#[test]
+fn listening_goes_on_after_the_window_has_moved() {
+    let text = format!("[{}{}]", "1,".repeat(400), format_args!("[{:4000}]", 2));
+    let heard = |mut cursor: Cursor<'_>| {
+        for _ in 0..250 {
+            cursor.advance().unwrap();
+        }
+        let mark = cursor.hold();
+        while cursor.next_element().unwrap() {
+            cursor.skip_value().unwrap();
+        }
+        cursor.rewind(&mark);
+        let mut heard = Heard::default();
+        cursor.listen(0, u64::MAX, &mut heard).unwrap();
+        heard.events
+    };
+    let config = Config::new().validation(Validation::Structural);
+    let expected = heard(Cursor::from_view(View::new(text.as_bytes()), Framing::Single, &config));
+    for window in [64, 640, 1000, 2000] {
+        let chunks = Chunks::new(text.as_bytes(), &[window]);
+        let streamed = heard(Cursor::from_reader(chunks, Framing::Single, &config.window(window)));
+        assert_eq!(streamed, expected, "{window}");
     }
 }

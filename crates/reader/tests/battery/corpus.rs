@@ -28,7 +28,8 @@ pub(crate) fn own() -> Vec<Text> {
     texts
 }
 
-/// The real documents of the conformance suites, of that many bytes at most; none where the suites are not at hand.
+/// The real documents of the conformance suites, of that many bytes at most; none where the suites
+/// are not at hand.
 pub(crate) fn real(most: usize) -> Vec<Text> {
     let Some(root) = conformance::root() else { return Vec::new() };
     let mut texts: Vec<_> = folder_texts(&root.join("documents")).collect();

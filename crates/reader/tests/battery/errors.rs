@@ -31,7 +31,8 @@ fn refusal(text: &[u8], framing: Framing) -> Error {
     whole
 }
 
-/// One row a fault: the text, how it is framed, and the message with the place. Every variant of `Syntax` stands here.
+/// One row a fault: the text, how it is framed, and the message with the place. Every variant of
+/// `Syntax` stands here.
 const FAULTS: &[(Syntax, Framing, &[u8], &str)] = &[
     (Syntax::Empty, Framing::Single, b" \n ", "the input is empty at byte 3 (line 2, column 2)"),
     (
@@ -188,7 +189,8 @@ const FAULTS: &[(Syntax, Framing, &[u8], &str)] = &[
     ),
 ];
 
-/// R45: every fault has a code, its byte, its line and column in characters, a sentence, and a next step.
+/// R45: every fault has a code, its byte, its line and column in characters, a sentence, and a next
+/// step.
 #[test]
 fn faults() {
     let mut seen = Vec::new();
@@ -273,8 +275,8 @@ fn other_errors() {
     assert!(size_of::<Result<Option<trommel_reader::Event>>>() <= 2 * size_of::<usize>());
 }
 
-/// R45: on a stream the line, the column and what stands before are known after the window has moved on, and what is shown
-/// is never long.
+/// R45: on a stream the line, the column and what stands before are known after the window has
+/// moved on, and what is shown is never long.
 #[test]
 fn far_into_a_stream() {
     let line = "{\"text\": \"é and 😀\", \"list\": [1, 2]}\n";
@@ -306,7 +308,8 @@ fn far_into_a_stream() {
     }
 }
 
-/// R1: a skip under structural validation reports the same place in any window, also when what it passed is gone.
+/// R1: a skip under structural validation reports the same place in any window, also when what it
+/// passed is gone.
 #[test]
 fn structural_errors_on_streams() {
     let text = format!("{{\"a\": {}}}, \"b\": 1}}\n", "[\n{\"x\": \"]\"},".repeat(50));
@@ -321,7 +324,8 @@ fn structural_errors_on_streams() {
     assert_eq!(whole.kind(), ErrorKind::Syntax(Syntax::UnexpectedEnd));
 }
 
-/// Lines and columns of a view that begins later count from the view; the offset is that of the input.
+/// Lines and columns of a view that begins later count from the view; the offset is that of the
+/// input.
 #[test]
 fn places_in_views() {
     let error =

@@ -93,8 +93,8 @@ fn single() {
     check(Framing::Single, "01", &[Bad(Syntax::Number, 1)]);
 }
 
-/// One value a line. Blank lines are no records, CR LF ends a line as LF does, the last line needs no end, and no line is no
-/// record.
+/// One value a line. Blank lines are no records, CR LF ends a line as LF does, the last line needs
+/// no end, and no line is no record.
 #[test]
 fn lines() {
     check(Framing::Lines, "", &[]);
@@ -143,8 +143,8 @@ fn lines_recover() {
     );
 }
 
-/// Values one after the other. White space between them is free; an empty stream holds none; nothing tells where to go on
-/// after a bad one.
+/// Values one after the other. White space between them is free; an empty stream holds none;
+/// nothing tells where to go on after a bad one.
 #[test]
 fn concatenated() {
     check(Framing::Concatenated, "", &[]);
@@ -175,8 +175,8 @@ fn concatenated() {
     check(Framing::Concatenated, "\u{FEFF}1 \u{FEFF}2", &[At(3, 4), Bad(Syntax::ExpectedValue, 5)]);
 }
 
-/// RFC 7464: a separator before each record; elements that are blank are none; a number or word that ends with the record may
-/// have been cut; a cut record is bad, and the next is read.
+/// RFC 7464: a separator before each record; elements that are blank are none; a number or word
+/// that ends with the record may have been cut; a cut record is bad, and the next is read.
 #[test]
 fn text_sequences() {
     check(Framing::JsonSeq, "", &[]);
@@ -213,7 +213,8 @@ fn text_sequences() {
     check(Framing::JsonSeq, "{}", &[Bad(Syntax::ExpectedSeparator, 0)]);
 }
 
-/// Found out: a sequence by its first byte; else one value, or a stream when another value begins after a line break.
+/// Found out: a sequence by its first byte; else one value, or a stream when another value begins
+/// after a line break.
 #[test]
 fn auto() {
     check(Framing::Auto, "{}", &[At(0, 2)]);
@@ -269,8 +270,8 @@ fn wide_encodings() {
     }
 }
 
-/// A record that was not read to its end is left: unseen where there are delimiters, skipped where there are none, for good
-/// where there is one document. What is unseen is not checked.
+/// A record that was not read to its end is left: unseen where there are delimiters, skipped where
+/// there are none, for good where there is one document. What is unseen is not checked.
 #[test]
 fn records_are_left_early() {
     for (framing, text, records) in [
@@ -300,7 +301,8 @@ fn records_are_left_early() {
     }
 }
 
-/// The first record needs not be asked for; the moves find it by themselves, and holds from before it stay.
+/// The first record needs not be asked for; the moves find it by themselves, and holds from before
+/// it stay.
 #[test]
 fn the_first_record_comes_by_itself() {
     let cases = [

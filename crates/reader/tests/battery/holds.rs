@@ -1,7 +1,8 @@
 //! Looking back: holds and rewinds, in memory, in the window, and in a temporary file.
 
 use trommel_reader::{
-    Config, Cursor, Error, ErrorKind, Event, Framing, Kind, Limit, Limits, Mark, Result, Span, View,
+    Config, Cursor, Error, ErrorKind, Event, Framing, Kind, Limit, Limits, Mark, Result, Span, Validation,
+    View,
 };
 use trommel_testkit::chunks::Chunks;
 use trommel_testkit::effort::cases;
@@ -102,7 +103,8 @@ impl Walker<'_, '_> {
             self.before_value = true;
         } else {
             self.open.pop();
-            // What was marked inside of it must not be returned to once another container is entered.
+            // What was marked inside of it must not be returned to once another container is
+            // entered.
             let depth = self.open.len();
             while self.marks.last().is_some_and(|(_, open, _)| open.len() > depth) {
                 self.cursor.release();
@@ -138,8 +140,8 @@ fn config(change: impl FnOnce(&mut Limits)) -> Config {
     Config::new().limits(limits)
 }
 
-/// R1: random walks that look back see on a stream what they see on a slice, whether what is held fits or goes to the
-/// temporary file.
+/// R1: random walks that look back see on a stream what they see on a slice, whether what is held
+/// fits or goes to the temporary file.
 #[test]
 fn random_walks_look_back() {
     let framings = [
@@ -170,8 +172,8 @@ fn random_walks_look_back() {
     assert!(back > 1_500, "{back}");
 }
 
-/// Everything of a large record is held, read a second and third time, and its bytes are there, far beyond what stays in
-/// memory.
+/// Everything of a large record is held, read a second and third time, and its bytes are there, far
+/// beyond what stays in memory.
 #[test]
 fn a_large_record_is_held_in_a_file() {
     let count = 40_000;
@@ -268,7 +270,34 @@ fn tokens_need_no_file() {
     assert_eq!(cursor.skip_value().unwrap_err().kind(), ErrorKind::Limit(Limit::SpoolBytes(0)));
 }
 
-/// Going back to bytes that are gone is an error, never a wrong answer; going back does not undo an error.
+/// Going back to bytes that are gone is an error, never a wrong answer; going back does not undo an
+/// error.
+/// Going back over much and forward again, to where bytes were shown before.
+#[test]
+fn rewinds_go_back_and_forth() {
+    let text = format!("[{}0]", "\"]]]]]]]]]]\",".repeat(200_000));
+    let config = Config::new().validation(Validation::Structural);
+    let mut cursor = Cursor::new(text.as_bytes(), &config);
+    cursor.begin_value().unwrap();
+    assert!(cursor.next_element().unwrap());
+    let first = cursor.hold();
+    for _ in 0..180_000 {
+        assert!(cursor.next_element().unwrap());
+    }
+    let late = cursor.hold();
+    for _ in 0..3 {
+        cursor.rewind(&first);
+        assert_eq!(cursor.skip_value().unwrap().start, 1);
+        cursor.rewind(&late);
+        assert_eq!(cursor.skip_value().unwrap().start, 1 + 180_000 * 13);
+    }
+    cursor.rewind(&first);
+    cursor.skip_value().unwrap();
+    cursor.rewind(&late);
+    cursor.leave().unwrap();
+    assert_eq!(cursor.offset(), text.len() as u64);
+}
+
 #[test]
 fn misuse_is_an_error() {
     let mut cursor = Cursor::from_reader(Repeat::records("[1,2,3]", 50_000), Framing::Single, &Config::new());

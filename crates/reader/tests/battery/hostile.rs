@@ -41,8 +41,8 @@ fn both(config: Config) -> [Config; 2] {
     [config.validation(Validation::Strict), config.validation(Validation::Structural)]
 }
 
-/// R8: a billion opening brackets from a reader are refused at the first that is too many, after hardly more was read than
-/// up to there, whatever they open and however they are walked.
+/// R8: a billion opening brackets from a reader are refused at the first that is too many, after
+/// hardly more was read than up to there, whatever they open and however they are walked.
 #[test]
 fn depth_bomb_from_a_reader() {
     on_small_stack(|| {
@@ -66,7 +66,8 @@ fn advance_all(cursor: &mut Cursor<'_>) -> Result<()> {
     Ok(())
 }
 
-/// R8: a million levels in memory: refused at the limit by default, and taken, without recursion, where the limit is raised.
+/// R8: a million levels in memory: refused at the limit by default, and taken, without recursion,
+/// where the limit is raised.
 #[test]
 fn depth_bomb_in_memory() {
     on_small_stack(|| {
@@ -132,7 +133,8 @@ fn giant(reader: impl Read + Send, config: &Config, look: impl FnOnce(Text<'_>))
     Ok(span)
 }
 
-/// R10: a string far beyond what is held passes in pieces, its beginning kept, its bytes and characters counted.
+/// R10: a string far beyond what is held passes in pieces, its beginning kept, its bytes and
+/// characters counted.
 #[test]
 fn giant_string() {
     let bytes = cases(64 << 20, 2 << 30);
@@ -154,8 +156,8 @@ fn giant_string() {
     assert_eq!(span.unwrap().len(), count * piece.len() as u64 + 2);
 }
 
-/// R1, R10: where a long string is cut, whatever the window, makes no difference: neither to its figures nor to its
-/// beginning, nor to what is wrong with it.
+/// R1, R10: where a long string is cut, whatever the window, makes no difference: neither to its
+/// figures nor to its beginning, nor to what is wrong with it.
 #[test]
 fn long_strings_in_every_window() {
     let body = r#"aé€😀\\\"\u00e9\ud83d\ude00x\/"#.repeat(60);
@@ -180,7 +182,8 @@ fn long_strings_in_every_window() {
     }
 }
 
-/// R1, R10: a fault anywhere in a long string is found at its byte in any window, as it is in memory.
+/// R1, R10: a fault anywhere in a long string is found at its byte in any window, as it is in
+/// memory.
 #[test]
 fn faults_in_long_strings() {
     let body = "aé€😀\\n\\u00e9\\ud83d\\ude00".repeat(20);
@@ -214,8 +217,8 @@ fn same(error: &Error) -> (ErrorKind, u64, Option<trommel_reader::Place>) {
     (error.kind(), error.offset(), error.place())
 }
 
-/// R10: a number of a million digits is one number; one beyond the limit is refused at its first byte, as is a name, in any
-/// window.
+/// R10: a number of a million digits is one number; one beyond the limit is refused at its first
+/// byte, as is a name, in any window.
 #[test]
 fn giant_numbers_and_names() {
     let digits = "7".repeat(1_000_000);
@@ -255,7 +258,8 @@ fn giant_numbers_and_names() {
 /// R1: what is wrong first is the error, also where a name is too long.
 #[test]
 fn faults_in_long_names() {
-    // What may stand within 20 bytes is looked at, and half a character is known to be wrong by the byte behind it.
+    // What may stand within 20 bytes is looked at, and half a character is known to be wrong by the
+    // byte behind it.
     let faults: [(&[u8], usize); 4] = [(b"\xFF", 20), (b"\x01", 21), (b"\\x", 21), (b"\xC3", 19)];
     for (fault, from) in faults {
         for at in 0..40 {
@@ -274,7 +278,8 @@ fn faults_in_long_names() {
     }
 }
 
-/// Numbers that touch, as a concatenated stream may hold them by the million, take time in proportion.
+/// Numbers that touch, as a concatenated stream may hold them by the million, take time in
+/// proportion.
 #[test]
 fn touching_numbers_are_read_once_each() {
     let count = 2_000_000;
@@ -293,7 +298,8 @@ fn touching_numbers_are_read_once_each() {
     }
 }
 
-/// What a skip under structural validation promises to find, it finds behind a gigabyte as well as at once.
+/// What a skip under structural validation promises to find, it finds behind a gigabyte as well as
+/// at once.
 #[test]
 fn what_skips_find() {
     let config = Config::new().validation(Validation::Structural);

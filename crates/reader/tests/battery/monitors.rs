@@ -30,7 +30,8 @@ fn told(mut cursor: Cursor<'_>, told: &Mutex<Vec<u64>>) -> Vec<u64> {
     std::mem::take(&mut told.lock().unwrap())
 }
 
-/// R31, R32: whatever stands there, the monitor hears of every MiB, never of less than before, and of the end.
+/// R31, R32: whatever stands there, the monitor hears of every MiB, never of less than before, and
+/// of the end.
 #[test]
 fn hears_of_every_mib() {
     for layout in ["items", "string", "number", "space", "lines"] {

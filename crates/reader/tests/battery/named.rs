@@ -10,13 +10,14 @@ use trommel_testkit::generate::{Layout, Shape, document};
 use super::corpus::{own, real};
 use super::seeks::spellings;
 
-/// A member: the number of its name, how many containers are open around it, and where its value begins.
+/// A member: the number of its name, how many containers are open around it, and where its value
+/// begins.
 type Member = (usize, u32, u64);
 
 type Found = trommel_reader::Result<Vec<Member>>;
 
-/// The members of these names in a value. Of their values, and of elements, some are entered, some are left on the way, and
-/// others are passed over, by the next move or before.
+/// The members of these names in a value. Of their values, and of elements, some are entered, some
+/// are left on the way, and others are passed over, by the next move or before.
 fn members(
     cursor: &mut Cursor<'_>,
     mut next: impl FnMut(&mut Cursor<'_>) -> trommel_reader::Result<Option<usize>>,
@@ -137,7 +138,8 @@ fn of_random_documents() {
     assert!(found > 1_000, "{found}");
 }
 
-/// Names in every spelling, at every place around the edge of a block, among strings that look like them.
+/// Names in every spelling, at every place around the edge of a block, among strings that look like
+/// them.
 #[test]
 fn of_every_spelling_and_place() {
     for (name, spelling, pad) in spellings() {
@@ -150,7 +152,8 @@ fn of_every_spelling_and_place() {
     }
 }
 
-/// Members that no name is looked for are skipped, and what that finds wrong is the same however the bytes come.
+/// Members that no name is looked for are skipped, and what that finds wrong is the same however
+/// the bytes come.
 #[test]
 fn what_is_skipped_is_checked_as_promised() {
     let names = Names::new(["a", "b"]);

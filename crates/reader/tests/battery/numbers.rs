@@ -30,7 +30,8 @@ fn digits(random: &mut Random, least: usize, most: usize) -> String {
     (0..random.between(least, most)).map(|_| char::from(b'0' + random.below(10) as u8)).collect()
 }
 
-/// R6: lexemes come out byte for byte, and as doubles equal to what the standard library and `serde_json` make of them.
+/// R6: lexemes come out byte for byte, and as doubles equal to what the standard library and
+/// `serde_json` make of them.
 #[test]
 fn lexemes_round_trip() {
     let mut random = Random::new(6);
@@ -65,8 +66,8 @@ fn check_value(number: Number<'_>, lexeme: &str) {
     assert_eq!(number.as_i128(), lexeme.parse().ok());
 }
 
-/// R6: nothing that is no number passes for one, and nothing that is one is refused: all texts of up to six of the bytes that
-/// numbers are made of, against a regular expression in words.
+/// R6: nothing that is no number passes for one, and nothing that is one is refused: all texts of
+/// up to six of the bytes that numbers are made of, against a regular expression in words.
 #[test]
 fn every_short_spelling() {
     const ALPHABET: &[u8] = b"019-+.eE";

@@ -25,8 +25,8 @@ fn moved(seen: Vec<Seen>, by: u64) -> Vec<Seen> {
         .collect()
 }
 
-/// R42: a view that lies across the edge of 4 GiB, at every place within 64 bytes of it: every offset is that of the same
-/// text at the start, moved.
+/// R42: a view that lies across the edge of 4 GiB, at every place within 64 bytes of it: every
+/// offset is that of the same text at the start, moved.
 #[test]
 fn views_across_four_gib() {
     for seed in 0..12 {
@@ -47,8 +47,8 @@ fn views_across_four_gib() {
     }
 }
 
-/// R42: a stream across the edge of 4 GiB: spans, skips and errors at the right bytes. The full distance is for deep runs;
-/// else the stream passes the edges of the window only.
+/// R42: a stream across the edge of 4 GiB: spans, skips and errors at the right bytes. The full
+/// distance is for deep runs; else the stream passes the edges of the window only.
 #[test]
 fn stream_across_four_gib() {
     let goal = cases(1 << 26, FOUR_GIB);
@@ -83,7 +83,8 @@ fn stream_across_four_gib() {
     }
 }
 
-/// R42: a stream that crosses 4 GiB of white space, in full: the value behind it, its offset, line and error.
+/// R42: a stream that crosses 4 GiB of white space, in full: the value behind it, its offset, line
+/// and error.
 #[test]
 fn white_space_across_four_gib() {
     let line = format!("{}\n", " ".repeat((1 << 16) - 1));

@@ -81,7 +81,8 @@ fn error(seen: &[Seen]) -> Option<(ErrorKind, u64)> {
     })
 }
 
-/// R2: accepted and refused as the naive parser does, event for event, and refused at the same byte.
+/// R2: accepted and refused as the naive parser does, event for event, and refused at the same
+/// byte.
 #[test]
 fn naive_parser() {
     let (mut good, mut bad) = (0, 0);
@@ -101,8 +102,9 @@ fn naive_parser() {
     assert!(good > 5000 && bad > 3000, "{good} {bad}");
 }
 
-/// The same refusal. The three differences are on purpose: a wrong word is shown from its beginning, an input that ends
-/// within a character of a string has an open string, not bad UTF-8, and UTF-16 is known for what it is.
+/// The same refusal. The three differences are on purpose: a wrong word is shown from its
+/// beginning, an input that ends within a character of a string has an open string, not bad UTF-8,
+/// and UTF-16 is known for what it is.
 fn assert_refused_alike(text: &[u8], trace: &[Seen], expected: &naive::Error, seed: u64) {
     let context = format!("seed {seed}: {expected}, text {:?}", String::from_utf8_lossy(text));
     let Some((kind, offset)) = error(trace) else { panic!("taken: {context}") };
@@ -153,8 +155,8 @@ fn may_be(syntax: Syntax, naive: Naive) -> bool {
     }
 }
 
-/// R2: accepted and refused as `serde_json` does, where that has an opinion: it refuses numbers beyond a double, and a byte
-/// order mark.
+/// R2: accepted and refused as `serde_json` does, where that has an opinion: it refuses numbers
+/// beyond a double, and a byte order mark.
 #[test]
 fn serde_json() {
     for (seed, text) in texts(cases(6_000, 500_000)) {
@@ -168,7 +170,8 @@ fn serde_json() {
     }
 }
 
-/// R2: accepted and refused as struson does, which reads streams, too, and takes no byte order mark.
+/// R2: accepted and refused as struson does, which reads streams, too, and takes no byte order
+/// mark.
 #[test]
 fn struson() {
     let settings = ReaderSettings {

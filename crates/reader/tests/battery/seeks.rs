@@ -10,7 +10,8 @@ use trommel_testkit::generate::{Layout, Shape, document};
 
 use super::corpus::{own, real};
 
-/// A member: how many containers are open around it, where the innermost of them begins, and where its value begins.
+/// A member: how many containers are open around it, where the innermost of them begins, and where
+/// its value begins.
 type Member = (u32, u64, u64);
 
 fn config() -> Config {
@@ -65,7 +66,8 @@ fn sought(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<Vec<Mem
     Ok(members)
 }
 
-/// How many members there are, and in how many objects: those that were counted on the way, and those that were told of.
+/// How many members there are, and in how many objects: those that were counted on the way, and
+/// those that were told of.
 fn counted(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[u64; 2]> {
     let start = cursor.hold();
     let mut counts = [0; 2];
@@ -94,8 +96,8 @@ fn counted(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[u64; 
 /// Members: where the object begins that each is in, and its value.
 type Kept = Vec<(u64, u64)>;
 
-/// All members, and the first of each object: those that were kept on the way, and those that were told of, in the order in which
-/// they came. What is kept is a scalar.
+/// All members, and the first of each object: those that were kept on the way, and those that were
+/// told of, in the order in which they came. What is kept is a scalar.
 fn kept(cursor: &mut Cursor<'_>, name: &str) -> trommel_reader::Result<[Kept; 2]> {
     let start = cursor.hold();
     let mut found = [Vec::new(), Vec::new()];
@@ -244,7 +246,8 @@ pub(super) fn spellings() -> impl Iterator<Item = (&'static str, &'static str, u
     spelt.flat_map(|(name, spelling)| (0..70).map(move |pad| (name, spelling, pad)))
 }
 
-/// Names in every spelling, at every place around the edge of a block, among strings that look like them.
+/// Names in every spelling, at every place around the edge of a block, among strings that look like
+/// them.
 #[test]
 fn of_every_spelling_and_place() {
     for (name, spelling, pad) in spellings() {
@@ -323,7 +326,8 @@ fn depth_is_limited() {
     }
 }
 
-/// A search may begin anywhere within a container and go on after any other move, and stops where its container ends.
+/// A search may begin anywhere within a container and go on after any other move, and stops where
+/// its container ends.
 #[test]
 fn moves_can_be_mixed() {
     let text = br#"[{"a":[1,{"a":2}]},{"b":{"a":{"a":3}},"c":4},5]"#;
@@ -425,8 +429,8 @@ fn taken(text: &str, backend: Backend, taken: Taken) -> Result<u64, (ErrorKind, 
     taken.map(|()| met).map_err(|error: trommel_reader::Error| (error.kind(), error.offset(), met))
 }
 
-/// What is counted or kept without stopping at it is as right as what is told of: the same is refused, at the same byte, and
-/// after as many members.
+/// What is counted or kept without stopping at it is as right as what is told of: the same is
+/// refused, at the same byte, and after as many members.
 #[test]
 fn what_is_taken_is_looked_at() {
     let values = [

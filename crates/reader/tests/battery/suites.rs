@@ -7,8 +7,8 @@ use trommel_testkit::naive;
 
 use super::trace::{Seen, Walk, assert_same, trace};
 
-/// What RFC 8259 leaves open and is taken here: any number, since none is rounded; any depth up to the limit; and a byte
-/// order mark (section 8.1 allows to ignore it).
+/// What RFC 8259 leaves open and is taken here: any number, since none is rounded; any depth up to
+/// the limit; and a byte order mark (section 8.1 allows to ignore it).
 const TAKEN: [&str; 12] = [
     "i_number_double_huge_neg_exp.json",
     "i_number_huge_exp.json",
@@ -24,7 +24,8 @@ const TAKEN: [&str; 12] = [
     "i_structure_UTF-8_BOM_empty_object.json",
 ];
 
-/// What it leaves open and is refused here: text that could not be decoded without loss (sections 8.1 and 8.2).
+/// What it leaves open and is refused here: text that could not be decoded without loss (sections
+/// 8.1 and 8.2).
 const REFUSED: [(&str, Syntax); 23] = [
     ("i_object_key_lone_2nd_surrogate.json", Syntax::LoneSurrogate),
     ("i_string_1st_surrogate_but_2nd_missing.json", Syntax::LoneSurrogate),
@@ -51,7 +52,8 @@ const REFUSED: [(&str, Syntax); 23] = [
     ("i_string_utf16LE_no_BOM.json", Syntax::Encoding),
 ];
 
-/// Reads a text in every way, all of which must see the same, and returns the error, if there was one.
+/// Reads a text in every way, all of which must see the same, and returns the error, if there was
+/// one.
 fn read(text: &JsonText, framing: Framing) -> Option<ErrorKind> {
     let mut limits = Limits::default();
     limits.depth = 200_000;
@@ -73,7 +75,8 @@ fn read(text: &JsonText, framing: Framing) -> Option<ErrorKind> {
     whole.iter().find_map(|seen| if let Seen::Error { kind, .. } = seen { Some(*kind) } else { None })
 }
 
-/// R2: `JSONTestSuite`, as one value and with the framing found out, as a slice and as streams, with every backend.
+/// R2: `JSONTestSuite`, as one value and with the framing found out, as a slice and as streams,
+/// with every backend.
 #[test]
 fn json_test_suite() {
     let Some(root) = root() else { return };

@@ -110,7 +110,8 @@ fn tokens(cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>) -> Result<()> {
     Ok(())
 }
 
-/// Events. Where a value is due, it is now and then looked at, begun by a move, or skipped and come back to.
+/// Events. Where a value is due, it is now and then looked at, begun by a move, or skipped and come
+/// back to.
 fn mixed(cursor: &mut Cursor<'_>, random: &mut Random, seen: &mut Vec<Seen>) -> Result<()> {
     while let Some(event) = cursor.advance()? {
         see(cursor, event, seen);
@@ -126,7 +127,8 @@ fn mixed(cursor: &mut Cursor<'_>, random: &mut Random, seen: &mut Vec<Seen>) -> 
             2 => {
                 let mark = cursor.hold();
                 let (steps, depth) = (random.below(50), cursor.depth());
-                // A mark is good for as long as its container is open. What is wrong is wrong the second time, too.
+                // A mark is good for as long as its container is open. What is wrong is wrong the
+                // second time, too.
                 let ended = (0..steps).try_for_each(|_| {
                     if cursor.depth() < depth { Ok(()) } else { cursor.advance().map(drop) }
                 });

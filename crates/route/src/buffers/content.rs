@@ -39,17 +39,18 @@ impl Content {
         self.length == 0
     }
 
-    /// Reads from a byte on, as much as there is and as there is room for, but less only at its end.
+    /// Reads from a byte on, as much as there is and as there is room for, but less only at its
+    /// end.
     pub fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.length.saturating_sub(offset)).unwrap_or(usize::MAX);
         let wanted = bytes.len().min(left);
-        let Some(room) = bytes.get_mut(..wanted) else { return Ok(0) };
+        if wanted == 0 {
+            return Ok(0);
+        }
+        let room = &mut bytes[..wanted];
         match &self.body {
-            Body::Memory(held) => {
-                let start = usize::try_from(offset).unwrap_or(usize::MAX);
-                let part = held.get(start..).and_then(|rest| rest.get(..room.len())).unwrap_or_default();
-                room.copy_from_slice(part);
-            }
+            // With bytes left, the offset is within the buffer.
+            Body::Memory(held) => room.copy_from_slice(&held[offset as usize..][..wanted]),
             Body::File(file) => file.read_exact_at(room, offset)?,
         }
         Ok(wanted)

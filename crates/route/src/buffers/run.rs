@@ -7,10 +7,12 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{BufferInfo, Content, Write, no_number, numbered};
-use crate::disk;
-use crate::error::{Error, Result};
-use crate::files::free_number;
+use trommel_base::files::{self, Op};
+
+use super::content::Content;
+use super::info::{BufferInfo, Write, numbered};
+use crate::error::{Error, ErrorKind, Result};
+use crate::files::{BLOCK, free_number};
 use crate::mode::{Scope, WriteMode};
 use crate::spool::{HELD, Size, Spool};
 
@@ -70,7 +72,8 @@ impl Run {
         count
     }
 
-    /// Writes to a buffer; its name. What is long lies in this folder, or in that for temporary files.
+    /// Writes to a buffer; its name. What is long lies in this folder, or in that for temporary
+    /// files.
     pub(super) fn write(
         &self,
         write: &Write<'_>,
@@ -82,11 +85,11 @@ impl Run {
             WriteMode::New => {
                 let is_taken = |number| all.contains_key(&numbered(write.name, number));
                 let free = free_number(0, is_taken).map(|number| numbered(write.name, number));
-                free.ok_or_else(|| no_number(write.name))?
+                free.ok_or_else(|| ErrorKind::NoNumber(write.name.to_owned()))?
             }
             _ => write.name.to_owned(),
         };
-        let failed = |cause| Error::io("keep what goes to the variable", &name, cause);
+        let failed = |cause| Error::file(Op::Write, &name, cause);
         let added = content.size();
         let content = content.content().map_err(failed)?;
         if let Some(held) = all.get_mut(&name) {
@@ -106,11 +109,11 @@ impl Run {
 
 /// What is short in memory, what is long in a file without a name.
 fn body(size: Size, content: &mut dyn Read, name: &str, folder: Option<&Path>) -> Result<Body> {
-    let failed = |cause| Error::io("keep what goes to the variable", name, cause);
+    let failed = |cause| Error::file(Op::Write, name, cause);
     if size.bytes > HELD as u64 {
         let made = folder.map_or_else(tempfile::tempfile, tempfile::tempfile_in);
         let mut file = made.map_err(failed)?;
-        disk::copy(content, &mut file, name)?;
+        copy(content, &mut file, name)?;
         return Ok(Body::File(Arc::new(file)));
     }
     let mut bytes = Vec::new();
@@ -129,17 +132,23 @@ impl Held {
             }
             Body::Memory(bytes) => {
                 let mut more = Vec::new();
-                let failed = |cause| Error::io("keep what goes to the variable", name, cause);
+                let failed = |cause| Error::file(Op::Write, name, cause);
                 content.read_to_end(&mut more).map_err(failed)?;
                 Arc::make_mut(bytes).append(&mut more);
             }
             Body::File(file) => {
-                disk::copy(content, &mut At { file, offset: self.size.bytes }, name)?;
+                copy(content, &mut At { file, offset: self.size.bytes }, name)?;
             }
         }
         self.size = size;
         Ok(())
     }
+}
+
+/// Copies a content.
+fn copy(content: &mut dyn Read, to: &mut dyn std::io::Write, name: &str) -> Result<()> {
+    let path = Path::new(name);
+    files::each_block(content, path, BLOCK, |part| Ok(files::write(to, path, part)?))
 }
 
 /// Writes to a file from some byte on.

@@ -6,8 +6,9 @@
 //! <session>/<name's hash>.lock         held by whoever writes to it
 //! ```
 //!
-//! What counts is what the description says. A writer that is ended leaves bytes behind the end, which the next one cuts off, or
-//! a file that no description names, which the next one removes: a buffer is there whole, as it was before or as it is after.
+//! What counts is what the description says. A writer that is ended leaves bytes behind the end,
+//! which the next one cuts off, or a file that no description names, which the next one removes: a
+//! buffer is there whole, as it was before or as it is after.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -19,11 +20,13 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, MetadataExt as _};
 use serde::{Deserialize, Serialize};
+use trommel_base::files::{self, Op};
 
-use super::{BufferInfo, Content, Listed, Write, no_number, numbered};
+use super::content::Content;
+use super::info::{BufferInfo, Listed, Write, numbered};
 use crate::disk;
-use crate::error::{Error, ErrorKind, Result, shown};
-use crate::files::free_number;
+use crate::error::{Error, ErrorKind, Result};
+use crate::files::{BLOCK, free_number};
 use crate::mode::{Scope, WriteMode};
 use crate::spool::{Size, Spool};
 
@@ -66,7 +69,7 @@ struct Names(String);
 
 impl Names {
     fn of(name: &str) -> Self {
-        Self(blake3::hash(name.as_bytes()).to_hex().get(..HASH).unwrap_or_default().to_owned())
+        Self(blake3::hash(name.as_bytes()).to_hex()[..HASH].to_owned())
     }
 
     fn meta(&self) -> String {
@@ -86,9 +89,7 @@ impl Session {
     pub(super) fn new(folder: &Path, id: &str) -> Result<Self> {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         if id.is_empty() || id.len() > 64 || !id.bytes().all(is_part) {
-            let message =
-                format!("`{}` is no session: its id has 1 to 64 letters, digits, `_` or `-`", shown(id));
-            return Err(Error::new(ErrorKind::Name, message));
+            return Err(ErrorKind::SessionId(id.to_owned()).into());
         }
         Ok(Self { folder: folder.join(id) })
     }
@@ -98,7 +99,7 @@ impl Session {
         match Dir::open_ambient_dir(&self.folder, ambient_authority()) {
             Ok(dir) => Ok(Some(dir)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(Error::io("open the folder", &self.folder.to_string_lossy(), cause)),
+            Err(cause) => Err(files::Error::new(Op::Open, &self.folder, cause).into()),
         }
     }
 
@@ -107,17 +108,16 @@ impl Session {
         if let Some(dir) = self.dir()? {
             return Ok(dir);
         }
-        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
-        made.map_err(|cause| Error::io("make the folder", &self.folder.to_string_lossy(), cause))?;
-        self.dir()?.ok_or_else(|| {
-            Error::io("open the folder", &self.folder.to_string_lossy(), io::ErrorKind::NotFound.into())
-        })
+        let failed = |cause| files::Error::new(Op::MakeFolder, &self.folder, cause).into();
+        let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
+        created.map_err(failed)?;
+        self.dir()?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
     }
 
     /// The buffers there are, by name, and why others cannot be read.
     pub(super) fn list(&self) -> Result<Listed> {
         let Some(dir) = self.dir()? else { return Ok(Listed::default()) };
-        let failed = |cause| Error::io("list the folder", &self.folder.to_string_lossy(), cause);
+        let failed = |cause| Error::from(files::Error::new(Op::List, &self.folder, cause));
         let mut found = Listed::default();
         for entry in dir.entries().map_err(failed)? {
             let Ok(name) = entry.map_err(failed)?.file_name().into_string() else { continue };
@@ -148,7 +148,7 @@ impl Session {
                 // It was replaced after its description was read.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && replaced(&dir, &names, &meta)? => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(lost(name)),
-                Err(cause) => return Err(Error::io("read the buffer", name, cause)),
+                Err(cause) => return Err(Error::file(Op::Open, name, cause)),
             }
         }
     }
@@ -173,7 +173,7 @@ impl Session {
             }
             from = number + 1;
         }
-        Err(no_number(write.name))
+        Err(ErrorKind::NoNumber(write.name.to_owned()).into())
     }
 
     /// True if there is a buffer of this name.
@@ -204,8 +204,8 @@ impl Session {
         Ok(count)
     }
 
-    /// Removes the files of a buffer, its description first: whenever the process ends, the buffer is there whole or not at all.
-    /// What an ended removal left behind goes, too.
+    /// Removes the files of a buffer, its description first: whenever the process ends, the buffer
+    /// is there whole or not at all. What an ended removal left behind goes, too.
     fn erase(&self, dir: &Dir, names: &Names) -> Result<()> {
         let locked = lock_names(dir, names, &names.0)?;
         disk::remove(dir, &names.meta())?;
@@ -221,7 +221,7 @@ impl Session {
     }
 
     fn file_names(&self, dir: &Dir) -> Result<Vec<String>> {
-        let failed = |cause| Error::io("list the folder", &self.folder.to_string_lossy(), cause);
+        let failed = |cause| Error::from(files::Error::new(Op::List, &self.folder, cause));
         let entries = dir.entries().map_err(failed)?;
         let names = entries.map(|entry| Ok(entry.map_err(failed)?.file_name().into_string().ok()));
         names.filter_map(Result::transpose).collect()
@@ -240,9 +240,10 @@ fn lock(dir: &Dir, name: &str) -> Result<File> {
     lock_names(dir, &Names::of(name), name)
 }
 
-/// Locks a buffer. A lock that was removed while this process waited for it guards nothing: the one in its place is taken then.
+/// Locks a buffer. A lock that was removed while this process waited for it guards nothing: the one
+/// in its place is taken then.
 fn lock_names(dir: &Dir, names: &Names, name: &str) -> Result<File> {
-    let failed = |cause| Error::io("lock the buffer", name, cause);
+    let failed = |cause| Error::file(Op::Lock, name, cause);
     loop {
         let (file, _) = disk::open_or_create(dir, &names.lock()).map_err(failed)?;
         disk::lock(&file, name)?;
@@ -261,7 +262,7 @@ fn put(dir: &Dir, name: &str, write: &Write<'_>, content: &mut Spool) -> Result<
     let names = Names::of(name);
     let before = read(dir, &names.meta())?;
     let added = content.size();
-    let failed = |cause| Error::io("write to the buffer", name, cause);
+    let failed = |cause| Error::file(Op::Write, name, cause);
     let content = content.content().map_err(failed)?;
     let info = before
         .as_ref()
@@ -278,12 +279,11 @@ fn put(dir: &Dir, name: &str, write: &Write<'_>, content: &mut Spool) -> Result<
             // What a writer has left that was ended has this name.
             disk::remove(dir, &file)?;
             let mut made = disk::create(dir, &file).map_err(failed)?;
-            let done =
-                disk::copy(content, &mut made, name).and_then(|_| disk::sync(&made, name)).and_then(|()| {
-                    describe(dir, &names, &described(data, added, info.written(added, write.source)))
-                });
-            // The description may be the new one although not all went well: the file that it does not name goes. What stays
-            // behind is removed by the next who replaces it.
+            let done = copy(content, &mut made, name).and_then(|()| {
+                describe(dir, &names, &described(data, added, info.written(added, write.source)))
+            });
+            // The description may be the new one although not all went well: the file that it does
+            // not name goes. What stays behind is removed by the next who replaces it.
             if let Ok(now) = read(dir, &names.meta()) {
                 let is_new = now.is_some_and(|now| now.data == data);
                 let old = if is_new { before.map(|meta| names.data(meta.data)) } else { Some(file) };
@@ -301,28 +301,37 @@ fn described(data: u64, size: Size, info: BufferInfo) -> Meta {
 /// Adds to a buffer's file what is not counted yet.
 fn append(dir: &Dir, names: &Names, meta: &Meta, content: &mut dyn Read) -> Result<()> {
     let name = &meta.info.name;
-    let failed = |cause| Error::io("write to the buffer", name, cause);
+    let failed = |cause| Error::file(Op::Write, name, cause);
     let (mut file, is_new) = disk::open_or_create(dir, &names.data(meta.data)).map_err(failed)?;
     if is_new {
         return Err(lost(name));
     }
     check_length(&file, meta)?;
     // What a writer has left that was ended.
-    disk::cut(&file, meta.info.bytes, name)?;
+    files::truncate(&file, Path::new(name), meta.info.bytes)?;
     file.seek(SeekFrom::Start(meta.info.bytes)).map_err(failed)?;
-    let done = disk::copy(content, &mut file, name).and_then(|_| disk::sync(&file, name));
+    let done = copy(content, &mut file, name);
     if done.is_err() {
         // What cannot be cut off does not count.
-        let _ = disk::cut(&file, meta.info.bytes, name);
+        let _ = files::truncate(&file, Path::new(name), meta.info.bytes);
     }
     done
+}
+
+/// Copies a content to a file, and brings it to the disk.
+fn copy(content: &mut dyn Read, file: &mut File, name: &str) -> Result<()> {
+    let path = Path::new(name);
+    files::each_block(content, path, BLOCK, |part| files::write(file, path, part))?;
+    Ok(files::sync(file, path)?)
 }
 
 /// Puts a description in the old one's place.
 fn describe(dir: &Dir, names: &Names, meta: &Meta) -> Result<()> {
     let json = serde_json::to_vec(meta)
-        .map_err(|cause| Error::io("describe the buffer", &meta.info.name, io::Error::other(cause)))?;
-    disk::publish(dir, &names.meta(), 0o600, &mut |file| disk::write(file, &json, &meta.info.name))
+        .map_err(|cause| Error::file(Op::Write, &meta.info.name, io::Error::other(cause)))?;
+    disk::publish(dir, &names.meta(), 0o600, &mut |file| {
+        Ok(files::write(file, Path::new(&meta.info.name), &json)?)
+    })
 }
 
 /// What every description has, whatever its version.
@@ -335,25 +344,19 @@ struct Version {
 fn read(dir: &Dir, name: &str) -> Result<Option<Meta>> {
     let file = match disk::open(dir, name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(|cause| Error::io("read the description", name, cause))?,
+        opened => opened.map_err(|cause| Error::file(Op::Read, name, cause))?,
     };
     let mut json = Vec::new();
     let read = file.take(LONGEST).read_to_end(&mut json);
-    read.map_err(|cause| Error::io("read the description", name, cause))?;
+    read.map_err(|cause| Error::file(Op::Read, name, cause))?;
     if let Ok(Version { version }) = serde_json::from_slice(&json)
         && version > VERSION
     {
-        let message = format!(
-            "the buffer described by {name} was written by a later release (version {version}, this one reads {VERSION}): use that one"
-        );
-        return Err(Error::new(ErrorKind::Version, message));
+        let name = name.to_owned();
+        return Err(ErrorKind::Version { name, found: version, known: VERSION }.into());
     }
-    let meta = serde_json::from_slice(&json).map_err(|cause| {
-        let message = format!(
-            "the description {name} of a buffer is damaged ({cause}): remove it, and write the buffer anew"
-        );
-        Error::new(ErrorKind::Corrupt, message)
-    })?;
+    let meta = serde_json::from_slice(&json)
+        .map_err(|cause| ErrorKind::BadDescription { name: name.to_owned(), cause })?;
     Ok(Some(meta))
 }
 
@@ -363,13 +366,10 @@ fn replaced(dir: &Dir, names: &Names, meta: &Meta) -> Result<bool> {
 }
 
 fn lost(name: &str) -> Error {
-    let message =
-        format!("the content of the buffer `{}` is gone: write it anew with write-mode=replace", shown(name));
-    Error::new(ErrorKind::Corrupt, message)
+    ErrorKind::Lost(name.to_owned()).into()
 }
 
 fn check_length(file: &File, meta: &Meta) -> Result<()> {
-    let length =
-        file.metadata().map_err(|cause| Error::io("look at the buffer", &meta.info.name, cause))?.len();
+    let length = file.metadata().map_err(|cause| Error::file(Op::Inspect, &meta.info.name, cause))?.len();
     if length >= meta.info.bytes { Ok(()) } else { Err(lost(&meta.info.name)) }
 }

@@ -6,9 +6,11 @@ use std::path::Path;
 
 use cap_std::fs::MetadataExt;
 use glob::{MatchOptions, Pattern as Glob};
+use trommel_base::files::Op;
+use trommel_base::text::shown_name;
 
 use super::{Files, refused};
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{ErrorKind, PatternFault, Result};
 use crate::pattern::Files as Wanted;
 use crate::target::check_path;
 
@@ -19,20 +21,22 @@ const MOST: usize = 100_000;
 const LEFT_OUT: usize = 5;
 
 /// The files that a path matches.
-#[derive(Debug, Default)]
-pub(crate) struct Matched {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Matched {
     /// Their paths, sorted by name, or by time where the newest or the oldest were asked for.
-    pub(crate) paths: Vec<String>,
+    pub paths: Vec<String>,
     /// True if the folder is there.
-    pub(crate) has_folder: bool,
-    /// Files that no path can name: not UTF-8, or with control characters. The first ones, as they may be shown.
-    pub(crate) left_out: Vec<String>,
+    pub has_folder: bool,
+    /// Files that no path can name: not UTF-8, or with control characters. The first ones, as they
+    /// may be shown.
+    pub left_out: Vec<String>,
     /// How many those are.
-    pub(crate) left_out_count: u64,
+    pub left_out_count: u64,
 }
 
 /// True if a path may match several files.
-pub(crate) fn has_wildcard(path: &str) -> bool {
+pub fn has_wildcard(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
@@ -51,12 +55,7 @@ impl Gather<'_> {
     fn add(&mut self, path: String, changed: i128, wanted: &str) -> Result<()> {
         match self {
             Self::All(paths) if paths.len() == MOST => {
-                let message = format!(
-                    "`{}` matches more than {} files; use a narrower pattern, or {{latest:N}} for some of them",
-                    shown(wanted),
-                    trommel_tool::display::grouped(MOST as u64)
-                );
-                return Err(Error::new(ErrorKind::Range, message));
+                return Err(ErrorKind::TooManyFiles { path: wanted.to_owned(), limit: MOST }.into());
             }
             Self::All(paths) => paths.push(path),
             Self::Newest(count, heap) => {
@@ -93,16 +92,19 @@ impl Gather<'_> {
 }
 
 impl Files {
-    /// The files that a path matches, sorted by name: itself if it is there, else with the extension of Markdown, else those
-    /// that match its last part. A pattern without an extension that matches nothing is tried with that of Markdown, too.
+    /// The files that a path matches, sorted by name: itself if it is there, else with the
+    /// extension of Markdown, else those that match its last part. A pattern without an extension
+    /// that matches nothing is tried with that of Markdown, too.
     ///
-    /// It is an error if the path's folders have wildcards, or if there are more than 100,000 files.
+    /// It is an error if the path's folders have wildcards, or if there are more than 100,000
+    /// files.
     pub fn find(&self, path: &str) -> Result<Vec<String>> {
         self.matched(path, None, &|_, _| true).map(|matched| matched.paths)
     }
 
-    /// The same, or of the matches the newest, or the oldest that are new: of any number of files, only those are held.
-    pub(crate) fn matched(
+    /// The same, or of the matches the newest, or the oldest that are new: of any number of files,
+    /// only those are held.
+    pub fn matched(
         &self,
         path: &str,
         wanted: Option<Wanted>,
@@ -114,11 +116,7 @@ impl Files {
         }
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
         if has_wildcard(folder) {
-            let message = format!(
-                "`{}` has wildcards in a folder's name: only the last part may have some",
-                shown(path)
-            );
-            return Err(Error::new(ErrorKind::Pattern, message));
+            return Err(ErrorKind::Pattern(PatternFault::Folder(path.to_owned())).into());
         }
         self.check_open(folder)?;
         let gather = || match wanted {
@@ -144,7 +142,7 @@ impl Files {
             Ok(_) => {}
             Err(cause) if is_missing(&cause) => {}
             // What leads outside the root is there, but is not a missing file.
-            Err(cause) => return Err(refused("read", path, cause)),
+            Err(cause) => return Err(refused(Op::Open, path, cause)),
         }
         let named = format!("{path}.md");
         if Path::new(path).extension().is_none() && self.root.is_file(&named) {
@@ -160,11 +158,11 @@ impl Files {
 
     fn names_in(&self, folder: &str, name: &str, path: &str, mut gather: Gather<'_>) -> Result<Matched> {
         let glob = Glob::new(name).map_err(|error| {
-            Error::new(ErrorKind::Pattern, format!("`{}` is not a valid file pattern: {error}", shown(name)))
+            ErrorKind::Pattern(PatternFault::Glob { name: name.to_owned(), why: error.to_string() })
         })?;
         let entries = match self.root.read_dir(folder) {
             Err(error) if is_missing(&error) => return Ok(Matched::default()),
-            entries => entries.map_err(|cause| refused("list the folder of", path, cause))?,
+            entries => entries.map_err(|cause| refused(Op::List, path, cause))?,
         };
         let options = MatchOptions {
             case_sensitive: true,
@@ -173,18 +171,18 @@ impl Files {
         };
         let mut matched = Matched { has_folder: true, ..Matched::default() };
         for entry in entries {
-            let entry = entry.map_err(|cause| refused("list the folder of", path, cause))?;
+            let entry = entry.map_err(|cause| refused(Op::List, path, cause))?;
             let name = entry.file_name();
             // As it can be shown, so that what cannot be read is reported where it was meant.
-            let shown_name = name.to_string_lossy();
-            if !glob.matches_with(&shown_name, options) {
+            let name_shown = name.to_string_lossy();
+            if !glob.matches_with(&name_shown, options) {
                 continue;
             }
-            let whole = if folder == "." { shown_name.to_string() } else { format!("{folder}/{shown_name}") };
+            let whole = if folder == "." { name_shown.to_string() } else { format!("{folder}/{name_shown}") };
             if name.to_str().is_none() || check_path(&whole).is_err() {
                 matched.left_out_count += 1;
                 if matched.left_out.len() < LEFT_OUT {
-                    matched.left_out.push(shown(&shown_name));
+                    matched.left_out.push(shown_name(&name_shown));
                 }
                 continue;
             }

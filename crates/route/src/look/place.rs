@@ -1,9 +1,13 @@
 //! Where a character or a line begins, found by counting.
 
-use super::Watch;
+use trommel_base::files::Op;
+use trommel_base::text::{count_chars, nth_char};
+
 use crate::buffers::{BufferInfo, Content};
 use crate::error::{Error, ErrorKind, Result};
-use crate::spool::{count_chars, nth_char};
+
+/// Receives the number of bytes passed so far, and returns true to continue.
+pub type Watch<'a> = &'a mut dyn FnMut(u64) -> bool;
 
 /// Bytes that are looked at at a time.
 const BLOCK: usize = 256 << 10;
@@ -24,8 +28,8 @@ fn walk<T>(
     let mut at = 0;
     while at < content.len() {
         let count =
-            content.read_at(at, &mut block).map_err(|cause| Error::io("read", "the buffer", cause))?;
-        if let Some(found) = look(block.get(..count).unwrap_or_default(), at) {
+            content.read_at(at, &mut block).map_err(|cause| Error::file(Op::Read, "the buffer", cause))?;
+        if let Some(found) = look(&block[..count], at) {
             return Ok(Some(found));
         }
         at += count as u64;
@@ -35,11 +39,7 @@ fn walk<T>(
 }
 
 pub(super) fn go_on(watch: Watch<'_>, bytes: u64) -> Result<()> {
-    if watch(bytes) {
-        Ok(())
-    } else {
-        Err(Error::new(ErrorKind::Cancelled, "cancelled while a buffer was read"))
-    }
+    if watch(bytes) { Ok(()) } else { Err(ErrorKind::Cancelled.into()) }
 }
 
 /// The byte that a character begins at; the end where there are fewer.
@@ -70,7 +70,7 @@ pub(super) fn line(content: &Content, number: u64, watch: Watch<'_>) -> Result<P
         for end in memchr::memchr_iter(b'\n', block) {
             left -= 1;
             if left == 0 {
-                let before = block.get(..=end).unwrap_or_default();
+                let before = &block[..=end];
                 return Some(Place { byte: at + end as u64 + 1, char: chars + count_chars(before) });
             }
         }

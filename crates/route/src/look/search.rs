@@ -1,15 +1,25 @@
 //! Searching a content, line by line, in a window that moves.
 //!
-//! A line is searched by itself: a match ends with its line at the latest. Of a line that is longer than the window, pieces are
-//! searched that overlap, so that a match of up to 64 KiB is found wherever it stands.
+//! A line is searched by itself: a match ends with its line at the latest. Of a line that is longer
+//! than the window, pieces are searched that overlap, so that a match of up to 64 KiB is found
+//! wherever it stands.
 
 use regex::bytes::{Regex, RegexBuilder};
+use trommel_base::files::Op;
+use trommel_base::text::{count_chars, first, nth_char};
 
-use super::place::{self, go_on};
-use super::{CONTEXT_LINES, HIT_CHARS, HITS, Watch};
+use super::place::{self, Watch, go_on};
 use crate::buffers::{BufferInfo, Content};
-use crate::error::{Error, ErrorKind, Result, shown};
-use crate::spool::{count_chars, nth_char};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Hits that a search gives at most.
+pub const HITS: usize = 100;
+
+/// Characters of a hit, and of each line around it, at most.
+pub const HIT_CHARS: usize = 300;
+
+/// Lines around a hit, on either side, at most.
+pub const CONTEXT_LINES: usize = 10;
 
 /// Bytes in which matches begin, before the window moves on.
 const WINDOW: usize = 1 << 20;
@@ -34,8 +44,9 @@ const COMPILED: usize = 1 << 20;
 pub struct Expression(Regex);
 
 impl Expression {
-    /// A regular expression, as the crate `regex` reads them: it takes linear time on any text. `^` and `$` are the ends of a line.
-    /// An error shows where it goes wrong; one that fits everywhere is refused.
+    /// A regular expression, as the crate `regex` reads them: it takes linear time on any text. `^`
+    /// and `$` are the ends of a line. An error shows where it goes wrong; one that fits everywhere
+    /// is refused.
     pub fn regex(text: &str) -> Result<Self> {
         let built = RegexBuilder::new(text)
             .multi_line(true)
@@ -45,17 +56,10 @@ impl Expression {
             .build();
         let regex = built.map_err(|error| {
             let why = error.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ");
-            let message = format!(
-                "`{}` is no regular expression: {}; to search for the text as it stands, pass plain",
-                shown(text),
-                shown(&why)
-            );
-            Error::new(ErrorKind::Expression, message)
+            ErrorKind::Expression { text: text.to_owned(), why }
         })?;
         if regex.is_match(b"") {
-            let message =
-                format!("`{}` fits an empty text, and so everywhere: search for something", shown(text));
-            return Err(Error::new(ErrorKind::Expression, message));
+            return Err(ErrorKind::MatchesEmpty(text.to_owned()).into());
         }
         Ok(Self(regex))
     }
@@ -63,10 +67,7 @@ impl Expression {
     /// A text as it stands.
     pub fn plain(text: &str) -> Result<Self> {
         if text.is_empty() {
-            return Err(Error::new(
-                ErrorKind::Expression,
-                "an empty text is everywhere: search for something",
-            ));
+            return Err(ErrorKind::EmptyText.into());
         }
         Self::regex(&regex::escape(text))
     }
@@ -82,7 +83,8 @@ pub struct Hit {
     pub column: u64,
     /// The same from the beginning of the content, from 0.
     pub offset: u64,
-    /// The line, or what stands around the match: at most [`HIT_CHARS`](super::HIT_CHARS) characters, `…` where it was cut.
+    /// The line, or what stands around the match: at most [`HIT_CHARS`] characters, `…` where it
+    /// was cut.
     pub text: String,
     /// The lines before it, cut as well.
     pub before: Vec<String>,
@@ -132,7 +134,8 @@ impl<'a> Hunt<'a> {
         self
     }
 
-    /// Searches a content, in memory of some MiB, until there are [`HITS`](super::HITS) hits or no more room for them.
+    /// Searches a content, in memory of some MiB, until there are [`HITS`] hits or no more room for
+    /// them.
     pub fn run(&self, info: &BufferInfo, content: &Content, watch: Watch<'_>) -> Result<Found> {
         let start = if self.offset == 0 { 0 } else { place::char(info, content, self.offset, watch)? };
         let mut walk = Walk::new(self, content);
@@ -199,7 +202,7 @@ impl<'a> Walk<'a> {
     fn fill(&mut self) -> Result<()> {
         self.window.resize(LOOKBACK + WINDOW + MARGIN, 0);
         let count = self.content.read_at(self.base, &mut self.window);
-        let count = count.map_err(|cause| Error::io("search", "the buffer", cause))?;
+        let count = count.map_err(|cause| Error::file(Op::Read, "the buffer", cause))?;
         self.window.truncate(count);
         Ok(())
     }
@@ -208,7 +211,8 @@ impl<'a> Walk<'a> {
         self.found.next.is_some()
     }
 
-    /// Searches the window from a byte of the content on, for matches that begin before `end`; where to go on.
+    /// Searches the window from a byte of the content on, for matches that begin before `end`;
+    /// where to go on.
     fn in_window(&mut self, from: u64, end: usize) -> u64 {
         let window = std::mem::take(&mut self.window);
         let mut at = usize::try_from(from.saturating_sub(self.base)).unwrap_or(usize::MAX);
@@ -218,11 +222,10 @@ impl<'a> Walk<'a> {
             else {
                 break;
             };
-            let line_start = memchr::memrchr(b'\n', window.get(..first.start()).unwrap_or_default())
-                .map_or(0, |at| at + 1);
-            let rest = window.get(first.start()..).unwrap_or_default();
+            let line_start = memchr::memrchr(b'\n', &window[..first.start()]).map_or(0, |at| at + 1);
+            let rest = &window[first.start()..];
             let line_end = memchr::memchr(b'\n', rest).map_or(window.len(), |length| first.start() + length);
-            let line = window.get(line_start..line_end).unwrap_or_default();
+            let line = &window[line_start..line_end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let own = self
                 .hunt
@@ -280,16 +283,20 @@ impl<'a> Walk<'a> {
     }
 
     fn count_in(&mut self, window: &[u8], byte: u64) {
+        // A hit near the end of a window is counted past the byte that the next window begins at.
+        if byte <= self.counted.byte {
+            return;
+        }
         let at = |byte: u64| {
             usize::try_from(byte.saturating_sub(self.base)).unwrap_or(usize::MAX).min(window.len())
         };
-        let part = window.get(at(self.counted.byte)..at(byte)).unwrap_or_default();
+        let part = &window[at(self.counted.byte)..at(byte)];
         if let Some(last) = memchr::memrchr(b'\n', part) {
             self.counted.lines += memchr::memchr_iter(b'\n', part).count() as u64;
-            self.counted.line_chars = self.counted.chars + count_chars(part.get(..=last).unwrap_or_default());
+            self.counted.line_chars = self.counted.chars + count_chars(&part[..=last]);
         }
         self.counted.chars += count_chars(part);
-        self.counted.byte = self.counted.byte.max(byte);
+        self.counted.byte = byte;
     }
 
     /// The lines before the one that begins at a byte, the first of them first.
@@ -298,13 +305,13 @@ impl<'a> Walk<'a> {
         let mut bytes = vec![0; MARGIN];
         while lines.len() < self.hunt.context && start > 0 {
             let from = start.saturating_sub(MARGIN as u64);
-            let room = bytes.get_mut(..usize::try_from(start - from).unwrap_or(0)).unwrap_or_default();
+            let room = &mut bytes[..(start - from) as usize];
             let Ok(count) = self.content.read_at(from, room) else { break };
-            let part = room.get(..count).unwrap_or_default();
+            let part = &room[..count];
             let part = part.strip_suffix(b"\n").unwrap_or(part);
             let begins = memchr::memrchr(b'\n', part).map(|at| at + 1);
             let is_cut = begins.is_none() && from > 0;
-            let line = part.get(begins.unwrap_or(0)..).unwrap_or_default();
+            let line = &part[begins.unwrap_or(0)..];
             let text = String::from_utf8_lossy(line);
             let text = text.trim_end_matches('\r');
             lines.push(if is_cut {
@@ -327,15 +334,15 @@ impl<'a> Walk<'a> {
         if self.hunt.context == 0 {
             return lines;
         }
-        let rest = window.get(at..).unwrap_or_default();
+        let rest = &window[at..];
         let Some(end) = memchr::memchr(b'\n', rest) else { return lines };
         let mut start = self.base + (at + end + 1) as u64;
         let mut bytes = vec![0; MARGIN];
         while lines.len() < self.hunt.context && start < self.content.len() {
             let Ok(count) = self.content.read_at(start, &mut bytes) else { break };
-            let part = bytes.get(..count).unwrap_or_default();
+            let part = &bytes[..count];
             let end = memchr::memchr(b'\n', part);
-            let line = part.get(..end.unwrap_or(count)).unwrap_or_default();
+            let line = &part[..end.unwrap_or(count)];
             lines.push(clipped(String::from_utf8_lossy(line).trim_end_matches('\r')));
             let Some(end) = end else { break };
             start += end as u64 + 1;
@@ -344,11 +351,11 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The line around a match, in at most [`HIT_CHARS`] characters, and the byte of the line behind what is shown.
+/// The line around a match, in at most [`HIT_CHARS`] characters, and the byte of the line behind
+/// what is shown.
 fn excerpt(line: &[u8], range: &std::ops::Range<usize>, begins_before: bool) -> (String, usize) {
-    let before = line.get(range.start.saturating_sub(4 * HIT_CHARS)..range.start).unwrap_or_default();
-    let before = String::from_utf8_lossy(before);
-    let whole = String::from_utf8_lossy(line.get(..line.len().min(4 * HIT_CHARS + 4)).unwrap_or_default());
+    let before = String::from_utf8_lossy(&line[range.start.saturating_sub(4 * HIT_CHARS)..range.start]);
+    let whole = String::from_utf8_lossy(&line[..line.len().min(4 * HIT_CHARS + 4)]);
     if !begins_before && line.len() <= 4 * HIT_CHARS && whole.chars().count() <= HIT_CHARS {
         return (whole.into_owned(), line.len());
     }
@@ -356,9 +363,9 @@ fn excerpt(line: &[u8], range: &std::ops::Range<usize>, begins_before: bool) -> 
     let is_cut = begins_before || kept.len() < before.len() || range.start > 4 * HIT_CHARS;
     let mut text = if is_cut { format!("…{kept}") } else { kept.to_owned() };
     let room = HIT_CHARS.saturating_sub(text.chars().count() + 1);
-    let rest = line.get(range.start..).unwrap_or_default();
+    let rest = &line[range.start..];
     let end = nth_char(rest, room as u64).unwrap_or(rest.len());
-    text.push_str(&String::from_utf8_lossy(rest.get(..end).unwrap_or_default()));
+    text.push_str(&String::from_utf8_lossy(&rest[..end]));
     if end < rest.len() {
         text.push('…');
     }
@@ -367,15 +374,14 @@ fn excerpt(line: &[u8], range: &std::ops::Range<usize>, begins_before: bool) -> 
 
 /// A line in at most [`HIT_CHARS`] characters.
 fn clipped(text: &str) -> String {
-    let byte = |number: usize| text.char_indices().nth(number).map(|(at, _)| at);
-    match byte(HIT_CHARS).and(byte(HIT_CHARS - 1)) {
-        Some(end) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+    if first(text, HIT_CHARS).len() == text.len() {
+        return text.to_owned();
     }
+    format!("{}…", first(text, HIT_CHARS - 1))
 }
 
 /// The last so many characters.
 fn last_chars(text: &str, most: usize) -> &str {
     let start = text.char_indices().rev().nth(most.saturating_sub(1)).map_or(0, |(start, _)| start);
-    text.get(start..).unwrap_or_default()
+    &text[start..]
 }

@@ -2,8 +2,9 @@
 
 use jiff::civil::Weekday as FirstDay;
 use jiff::{ToSpan, Zoned};
+use trommel_base::text::shown_name;
 
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{Error, ErrorKind, PatternFault, Result};
 
 /// The days from Monday on, as a week may be said to begin with.
 pub(super) const DAYS: [&str; 7] =
@@ -53,7 +54,8 @@ impl Day {
         Format(directives.to_owned())
     }
 
-    /// The day; the first of the week or month where it is about one. At the ends of the calendar it is today.
+    /// The day; the first of the week or month where it is about one. At the ends of the calendar
+    /// it is today.
     pub(super) fn of(self, now: &Zoned, week_starts: FirstDay) -> Zoned {
         let since = i64::from(now.weekday().since(week_starts));
         let span = match self {
@@ -92,8 +94,8 @@ const WORDS: [(&str, &str); 13] = [
 ];
 
 impl Format {
-    /// Reads a format. Letters that are no word of it must be in brackets, `[week]`: `yyyy-mm` would otherwise be the minutes of a
-    /// year. The `T` between a date and a time needs none.
+    /// Reads a format. Letters that are no word of it must be in brackets, `[week]`: `yyyy-mm`
+    /// would otherwise be the minutes of a year. The `T` between a date and a time needs none.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut directives = String::new();
         let mut rest = text;
@@ -111,18 +113,18 @@ impl Format {
             }
             let (length, directive) =
                 word.map_or((c.len_utf8(), ""), |(word, directive)| (word.len(), *directive));
-            let behind = rest.get(length..).unwrap_or_default();
+            let behind = &rest[length..];
             let is_time = c == 'T' && before.ends_with('D') && behind.starts_with("HH");
             if directive.is_empty() && c.is_ascii_alphabetic() && !is_time {
                 let run = rest.len() - rest.trim_start_matches(c).len();
-                let run = rest.get(..run).unwrap_or_default();
-                return Err(refused(text, &format!("`{}` is not a word of date formats", shown(run))));
+                let run = shown_name(&rest[..run]);
+                return Err(refused(text, format!("`{run}` is not a word of date formats")));
             }
             directives.push_str(directive);
             if directive.is_empty() {
-                directives.push_str(if c == '%' { "%%" } else { rest.get(..length).unwrap_or_default() });
+                directives.push_str(if c == '%' { "%%" } else { &rest[..length] });
             }
-            before = rest.get(..length).unwrap_or_default();
+            before = &rest[..length];
             rest = behind;
         }
         Ok(Self(directives))
@@ -138,16 +140,11 @@ fn is_for_months(text: &str) -> bool {
     !text.contains("HH") && text.contains(['Y', 'y', 'D', 'M'])
 }
 
-fn refused(text: &str, why: &str) -> Error {
-    let spelled = respelled(text).filter(|spelled| spelled != text && Format::parse(spelled).is_ok());
-    let hint = spelled.map_or(String::new(), |spelled| format!(" Did you mean `{}`?", shown(&spelled)));
-    let words: Vec<_> = WORDS.iter().map(|(word, _)| *word).collect();
-    let message = format!(
-        "the date format `{}` is not valid: {why}.{hint} The words are {}; put other letters in brackets, [week]",
-        shown(text),
-        words.join(" ")
-    );
-    Error::new(ErrorKind::Pattern, message)
+fn refused(text: &str, why: impl Into<String>) -> Error {
+    let near = respelled(text).filter(|spelled| spelled != text && Format::parse(spelled).is_ok());
+    let words = WORDS.iter().map(|(word, _)| *word).collect();
+    let format = text.to_owned();
+    ErrorKind::Pattern(PatternFault::Date { format, why: why.into(), near, words }).into()
 }
 
 /// A format in the letters of other programs, such as `yyyy-mm-dd`, in ours.

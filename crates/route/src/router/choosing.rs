@@ -11,7 +11,8 @@ use crate::target::{Route, Target};
 const OUTPUT: &str = "output";
 const WRITE_MODE: &str = "write_mode";
 
-/// A tool whose caller may choose where a result goes, with the arguments `output` and `write_mode`; the tool does not get them.
+/// A tool whose caller may choose where a result goes, with the arguments `output` and
+/// `write_mode`; the tool does not get them.
 ///
 /// A tool that has an argument of one of these names itself keeps it, and lets nobody choose.
 pub struct Choosing<T> {
@@ -21,7 +22,8 @@ pub struct Choosing<T> {
 }
 
 impl<T: Tool> Choosing<T> {
-    /// Lets the caller of a tool choose. The [`Router`](super::Router) has to [allow](super::Router::choosing) it as well.
+    /// Lets the caller of a tool choose. The [`Router`](super::Router) has to
+    /// [allow](super::Router::choosing) it as well.
     pub fn new(tool: T) -> Self {
         let mut metadata = tool.metadata().clone();
         let properties = metadata.args_schema.get_mut("properties").and_then(Value::as_object_mut);
@@ -35,8 +37,8 @@ impl<T: Tool> Choosing<T> {
         Self { tool, metadata, chooses }
     }
 
-    /// Whether the caller can choose. Where it cannot, the tool's own arguments are no choice, and the
-    /// [`Router`](super::Router) is not to take them for one.
+    /// Whether the caller can choose. Where it cannot, the tool's own arguments are no choice, and
+    /// the [`Router`](super::Router) is not to take them for one.
     pub fn chooses(&self) -> bool {
         self.chooses
     }

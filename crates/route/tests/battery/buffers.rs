@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 
-use trommel_route::{Buffers, ErrorKind, Scope, WriteMode};
+use trommel_route::{Buffers, ErrorClass, Scope, WriteMode};
 
 use crate::support::{Bench, places, put, route, variable};
 
@@ -84,7 +84,7 @@ fn modes_are_for_the_owner_alone() {
 fn r45_names_that_are_not_there() {
     let bench = Bench::new();
     let said = |name: &str, scope| bench.places.buffers().find(name, scope).unwrap_err().to_string();
-    assert_eq!(said("x", None), "there is no buffer `x`: there are none yet");
+    assert_eq!(said("x", None), "there is no buffer `x`; there are none yet");
     bench.put("variable:search_results", WriteMode::Append, "x");
     assert!(said("search_result", None).ends_with("did you mean `search_results`?"));
     assert!(said("other", None).ends_with("`list` shows the 1 there are"));
@@ -92,14 +92,15 @@ fn r45_names_that_are_not_there() {
     let alone = Buffers::new();
     let places = trommel_route::Destinations::new(alone.into());
     let error = put(&places, &route("variable:v").scope(Scope::Session), "x").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert_eq!(put(&places, &route("file:x"), "x").unwrap_err().kind(), ErrorKind::Unsupported);
+    assert_eq!(error.class(), ErrorClass::Unsupported);
+    assert_eq!(put(&places, &route("file:x"), "x").unwrap_err().class(), ErrorClass::Unsupported);
     for id in ["", "a/b", "..", &"x".repeat(65)] {
-        assert_eq!(Buffers::new().session("x", id).unwrap_err().kind(), ErrorKind::Name, "{id}");
+        assert_eq!(Buffers::new().session("x", id).unwrap_err().class(), ErrorClass::Name, "{id}");
     }
 }
 
-/// R47: descriptions carry a version; one of a later release is refused by name, and hides no other.
+/// R47: descriptions carry a version; one of a later release is refused by name, and hides no
+/// other.
 #[test]
 fn r47_descriptions_carry_a_version() {
     let bench = Bench::new();
@@ -114,8 +115,8 @@ fn r47_descriptions_carry_a_version() {
     ));
     fs::write(meta("a"), text.replace("\"version\":1", "\"version\":2,\"more\":[]")).unwrap();
     fs::write(meta("b"), "{").unwrap();
-    let kind = |name: &str| bench.places.buffers().find(name, None).unwrap_err().kind();
-    assert_eq!((kind("a"), kind("b")), (ErrorKind::Version, ErrorKind::Corrupt));
+    let kind = |name: &str| bench.places.buffers().find(name, None).unwrap_err().class();
+    assert_eq!((kind("a"), kind("b")), (ErrorClass::Version, ErrorClass::Corrupt));
     let listed = bench.places.buffers().list(None).unwrap();
     let names: Vec<_> = listed.buffers.into_iter().map(|info| info.name).collect();
     assert_eq!((names, listed.unreadable.len()), (vec!["c".to_owned()], 2));
@@ -125,7 +126,7 @@ fn r47_descriptions_carry_a_version() {
         assert!(told, "{:?}", listed.unreadable);
     }
     let error = put(&bench.places, &route("variable:a").scope(Scope::Session), "x").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Version);
+    assert_eq!(error.class(), ErrorClass::Version);
     // What a later one adds is passed over.
     fs::write(meta("a"), text.replace("\"version\":1", "\"version\":1,\"more\":[]")).unwrap();
     assert_eq!(bench.variable("a").as_deref(), Some("a"));
@@ -143,9 +144,9 @@ fn what_a_writer_left_that_was_ended_does_not_count() {
     put(&bench.places, &kept, "two").unwrap();
     assert_eq!(bench.variable("kept").as_deref(), Some("one two"));
     fs::write(&data, "on").unwrap();
-    assert_eq!(bench.places.buffers().find("kept", None).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(bench.places.buffers().find("kept", None).unwrap_err().class(), ErrorClass::Corrupt);
     fs::remove_file(&data).unwrap();
-    assert_eq!(bench.places.buffers().find("kept", None).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(bench.places.buffers().find("kept", None).unwrap_err().class(), ErrorClass::Corrupt);
     put(&bench.places, &kept.clone().write_mode(WriteMode::Replace), "new").unwrap();
     assert_eq!(bench.variable("kept").as_deref(), Some("new"));
 }

@@ -1,4 +1,5 @@
-//! Nothing outside of the root is read or written, whatever the path and whatever changes on the way.
+//! Nothing outside of the root is read or written, whatever the path and whatever changes on the
+//! way.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use trommel_route::{ErrorKind, WriteMode};
+use trommel_route::{ErrorClass, WriteMode};
 
 use crate::support::{Bench, put, route};
 
@@ -89,7 +90,8 @@ fn escapes() -> Vec<String> {
     escapes
 }
 
-/// R23: 200 paths that lead out, to pipes and devices, or nowhere: nothing is read or written outside.
+/// R23: 200 paths that lead out, to pipes and devices, or nowhere: nothing is read or written
+/// outside.
 #[test]
 fn r23_no_path_leads_out() {
     let bench = surrounded();
@@ -104,7 +106,8 @@ fn r23_no_path_leads_out() {
         for mode in WriteMode::ALL {
             let Ok(target) = trommel_route::Target::parse(&format!("file:{path}")) else { continue };
             let written = put(&bench.places, &trommel_route::Route::to(target).write_mode(mode), "x");
-            // A link that leads out may be taken for a name like any other, and a number be put behind it.
+            // A link that leads out may be taken for a name like any other, and a number be put
+            // behind it.
             assert!(written.is_err() || mode == WriteMode::New, "{path:?} was written: {written:?}");
         }
         refused += 1;
@@ -128,12 +131,16 @@ fn links_that_stay_inside_are_followed() {
     assert!(bench.root().join("inside.md").symlink_metadata().unwrap().is_symlink());
     assert_eq!(bench.file("inner/new.md").as_deref(), Some("new"));
     let said = |path: &str| bench.places.root().unwrap().read(path).unwrap_err();
-    assert_eq!(said("absolute/secret.md").kind(), ErrorKind::Outside);
+    assert_eq!(said("absolute/secret.md").class(), ErrorClass::Outside);
     assert!(said("absolute/secret.md").to_string().contains("leads outside the root"));
-    assert_eq!((said("pipe.md").kind(), said("circle.md").kind()), (ErrorKind::Outside, ErrorKind::Outside));
+    assert_eq!(
+        (said("pipe.md").class(), said("circle.md").class()),
+        (ErrorClass::Outside, ErrorClass::Outside)
+    );
 }
 
-/// R23: a folder that is exchanged with a link to the outside again and again: what is written, is written inside or not at all.
+/// R23: a folder that is exchanged with a link to the outside again and again: what is written, is
+/// written inside or not at all.
 #[test]
 fn r23_nothing_is_written_through_a_link_that_comes_and_goes() {
     let bench = surrounded();

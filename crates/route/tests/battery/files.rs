@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use trommel_route::{ErrorKind, Origin, WriteMode};
+use trommel_route::{ErrorClass, Origin, WriteMode};
 
 use crate::support::{Bench, put, route};
 
@@ -80,9 +80,9 @@ fn names_stand_for_the_files_that_fit() {
     assert_eq!(find("*"), ["e.md"]);
     assert_eq!(find("e"), ["e.md"]);
     assert!(find("none").is_empty() && find("none/*").is_empty());
-    assert_eq!(files.find("*/a.md").unwrap_err().kind(), ErrorKind::Pattern);
-    assert_eq!(files.find("n/[.md*").unwrap_err().kind(), ErrorKind::Pattern);
-    assert_eq!(files.find("../*").unwrap_err().kind(), ErrorKind::Outside);
+    assert_eq!(files.find("*/a.md").unwrap_err().class(), ErrorClass::Pattern);
+    assert_eq!(files.find("n/[.md*").unwrap_err().class(), ErrorClass::Pattern);
+    assert_eq!(files.find("../*").unwrap_err().class(), ErrorClass::Outside);
 }
 
 /// R45: where something cannot be written, the path, the cause and a way out are told.
@@ -92,10 +92,10 @@ fn r45_places_that_cannot_be_written_to() {
     bench.write("file", "x");
     fs::create_dir(bench.root().join("folder.md")).unwrap();
     let error = |target: &str| put(&bench.places, &route(target), "x").unwrap_err();
-    assert_eq!(error("file:folder").kind(), ErrorKind::Outside);
+    assert_eq!(error("file:folder").class(), ErrorClass::Outside);
     assert!(error("file:folder").to_string().contains("it is not a regular file"));
     let below = error("file:file/x");
     assert!(below.to_string().contains("file"), "{below}");
-    assert_eq!(error("file:own/x").kind(), ErrorKind::Outside, "the program's own folder");
+    assert_eq!(error("file:own/x").class(), ErrorClass::Outside, "the program's own folder");
     assert!(bench.root().join("own").symlink_metadata().is_err());
 }

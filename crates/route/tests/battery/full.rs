@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use trommel_route::{Buffers, Destinations, Error, ErrorKind, Files, Origin, Result, Scope, WriteMode};
+use trommel_route::{Buffers, Destinations, Error, ErrorClass, Files, Origin, Result, Scope, WriteMode};
 
 use crate::support::{places, put, route, variable};
 
@@ -60,7 +60,7 @@ fn long(places: &Destinations, to: &str, mode: WriteMode, bytes: u64) -> Result<
 }
 
 fn check(error: &Error, bytes: u64, context: &str) {
-    assert_eq!(error.kind(), ErrorKind::Full, "{context}: {error:?}");
+    assert_eq!(error.class(), ErrorClass::Full, "{context}: {error:?}");
     let needed = error.bytes_needed().unwrap();
     assert!(needed > SIZE / 2 && needed <= bytes, "{context}: {error}");
     let told = error.to_string();
@@ -102,7 +102,8 @@ fn childs_work() {
     println!("the disk was filled in {} ways", 2 * WAYS.len());
 }
 
-/// R17: on a disk that is full the old state is there, space is freed, and the error says what was needed.
+/// R17: on a disk that is full the old state is there, space is freed, and the error says what was
+/// needed.
 #[test]
 fn r17_a_full_disk_takes_nothing_away() {
     let folder = tempfile::tempdir().unwrap();

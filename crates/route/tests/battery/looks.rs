@@ -1,8 +1,9 @@
-//! Looking at buffers: peeks, readings and searches, on short lines and on one that is longer than any window.
+//! Looking at buffers: peeks, readings and searches, on short lines and on one that is longer than
+//! any window.
 
 use proptest::prelude::*;
 use trommel_route::look::{Expression, Found, HIT_CHARS, HITS, Hunt, Piece, lines, peek, range};
-use trommel_route::{BufferInfo, Content, ErrorKind, Result, WriteMode};
+use trommel_route::{BufferInfo, Content, ErrorClass, Result, WriteMode};
 
 use crate::support::Bench;
 
@@ -63,13 +64,13 @@ fn r45_ranges_that_are_too_long_say_what_fits() {
     let (info, content) = buffer(&"0123456789\n".repeat(2_000));
     let said = |piece: Result<Piece>| {
         let error = piece.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Range);
+        assert_eq!(error.class(), ErrorClass::Range);
         error.to_string()
     };
     let long = said(lines(&info, &content, 11, 1_500, &mut on));
     assert_eq!(
         long,
-        "lines 11 to 1500 have more than 8,000 characters: narrow the range, lines 11 to 737 fit"
+        "lines 11 to 1500 have more than 8,000 characters; narrow the range, lines 11 to 737 fit"
     );
     assert_eq!(lines(&info, &content, 11, 737, &mut on).unwrap().chars, 7_997);
     assert!(said(lines(&info, &content, 2_001, 2_002, &mut on)).contains("`b` has 2,000 lines"));
@@ -108,7 +109,7 @@ fn plain_texts_are_taken_as_they_stand() {
     let (info, content) = buffer("a.c abc (x");
     let plain = Expression::plain("(x").unwrap();
     assert_eq!(Hunt::new(&plain).run(&info, &content, &mut on).unwrap().hits[0].column, 9);
-    assert_eq!(Expression::plain("").unwrap_err().kind(), ErrorKind::Expression);
+    assert_eq!(Expression::plain("").unwrap_err().class(), ErrorClass::Expression);
     let error = Expression::regex("(x").unwrap_err().to_string();
     assert!(error.contains("no regular expression") && error.contains("pass plain"), "{error}");
     assert!(Expression::regex("x*").unwrap_err().to_string().contains("everywhere"));
@@ -150,7 +151,7 @@ fn searches_end_and_go_on() {
         &buffer(&"x".repeat(3 << 20)).1,
         &mut |_| false,
     );
-    assert_eq!(cancelled.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(cancelled.unwrap_err().class(), ErrorClass::Cancelled);
 }
 
 /// Where a match stands, it is found: around the ends of windows as well, on one line as on many.
@@ -200,7 +201,7 @@ proptest! {
         let piece = range(&info, &content, offset, length, &mut on);
         let chars: Vec<char> = text.chars().collect();
         if offset as usize >= chars.len() {
-            prop_assert_eq!(piece.unwrap_err().kind(), ErrorKind::Range);
+            prop_assert_eq!(piece.unwrap_err().class(), ErrorClass::Range);
         } else {
             let expected: String = chars.iter().skip(offset as usize).take(length as usize).collect();
             prop_assert_eq!(piece.unwrap().text, expected);

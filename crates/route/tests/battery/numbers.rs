@@ -1,7 +1,7 @@
 //! Many files: numbered ones, and the newest and oldest of them.
 
 use std::fs::{self, File};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use trommel_route::{Scope, WriteMode};
 
@@ -48,26 +48,4 @@ fn freed_numbers_and_other_writers_do_no_harm() {
     fs::remove_file(bench.root().join("x_004.md")).unwrap();
     let id = bench.put("file:x", WriteMode::New, "y").id;
     assert!(["x_004.md", "x_009.md"].contains(&id.as_str()), "{id}");
-}
-
-/// The newest and the oldest few are chosen from any number of files; wildcards stand for up to 100,000.
-#[test]
-fn folders_of_more_than_ten_thousand_files_are_read() {
-    let bench = Bench::new();
-    fs::create_dir(bench.root().join("many")).unwrap();
-    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-    for number in 0..10_050_u64 {
-        let file = File::create(bench.root().join(format!("many/{number:05}.md"))).unwrap();
-        // In the order of their names, but for the last, which is the oldest.
-        let age = if number == 10_049 { 90_000 } else { 80_000 - number };
-        file.set_modified(now - Duration::from_secs(age)).unwrap();
-    }
-    let paths = |pattern: &str| {
-        let text = format!("## S\n@input file:many/{pattern} (refs-only, output=discard)\n@model none\n");
-        bench.run(&text).unwrap().remove(0).paths
-    };
-    assert_eq!(paths("{latest:3}"), ["many/10048.md", "many/10047.md", "many/10046.md"]);
-    assert_eq!(paths("{pending:2}"), ["many/10049.md", "many/00000.md"]);
-    assert_eq!(paths("{pending:2}"), ["many/00001.md", "many/00002.md"]);
-    assert_eq!(paths("*").len(), 10_050);
 }

@@ -42,8 +42,8 @@ fn child(bench: &Bench, number: &str) -> Child {
     command.env(FOLDER, bench.folder.path()).env(NUMBER, number).spawn().unwrap()
 }
 
-/// R45, R27: two processes that append to one buffer and one file lose nothing, and no line is torn; two that number never take the
-/// same number.
+/// R45, R27: two processes that append to one buffer and one file lose nothing, and no line is
+/// torn; two that number never take the same number.
 #[test]
 fn r27_two_processes_lose_nothing() {
     let bench = Bench::new();

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Barrier;
 use std::thread;
 
-use trommel_route::{ErrorKind, Scope, WriteMode};
+use trommel_route::{ErrorClass, Scope, WriteMode};
 
 use crate::support::{Bench, places, put, route, variable};
 
@@ -24,8 +24,8 @@ fn removed_buffers_leave_nothing() {
     assert_eq!(buffers.remove("a", None).unwrap(), Scope::Run);
     assert_eq!(buffers.remove("a", None).unwrap(), Scope::Session);
     let error = buffers.remove("a", None).unwrap_err();
-    assert_eq!((error.kind(), files()), (ErrorKind::NotFound, 3));
-    assert_eq!(buffers.check_there("a", Scope::Session).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!((error.class(), files()), (ErrorClass::NotFound, 3));
+    assert_eq!(buffers.check_there("a", Scope::Session).unwrap_err().class(), ErrorClass::NotFound);
     buffers.check_there("b", Scope::Session).unwrap();
     // A damaged one goes, too.
     let damaged = fs::read_dir(bench.folder.path().join("sessions/test")).unwrap();

@@ -3,17 +3,15 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde_json::json;
 use tempfile::TempDir;
-use trommel_route::{
-    Buffers, Destinations, Document, Fetch, Files, Manifest, Message, Model, Now, Origin, Reply, Request,
-    Route, Runner, Scope, Target, WriteMode,
-};
-use trommel_tool::{Call, Executor, Failure, Function, Metadata, Output, Registry};
+use trommel_route::{Buffers, Destinations, Files, Manifest, Now, Origin, Route, Scope, Target, WriteMode};
+use trommel_tool::{Call, Failure, Function, Metadata, Output};
 
-/// A root for files, a folder for sessions, and the places over them; the day is 2026-03-04, a Wednesday.
+/// A root for files, a folder for sessions, and the places over them; the day is 2026-03-04, a
+/// Wednesday.
 pub(crate) struct Bench {
     pub(crate) folder: TempDir,
     pub(crate) places: Destinations,
@@ -66,19 +64,6 @@ impl Bench {
     pub(crate) fn put(&self, target: &str, mode: WriteMode, text: &str) -> Manifest {
         put(&self.places, &route(target).write_mode(mode), text).unwrap()
     }
-
-    /// Runs the tools of a registry.
-    pub(crate) fn runner(&self, registry: Registry) -> Runner {
-        Runner::new(Executor::new(Arc::new(registry)), self.places.clone())
-    }
-
-    /// Runs a document without a model; the notices.
-    pub(crate) fn run(&self, text: &str) -> Result<Vec<Manifest>, String> {
-        let document = Document::parse(text).map_err(|error| error.to_string())?;
-        let report = self.runner(Registry::new()).urls(page()).run(&document, &mut |_| {});
-        let report = report.map_err(|error| error.to_string())?;
-        Ok(report.steps.into_iter().flat_map(|step| step.manifests).collect())
-    }
 }
 
 /// The places below a folder, as any process has them.
@@ -106,16 +91,6 @@ pub(crate) fn variable(places: &Destinations, name: &str, scope: Option<Scope>) 
     Some(text)
 }
 
-/// What `url:` inputs are.
-pub(crate) fn page() -> Arc<dyn Fetch> {
-    Arc::new(|source: &str, to: &mut dyn Write| -> Result<(), Failure> {
-        if source.contains("missing") {
-            return Err(Failure::new(format!("there is no page at {source}: try another")));
-        }
-        to.write_all(b"from afar").map_err(|error| Failure::raised(&error))
-    })
-}
-
 /// A tool that says what it is told to, returned or streamed.
 pub(crate) fn says(name: &str) -> impl trommel_tool::Tool + use<> {
     let schema = json!({
@@ -134,28 +109,4 @@ pub(crate) fn says(name: &str) -> impl trommel_tool::Tool + use<> {
         }
         Ok(Output::Nothing)
     })
-}
-
-/// A model that says one thing after the other, and remembers what it was asked.
-#[derive(Default)]
-pub(crate) struct Script {
-    replies: Mutex<Vec<Reply>>,
-    pub(crate) asked: Mutex<Vec<Vec<Message>>>,
-    pub(crate) tools: Mutex<Vec<Vec<String>>>,
-}
-
-impl Script {
-    pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Arc<Self> {
-        let mut replies: Vec<_> = replies.into_iter().collect();
-        replies.reverse();
-        Arc::new(Self { replies: Mutex::new(replies), ..Self::default() })
-    }
-}
-
-impl Model for Script {
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, Failure> {
-        self.asked.lock().unwrap().push(request.messages.to_vec());
-        self.tools.lock().unwrap().push(request.tools.iter().map(|tool| tool.name.clone()).collect());
-        self.replies.lock().unwrap().pop().ok_or_else(|| Failure::new("the model has nothing more to say"))
-    }
 }

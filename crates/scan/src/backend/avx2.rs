@@ -1,7 +1,7 @@
 //! The backend of x86-64 CPUs with AVX2 and carry-less multiplication (since 2013).
 //!
-//! The methods are inlined into entry points compiled with the features; no closure stands between them and the
-//! intrinsics, because closures do not inherit features.
+//! The methods are inlined into entry points compiled with the features; no closure stands between
+//! them and the intrinsics, because closures do not inherit features.
 #![expect(
     clippy::multiple_unsafe_ops_per_block,
     reason = "every intrinsic here has the same argument: a value of `Avx2` proves that the CPU has it"
@@ -56,8 +56,8 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn load(_: Detected, block: &[u8; BLOCK]) -> Self {
         let pointer = block.as_ptr();
-        // SAFETY: the CPU has AVX2, by the proof; both loads are of 32 bytes within the 64 of the block, and have no
-        // alignment requirement.
+        // SAFETY: the CPU has AVX2, by the proof; both loads are of 32 bytes within the 64 of the
+        // block, and have no alignment requirement.
         unsafe { Self(_mm256_loadu_si256(pointer.cast()), _mm256_loadu_si256(pointer.add(32).cast())) }
     }
 
@@ -134,8 +134,8 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn spaces(self) -> u64 {
-        // By its low four bits each byte is told the only white space it can be, and compared with that. Bytes that are not ASCII
-        // are told 0 (Langdale and Lemire 2019, section 3.1.2).
+        // By its low four bits each byte is told the only white space it can be, and compared with
+        // that. Bytes that are not ASCII are told 0 (Langdale and Lemire 2019, section 3.1.2).
         // SAFETY: `self` proves that the CPU has AVX2.
         unsafe {
             let candidates = _mm256_broadcastsi128_si256(_mm_setr_epi8(
@@ -149,8 +149,9 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn prefix_xor(self, bits: u64) -> u64 {
-        // Multiplying by all ones without carries adds, in each place, every lower bit: the prefix parity.
-        // SAFETY: `self` exists, so PCLMULQDQ was detected together with AVX2; the rest is SSE2.
+        // Multiplying by all ones without carries adds, in each place, every lower bit: the prefix
+        // parity. SAFETY: `self` exists, so PCLMULQDQ was detected together with AVX2; the rest is
+        // SSE2.
         unsafe {
             let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits.cast_signed()), _mm_set1_epi8(-1));
             _mm_cvtsi128_si64(product).cast_unsigned()

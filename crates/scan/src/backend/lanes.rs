@@ -4,8 +4,8 @@
 /// Bytes in a block; one bit of a mask each, the first byte in bit 0.
 pub(crate) const BLOCK: usize = 64;
 
-/// 64 bytes held in registers. A value of an implementing type can exist only where the CPU has its instructions, so
-/// that the algorithms on top are safe code.
+/// 64 bytes held in registers. A value of an implementing type can exist only where the CPU has its
+/// instructions, so that the algorithms on top are safe code.
 pub(crate) trait Lanes: Copy {
     /// What loading needs: the proof that the CPU has the instructions.
     type Proof: Copy;
@@ -19,7 +19,8 @@ pub(crate) trait Lanes: Copy {
     /// Bytes below `bound`, unsigned; `bound` is at least 1.
     fn below(self, bound: u8) -> u64;
 
-    /// Bytes that end the plain part of a string: quotes, backslashes, control characters, and what is not ASCII.
+    /// Bytes that end the plain part of a string: quotes, backslashes, control characters, and what
+    /// is not ASCII.
     fn special(self) -> u64;
 
     /// Bytes that continue no UTF-8 sequence, and so are a character each.

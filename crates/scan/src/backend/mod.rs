@@ -28,8 +28,9 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// The fastest backend this CPU can run, or the one named by the environment variable `TROMMEL_BACKEND` (`scalar`,
-    /// `sse2` or `avx2`), which is there for tests and measurements. An unknown or unavailable name is ignored.
+    /// The fastest backend this CPU can run, or the one named by the environment variable
+    /// `TROMMEL_BACKEND` (`scalar`, `sse2` or `avx2`), which is there for tests and measurements.
+    /// An unknown or unavailable name is ignored.
     pub fn detect() -> Self {
         static CHOSEN: OnceLock<Backend> = OnceLock::new();
         *CHOSEN.get_or_init(|| {

@@ -71,4 +71,4 @@ impl Lanes for Scalar {
     }
 }
 
-instantiate!(Scalar, ());
+instantiate!(Scalar);

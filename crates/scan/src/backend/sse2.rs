@@ -38,7 +38,8 @@ impl Lanes for Sse2 {
         // SAFETY: SSE2, as above.
         let mut lanes = [unsafe { _mm_set1_epi8(0) }; 4];
         for (lane, quarter) in lanes.iter_mut().zip(quarters) {
-            // SAFETY: the pointer is to 16 readable bytes, and the load has no alignment requirement.
+            // SAFETY: the pointer is to 16 readable bytes, and the load has no alignment
+            // requirement.
             *lane = unsafe { _mm_loadu_si128(quarter.as_ptr().cast()) };
         }
         Self(lanes)
@@ -110,4 +111,4 @@ impl Lanes for Sse2 {
     }
 }
 
-instantiate!(Sse2, ());
+instantiate!(Sse2);

@@ -24,7 +24,8 @@ pub(super) struct Brackets {
 }
 
 impl Brackets {
-    /// Goes through them; `within` tells whether the innermost container is an object at the beginning.
+    /// Goes through them; `within` tells whether the innermost container is an object at the
+    /// beginning.
     #[inline(always)]
     pub(super) fn pass(masks: &Masks, within: bool, state: &mut Vetting<'_>) -> Self {
         let all = masks.open | masks.close;

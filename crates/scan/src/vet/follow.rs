@@ -95,7 +95,8 @@ impl Due {
     }
 }
 
-/// The first bytes behind some that are not blank. Whether the last has to be sought in the next block is carried over.
+/// The first bytes behind some that are not blank. Whether the last has to be sought in the next
+/// block is carried over.
 #[inline(always)]
 fn next<const BLANKS: bool>(bytes: u64, blank: u64, carry: &mut u64) -> u64 {
     next_of::<BLANKS>(bytes << 1, bytes >> 63, blank, carry)

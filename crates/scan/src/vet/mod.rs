@@ -1,12 +1,15 @@
-//! Strict reading by masks: whether bytes are right by every rule of RFC 8259 but the encoding, and where their tokens are.
+//! Strict reading by masks: whether bytes are right by every rule of RFC 8259 but the encoding, and
+//! where their tokens are.
 //!
-//! There is no loop over tokens. "What follows X" is one addition: X shifted by one, plus the mask of white space, carries each
-//! bit over the space behind it to the next byte that is none. So the bytes that must be a name, a value, a colon, or a comma or
-//! an end are masks, and what else stands there is an error. The same addition through the mask of strings takes a name's opening
-//! quote to its closing one. Only brackets are gone through one by one: they alone know whether a comma stands in an object.
+//! There is no loop over tokens. "What follows X" is one addition: X shifted by one, plus the mask
+//! of white space, carries each bit over the space behind it to the next byte that is none. So the
+//! bytes that must be a name, a value, a colon, or a comma or an end are masks, and what else
+//! stands there is an error. The same addition through the mask of strings takes a name's opening
+//! quote to its closing one. Only brackets are gone through one by one: they alone know whether a
+//! comma stands in an object.
 //!
-//! What is wrong is not told. All up to some bracket or comma is right, and whoever reads on from there token by token finds out
-//! what is not, or that it is right but for being cut off.
+//! What is wrong is not told. All up to some bracket or comma is right, and whoever reads on from
+//! there token by token finds out what is not, or that it is right but for being cut off.
 #![expect(
     clippy::inline_always,
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
@@ -18,14 +21,14 @@ mod scalars;
 mod tape;
 
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::{add, escaped, padded};
+use crate::blocks::{Place, add, escaped, padded};
 use crate::escapes::Surrogates;
 use crate::stack::Stack;
 use brackets::Brackets;
 use follow::Due;
 use scalars::Scalars;
 pub use tape::Tape;
-pub(crate) use tape::{Names, Nowhere, Tokens, Wanted};
+use tape::{Names, Nowhere, Tokens, Wanted};
 
 /// A container, and a place in it: right behind an opening bracket, or behind a value.
 #[derive(Debug)]
@@ -74,13 +77,6 @@ struct Carry {
     high: u64,
 }
 
-/// A block, and where it stands.
-#[derive(Clone, Copy)]
-struct Place<'b> {
-    bytes: &'b [u8],
-    at: usize,
-}
-
 /// What a block is made of. All but `inside`, `quotes` and `backslashes` stand outside of strings.
 #[derive(Clone, Copy)]
 struct Masks {
@@ -110,31 +106,65 @@ impl Masks {
 }
 
 #[inline(always)]
-pub(crate) fn vet<L: Lanes, T: Tokens>(
+pub(crate) fn vet<L: Lanes>(proof: L::Proof, bytes: &[u8], from: usize, state: &mut Vetting<'_>) -> Vetted {
+    pass::<L, _>(proof, bytes, from, state, &mut Nowhere)
+}
+
+#[inline(always)]
+pub(crate) fn index<L: Lanes>(
+    proof: L::Proof,
+    bytes: &[u8],
+    from: usize,
+    state: &mut Vetting<'_>,
+    tape: &mut Tape,
+) -> Vetted {
+    pass::<L, _>(proof, bytes, from, state, tape)
+}
+
+#[inline(always)]
+pub(crate) fn names<L: Lanes>(
+    proof: L::Proof,
+    bytes: &[u8],
+    from: usize,
+    state: &mut Vetting<'_>,
+    tape: &mut Tape,
+) -> Vetted {
+    pass::<L, _>(proof, bytes, from, state, &mut Names(tape))
+}
+
+#[inline(always)]
+fn pass<L: Lanes, T: Tokens>(
     proof: L::Proof,
     bytes: &[u8],
     from: usize,
     state: &mut Vetting<'_>,
     tokens: &mut T,
 ) -> Vetted {
-    let (blocks, rest) = bytes.get(from..).unwrap_or_default().as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes[from..].as_chunks::<BLOCK>();
     let mut carry = Carry::at(state);
-    let mut vetted = Vetted { at: from, first: state.first, left: false, high: false };
-    let mut place = Place { bytes, at: from };
+    let vetted = Vetted { at: from, first: state.first, left: false, high: false };
+    let mut found = Found { vetted, tokens };
+    let mut place = Place { bytes, at: from, length: BLOCK };
     let mut goes_on = true;
     for block in blocks {
-        goes_on = vet_block(L::load(proof, block), place, &mut carry, state, (&mut vetted, tokens));
+        goes_on = vet_block(L::load(proof, block), place, &mut carry, state, &mut found);
         if !goes_on {
             break;
         }
         place.at += BLOCK;
     }
     if goes_on && !rest.is_empty() {
-        vet_block(L::load(proof, &padded(rest)), place, &mut carry, state, (&mut vetted, tokens));
+        place.length = rest.len();
+        vet_block(L::load(proof, &padded(rest)), place, &mut carry, state, &mut found);
     }
-    tokens.finish();
-    vetted.high = carry.high != 0;
-    vetted
+    found.tokens.finish();
+    Vetted { high: carry.high != 0, ..found.vetted }
+}
+
+/// How far everything is right, and the tokens up to there.
+struct Found<'t, T> {
+    vetted: Vetted,
+    tokens: &'t mut T,
 }
 
 impl Carry {
@@ -161,7 +191,7 @@ fn vet_block<L: Lanes, T: Tokens>(
     place: Place<'_>,
     carry: &mut Carry,
     state: &mut Vetting<'_>,
-    (vetted, tokens): (&mut Vetted, &mut T),
+    Found { vetted, tokens }: &mut Found<'_, T>,
 ) -> bool {
     carry.high |= lanes.high();
     let (masks, mut bad) = classify(lanes, place, carry);

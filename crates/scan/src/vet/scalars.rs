@@ -4,13 +4,12 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
-use super::Place;
 use super::follow::Runs;
 use crate::backend::{BLOCK, Lanes};
-use crate::blocks::add;
-use crate::blocks::is_space;
+use crate::blocks::{Place, add, is_space};
 
-/// What is known of a number or a literal that goes on in the next block: one bit each, for the first byte there.
+/// What is known of a number or a literal that goes on in the next block: one bit each, for the
+/// first byte there.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Scalars {
     /// 1 when the byte before is part of one.

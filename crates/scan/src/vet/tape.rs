@@ -5,7 +5,8 @@ use crate::backend::BLOCK;
 /// Set in the end of a token that is a string with escapes.
 const ESCAPED: u16 = 1 << 15;
 
-/// Where tokens begin and end: brackets, names, strings, numbers and literals, in their order. Commas and colons are none.
+/// Where tokens begin and end: brackets, names, strings, numbers and literals, in their order.
+/// Commas and colons are none.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     starts: Vec<u16>,
@@ -35,15 +36,14 @@ impl Tape {
         if number >= self.kept {
             return None;
         }
-        let (start, end) = (*self.starts.get(number)?, *self.ends.get(number)?);
+        let (start, end) = (self.starts[number], self.ends[number]);
         Some((start, end & !ESCAPED, end & ESCAPED != 0))
     }
 
-    /// The tokens from a number on.
+    /// The tokens from a number on, which is at most how many there are.
     #[inline]
     pub fn tokens(&self, first: usize) -> impl Iterator<Item = (usize, usize, bool)> {
-        let starts = self.starts.get(first..self.kept).unwrap_or_default();
-        let ends = self.ends.get(first..self.kept).unwrap_or_default();
+        let (starts, ends) = (&self.starts[first..self.kept], &self.ends[first..self.kept]);
         let token =
             |(&start, &end): (&u16, &u16)| (start.into(), (end & !ESCAPED).into(), end & ESCAPED != 0);
         starts.iter().zip(ends).map(token)
@@ -52,7 +52,7 @@ impl Tape {
     /// Where a token begins.
     #[inline]
     pub fn start(&self, number: usize) -> Option<u16> {
-        self.starts.get(number).copied().filter(|_| number < self.kept)
+        (number < self.kept).then(|| self.starts[number])
     }
 
     /// Takes all tokens away.
@@ -85,7 +85,8 @@ pub(crate) enum Wanted {
 pub(crate) trait Tokens {
     const WANTED: Wanted;
 
-    /// The bytes of a block at which tokens begin; those right behind tokens; and those right behind strings with escapes.
+    /// The bytes of a block at which tokens begin; those right behind tokens; and those right
+    /// behind strings with escapes.
     fn add(&mut self, at: usize, starts: u64, behind: u64, behind_escaped: u64);
 
     /// All that began are whole, but for so many of the last.
@@ -117,7 +118,8 @@ pub(crate) struct Names<'t>(pub(crate) &'t mut Tape);
 impl Tokens for Names<'_> {
     const WANTED: Wanted = Wanted::Names;
 
-    #[inline]
+    // Always: only inside of the kernel it is compiled with the kernel's instructions.
+    #[inline(always)]
     fn add(&mut self, at: usize, starts: u64, behind: u64, behind_escaped: u64) {
         self.0.add(at, starts, behind, behind_escaped);
     }
@@ -136,7 +138,8 @@ impl Tokens for Names<'_> {
 impl Tokens for Tape {
     const WANTED: Wanted = Wanted::All;
 
-    #[inline]
+    // Always: only inside of the kernel it is compiled with the kernel's instructions.
+    #[inline(always)]
     fn add(&mut self, at: usize, starts: u64, behind: u64, behind_escaped: u64) {
         let first = self.ended;
         write(&mut self.starts, &mut self.begun, at, starts);
@@ -154,11 +157,8 @@ impl Tokens for Tape {
     #[inline]
     fn finish(&mut self) {
         // A last bracket may have no end so far, for want of a byte behind it.
-        if let Some(last) = self.kept.checked_sub(1)
-            && let (Some(start), Some(end)) = (self.starts.get(last), self.ends.get_mut(last))
-            && self.ended < self.kept
-        {
-            *end = start + 1;
+        if self.ended < self.kept {
+            self.ends[self.kept - 1] = self.starts[self.kept - 1] + 1;
         }
     }
 }
@@ -169,20 +169,17 @@ impl Tape {
         while escaped != 0 {
             let below = (escaped & escaped.wrapping_neg()) - 1;
             let number = first + (behind & below).count_ones() as usize;
-            if let Some(end) = self.ends.get_mut(number) {
-                *end |= ESCAPED;
-            }
+            self.ends[number] |= ESCAPED;
             escaped &= escaped - 1;
         }
     }
 }
 
 /// Writes the places of the set bits behind what is there.
-#[inline]
+#[inline(always)]
 fn write(places: &mut [u16], length: &mut usize, at: usize, mut bits: u64) {
     let count = bits.count_ones() as usize;
-    let slots = places.get_mut(*length..*length + count).unwrap_or_default();
-    for slot in slots {
+    for slot in &mut places[*length..*length + count] {
         *slot = at as u16 + bits.trailing_zeros() as u16;
         bits &= bits - 1;
     }

@@ -7,14 +7,15 @@ use serde::Serialize;
 use trommel::reader::{Kind, Number};
 use trommel::statistics::{Accumulator, Numeric, NumericSummary};
 
-use super::each_event;
+use super::common::each_event;
 use crate::error::Result;
-use crate::events::{Known, layout};
+use crate::layout::{Known, Layout, Parts};
 use crate::names::Types;
-use crate::project::{FieldPath, Found, Value};
+use crate::project::{FieldPath, Found};
 use crate::records::{Damage, Flow};
-use crate::session::{Format, Session};
-use crate::text::shown;
+use crate::session::Session;
+use crate::text::label;
+use crate::value::Value;
 use crate::watch::Watch;
 
 /// Groups that are told apart.
@@ -27,7 +28,8 @@ const VALUE: usize = 300;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct AggregateQuery {
-    /// The field with the number, `data.duration_ms`; a name alone is also looked for in what the event carries.
+    /// The field with the number, `data.duration_ms`; a name alone is also looked for in what the
+    /// event carries.
     pub field: String,
     /// The field that groups them, `data.model`. Without one they are one group.
     pub by: Option<String>,
@@ -52,8 +54,8 @@ pub struct Aggregate {
     pub missing: u64,
     /// Those where it is not a number.
     pub not_numbers: u64,
-    /// Records that were not counted on their own: Claude Code writes a response in parts, and repeats its usage in each. The usage of
-    /// a response is counted once, by its largest figure.
+    /// Records that were not counted on their own: Claude Code writes a response in parts, and
+    /// repeats its usage in each. The usage of a response is counted once, by its largest figure.
     #[serde(skip_serializing_if = "crate::text::is_zero")]
     pub repeated: u64,
     /// True if there were too many responses to distinguish, so that some are counted repeatedly.
@@ -76,28 +78,29 @@ pub struct Group {
 }
 
 /// Where a field may be: as it was asked for, and in what the event carries.
-fn places(text: &str, format: Format) -> Result<[FieldPath; 2]> {
+fn places(text: &str, layout: &Layout) -> Result<[FieldPath; 2]> {
     let path = FieldPath::parse(text)?;
-    let inside = path.below(layout(format).inside);
+    let inside = path.below(layout.inside);
     Ok([path, inside])
 }
 
 impl Session {
     /// Figures of a number that its events carry.
     pub fn aggregate(&self, query: &AggregateQuery, watch: &Watch<'_>) -> Result<Aggregate> {
-        let types = Types::new(&query.event_types)?;
-        let mut asked = places(&query.field, self.format)?.to_vec();
+        let (types, layout) = (Types::new(&query.event_types)?, self.layout());
+        let mut asked = places(&query.field, layout)?.to_vec();
         if let Some(by) = &query.by {
-            asked.extend(places(by, self.format)?);
+            asked.extend(places(by, layout)?);
         }
-        let is_usage = self.format == Format::ClaudeCode && asked.iter().take(2).any(is_of_usage);
-        let response = FieldPath::of(["message", "id"]);
-        let looked = Looked::at(&asked, is_usage.then_some(&response), self.format);
+        let is_usage = |parts: &&Parts| asked.iter().take(2).any(|path| is_below(path, parts.usage));
+        let response = layout.parts.as_ref().filter(is_usage);
+        let response = response.map(|parts| FieldPath::of(parts.response.iter().copied()));
+        let looked = Looked::at(&asked, response.as_ref(), layout);
         let (mut groups, mut responses) = (Groups::default(), Responses::default());
         let (mut events, mut missing, mut not_numbers) = (0, 0, 0);
         let log = self.events(watch)?;
         let job = watch.job(log.len())?;
-        let damage = each_event(&log, self.format, &looked.fresh, watch, |found, _| {
+        let damage = each_event(&log, layout, &looked.fresh, watch, |found, _| {
             if !types.take(&Known::event(found)) {
                 return Ok(Flow::On);
             }
@@ -106,7 +109,8 @@ impl Session {
                 missing += 1;
                 return Ok(Flow::On);
             };
-            let number = value.json().filter(|_| value.kind() == Some(Kind::Number)).and_then(Number::parse);
+            let is_number = value.kind() == Some(Kind::Number);
+            let number = if is_number { value.json().and_then(Number::parse) } else { None };
             let Some(number) = number else {
                 not_numbers += 1;
                 return Ok(Flow::On);
@@ -128,9 +132,9 @@ impl Session {
     }
 }
 
-/// True if a path leads into the usage of a message.
-fn is_of_usage(path: &FieldPath) -> bool {
-    matches!(path.names(), [message, usage, ..] if message == "message" && usage == "usage")
+/// True if a path begins with these names.
+fn is_below(path: &FieldPath, names: &[&str]) -> bool {
+    path.names().get(..names.len()).is_some_and(|first| first == names)
 }
 
 /// Numbers by group.
@@ -152,18 +156,13 @@ impl Groups {
     }
 
     fn observe(&mut self, group: usize, number: Number<'_>) {
-        if let Some(figures) = self.figures.get_mut(group) {
-            figures.observe(number);
-        }
+        self.figures[group].observe(number);
     }
 
     fn end(self) -> Vec<Group> {
-        let Self { numbers, mut figures } = self;
-        let mut figures = |number: usize| figures.get_mut(number).map(std::mem::take).unwrap_or_default();
-        numbers
-            .into_iter()
-            .map(|(group, number)| Group { group, figures: figures(number).summary() })
-            .collect()
+        let Self { numbers, figures } = self;
+        let groups = numbers.into_iter();
+        groups.map(|(group, number)| Group { group, figures: figures[number].summary() }).collect()
     }
 }
 
@@ -180,8 +179,8 @@ struct Responses {
 }
 
 impl Responses {
-    /// Keeps the figure of a response. Returns `false` where it has to be observed now: it belongs to no response, is not a count, or
-    /// there are too many.
+    /// Keeps the figure of a response. Returns `false` where it has to be observed now: it belongs
+    /// to no response, is not a count, or there are too many.
     fn take(&mut self, id: Option<&str>, group: usize, number: Number<'_>) -> bool {
         let Some(id) = id else { return false };
         let Some(count) = number.as_i64().and_then(|count| u64::try_from(count).ok()) else { return false };
@@ -207,7 +206,8 @@ impl Responses {
     }
 }
 
-/// What is looked for besides the known members, and the place of each that was asked for: some are known, some asked for twice.
+/// What is looked for besides the known members, and the place of each that was asked for: some are
+/// known, some asked for twice.
 struct Looked {
     fresh: Vec<(FieldPath, usize)>,
     places: Vec<usize>,
@@ -216,8 +216,8 @@ struct Looked {
 }
 
 impl Looked {
-    fn at(asked: &[FieldPath], response: Option<&FieldPath>, format: Format) -> Self {
-        let mut all = Known::paths(format);
+    fn at(asked: &[FieldPath], response: Option<&FieldPath>, layout: &Layout) -> Self {
+        let mut all = Known::paths(layout);
         let (mut fresh, mut places) = (Vec::new(), Vec::new());
         for path in asked.iter().chain(response) {
             let place = all.iter().position(|other| other == path).unwrap_or_else(|| {
@@ -241,5 +241,5 @@ impl Looked {
 /// A group's name.
 fn name(value: &Value) -> String {
     let text = value.text().map(std::borrow::Cow::into_owned).or_else(|| value.json().map(str::to_owned));
-    shown(&text.unwrap_or_else(|| "(too long)".to_owned()), 200)
+    label(&text.unwrap_or_else(|| "(too long)".to_owned()), 200)
 }

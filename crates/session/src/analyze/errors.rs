@@ -5,14 +5,15 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{Page, each_event, paths};
+use super::common::{Page, each_event, paths};
 use crate::error::Result;
-use crate::events::Known;
-use crate::project::{Found, Value};
+use crate::layout::Known;
+use crate::project::Found;
 use crate::records::{Damage, Flow};
-use crate::session::{Format, Session};
-use crate::text::{clipped, shown};
+use crate::session::Session;
+use crate::text::{clipped, label};
 use crate::time::spelt;
+use crate::value::Value;
 use crate::watch::Watch;
 
 /// Characters of what is said of an error.
@@ -50,21 +51,13 @@ pub struct ErrorRow {
     pub message: String,
 }
 
-/// The fields that are read besides the known members, in the order of the places below.
-pub(crate) const FIELDS: [(&str, usize); 4] = [
-    ("data.tool_name", 200),
-    ("data.result.error", 2_000),
-    ("data.tool_result.error", 2_000),
-    ("data.message", 2_000),
-];
-
-/// The same for Claude Code, whose messages are read as blocks.
-const CLAUDE_FIELDS: [(&str, usize); 2] = [("tool_name", 200), ("content", 2_000)];
-
+/// Places of the fields of [`Layout::says`](crate::layout::Layout::says), after those of the known
+/// members.
 const TOOL: usize = Known::MORE;
 const SAYS: [usize; 3] = [Known::MORE + 1, Known::MORE + 2, Known::MORE + 3];
 
-/// The message of an error: the result of a failed tool, the `error` that is set, or the text beside it.
+/// The message of an error: the result of a failed tool, the `error` that is set, or the text
+/// beside it.
 fn says(found: &Found) -> String {
     let failed = found.blocks().and_then(|blocks| blocks.failed.as_ref()).map(|(_, says)| says.clone());
     let text = found.blocks().map(|blocks| blocks.text.clone());
@@ -123,26 +116,27 @@ fn said(value: &Value) -> String {
 }
 
 impl Session {
-    /// A page of its errors: of records that are [errors](crate#errors) by the one definition of this crate.
+    /// A page of its errors: of records that are [errors](crate#errors) by the one definition of
+    /// this crate.
     pub fn errors(&self, page: Page, watch: &Watch<'_>) -> Result<Errors> {
         let page = page.check()?;
         let log = self.events(watch)?;
         let job = watch.job(log.len())?;
         let (mut errors, mut total, mut tools) = (Vec::new(), 0, Tools::default());
-        let fields = if self.format == Format::Amplifier { paths(&FIELDS) } else { paths(&CLAUDE_FIELDS) };
-        let damage = each_event(&log, self.format, &fields, watch, |found, record| {
+        let layout = self.layout();
+        let damage = each_event(&log, layout, &paths(layout.says), watch, |found, record| {
             let tool = tools.take(found);
-            if !Known::is_error(self.format, found) {
+            if !Known::is_error(layout, found) {
                 return Ok(Flow::On);
             }
             if page.takes(total, errors.len()) {
                 errors.push(ErrorRow {
                     record: record.number,
                     ts: Known::time(found).map(spelt),
-                    event: shown(&Known::event(found), 200),
+                    event: label(&Known::event(found), 200),
                     tool_name: tool
                         .or_else(|| found.text(TOOL).map(std::borrow::Cow::into_owned))
-                        .map(|name| shown(&name, 200)),
+                        .map(|name| label(&name, 200)),
                     message: says(found),
                 });
             }

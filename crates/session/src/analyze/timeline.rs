@@ -1,19 +1,21 @@
 //! The turns of a session: when each began, when it was answered, and what it took.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+
 use jiff::Timestamp;
 use serde::Serialize;
 use trommel::reader::Cursor;
 
-use super::seen::Seen;
-use super::usage::is_synthetic;
-use super::{Page, each_event};
-use crate::error::{ErrorKind, Result};
-use crate::events::Known;
-use crate::message::{self, Call, Keep, Message};
+use super::common::{Page, each_event};
+use crate::error::{ErrorClass, Result};
+use crate::format::Kept;
+use crate::layout::{Known, Layout};
+use crate::message::{Call, Keep, Message};
 use crate::names::current;
 use crate::project::Found;
 use crate::records::{Damage, Flow, Log};
-use crate::session::{Format, Session};
+use crate::session::Session;
 use crate::time::{milliseconds, spelt};
 use crate::watch::Watch;
 
@@ -44,7 +46,8 @@ pub struct Turn {
     pub user_ts: Option<String>,
     /// The time of the last answer.
     pub assistant_ts: Option<String>,
-    /// From the one to the other; none where it was not answered, and where the times contradict each other.
+    /// From the one to the other; none where it was not answered, and where the times contradict
+    /// each other.
     pub duration_ms: Option<i64>,
     /// True if every answer has an earlier time than the prompt: the clocks that wrote them differ.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -122,13 +125,15 @@ impl Turns {
     }
 }
 
-/// Turns by events: they begin with prompts, and where there are none, which are sub-sessions, with executions.
-fn by_events(log: &Log, page: Page, watch: &Watch<'_>) -> Result<Timeline> {
+/// Turns by events: they begin with prompts, and where there are none, which are sub-sessions, with
+/// executions.
+fn by_events(log: &Log, layout: &Layout, page: Page, watch: &Watch<'_>) -> Result<Timeline> {
     let job = watch.job(log.len())?;
     let (mut prompts, mut executions) = (Turns::new(page), Turns::new(page));
-    let damage = each_event(log, Format::Amplifier, &[], watch, |found, _| {
-        take_event(&mut prompts, "prompt:submit", found);
-        take_event(&mut executions, "execution:start", found);
+    let damage = each_event(log, layout, &[], watch, |found, _| {
+        let is_error = Known::is_error(layout, found);
+        prompts.take_event("prompt:submit", found, is_error);
+        executions.take_event("execution:start", found, is_error);
         Ok(Flow::On)
     })?;
     job.done();
@@ -136,43 +141,67 @@ fn by_events(log: &Log, page: Page, watch: &Watch<'_>) -> Result<Timeline> {
     Ok(turns.end("events", damage))
 }
 
-/// What an event does to the turns, which begin at events of this name.
-fn take_event(turns: &mut Turns, begins: &str, found: &Found) {
-    let time = Known::time(found);
-    let event = Known::event(found);
-    let name = current(&event);
-    if name == begins {
-        turns.begin(time);
-    }
-    match name {
-        "tool:pre" => turns.open.tool_calls += 1,
-        "llm:response" => {
-            turns.open.llm_responses += 1;
-            turns.answer(time);
+impl Turns {
+    /// Takes an event, where turns begin at events of this name.
+    fn take_event(&mut self, begins: &str, found: &Found, is_error: bool) {
+        let time = Known::time(found);
+        let event = Known::event(found);
+        let name = current(&event);
+        if name == begins {
+            self.begin(time);
         }
-        "prompt:complete" | "execution:end" => turns.answer(time),
-        _ => {}
+        match name {
+            "tool:pre" => self.open.tool_calls += 1,
+            "llm:response" => {
+                self.open.llm_responses += 1;
+                self.answer(time);
+            }
+            "prompt:complete" | "execution:end" => self.answer(time),
+            _ => {}
+        }
+        self.open.errors += u64::from(is_error);
     }
-    turns.open.errors += u64::from(Known::is_error(Format::Amplifier, found));
+}
+
+/// IDs that are remembered at once: some 36 MiB.
+const MOST: usize = 2_000_000;
+
+/// A set of IDs. Of one that is full only the last ID is remembered.
+#[derive(Debug, Default)]
+struct Seen {
+    keys: RandomState,
+    ids: HashSet<u64>,
+    last: Option<u64>,
+}
+
+impl Seen {
+    /// True the first time that it is given an ID.
+    fn is_new(&mut self, id: &str) -> bool {
+        let key = self.keys.hash_one(id);
+        let is_last = self.last.replace(key) == Some(key);
+        if self.ids.len() < MOST { self.ids.insert(key) } else { !is_last && !self.ids.contains(&key) }
+    }
 }
 
 /// IDs of responses and of calls, each counted in the turn where it appears first.
 #[derive(Default)]
 struct KnownIds {
     responses: Seen,
-    calls: Seen,
+    /// None where programs use IDs of calls again.
+    calls: Option<Seen>,
 }
 
-fn take_message(turns: &mut Turns, message: &Message, ids: &mut KnownIds, format: Format) {
+fn take_message(turns: &mut Turns, message: &Message, ids: &mut KnownIds) {
     if message.is_users() {
         turns.begin(message.time);
     } else if message.role == "assistant" {
-        // Other programs use IDs of calls again.
-        let mut is_new =
-            |call: &Call| format != Format::ClaudeCode || call.id.is_empty() || ids.calls.is_new(&call.id);
+        let mut is_new = |call: &Call| match &mut ids.calls {
+            Some(seen) if !call.id.is_empty() => seen.is_new(&call.id),
+            _ => true,
+        };
         turns.open.tool_calls += message.calls.iter().filter(|call| is_new(call)).count() as u64;
         let is_new =
-            !is_synthetic(message) && message.response.as_ref().is_none_or(|id| ids.responses.is_new(id));
+            !message.is_synthetic() && message.response.as_ref().is_none_or(|id| ids.responses.is_new(id));
         turns.open.llm_responses += u64::from(is_new);
         if !message.is_inner() {
             turns.answer(message.time);
@@ -185,24 +214,37 @@ impl Session {
     /// A page of its turns: by its events, where there are any, else by its messages.
     pub fn timeline(&self, page: Page, watch: &Watch<'_>) -> Result<Timeline> {
         let page = page.check()?;
-        if self.format == Format::Amplifier {
+        if self.profile().events == Kept::InFile {
             match self.events(watch) {
-                Ok(log) => return by_events(&log, page, watch),
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Ok(log) => return by_events(&log, self.layout(), page, watch),
+                Err(error) if error.class() == ErrorClass::NotFound => {}
                 Err(error) => return Err(error),
             }
         }
         let log = self.transcript(watch)?;
         let job = watch.job(log.len())?;
-        let (mut turns, mut ids) = (Turns::new(page), KnownIds::default());
-        let keep = Keep::least().of(self);
+        let calls = self.profile().has_unique_calls.then(Seen::default);
+        let (mut turns, mut ids) = (Turns::new(page), KnownIds { calls, ..KnownIds::default() });
+        let keep = self.keep(Keep::least());
         // Also records without a message, which may be of errors.
-        let look = |cursor: &mut Cursor<'_>| message::look(cursor, keep).map(Some);
+        let look = |cursor: &mut Cursor<'_>| keep.read(cursor).map(Some);
         let damage = log.each(watch, look, |message, _| {
-            take_message(&mut turns, &message, &mut ids, self.format);
+            take_message(&mut turns, &message, &mut ids);
             Ok(Flow::On)
         })?;
         job.done();
         Ok(turns.end("transcript", damage))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_new_once() {
+        let mut seen = Seen::default();
+        let new = ["a", "b", "a", "b", "c", "c"].map(|id| seen.is_new(id));
+        assert_eq!(new, [true, true, false, false, true, false]);
     }
 }

@@ -1,5 +1,5 @@
-//! What models and tools were used, each use counted once: across the events that repeat it, and across parents, children and
-//! forks.
+//! What models and tools were used, each use counted once: across the events that repeat it, and
+//! across parents, children and forks.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -8,19 +8,19 @@ use std::hash::{BuildHasher, RandomState};
 use serde::Serialize;
 use trommel::reader::Cursor;
 
-use super::{Counts, each_event, paths};
-use crate::claude;
-use crate::error::Result;
-use crate::events::Known;
+use super::common::{Counts, each_event, paths};
+use crate::error::{ErrorClass, Result};
+use crate::format::{EVENTS, Kept};
+use crate::layout::Known;
 use crate::message::{Keep, Message};
 use crate::metadata::Facts;
 use crate::names::current;
 use crate::project::Found;
 use crate::records::{Damage, Flow, config};
-use crate::session::{EVENTS, Format, Session};
+use crate::session::Session;
 use crate::sessions::Sessions;
-use crate::text::shown;
-use crate::transcript::messages;
+use crate::text::label;
+use crate::turns::messages;
 use crate::usage::{Usage, look_at_usage};
 use crate::watch::Watch;
 
@@ -51,7 +51,8 @@ pub struct UsageReport {
     pub by_session: Vec<SessionUsage>,
     /// What was not counted, and why.
     pub left_out: Vec<LeftOut>,
-    /// True if there were more responses or calls than can be told apart, so that repetitions may be counted again.
+    /// True if there were more responses or calls than can be told apart, so that repetitions may
+    /// be counted again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approximate: bool,
     /// What could not be read.
@@ -167,7 +168,20 @@ struct Count {
     sessions: Vec<SessionUsage>,
 }
 
-/// Responses that are written in parts, which may come interleaved, and again in the logs of other sessions.
+/// A model, and who offers it where that is known.
+struct Model {
+    name: String,
+    provider: String,
+}
+
+impl Model {
+    fn named(name: String) -> Self {
+        Self { name, provider: String::new() }
+    }
+}
+
+/// Responses that are written in parts, which may come interleaved, and again in the logs of other
+/// sessions.
 #[derive(Debug, Default)]
 struct Parts {
     responses: HashMap<u64, Response>,
@@ -202,14 +216,6 @@ impl Parts {
 /// The models beyond those that are told apart.
 const OTHER_MODELS: &str = "(others)";
 
-/// The model of messages that Claude Code writes without asking one.
-const SYNTHETIC: &str = "<synthetic>";
-
-/// True if a program wrote the message itself in the place of a model.
-pub(super) fn is_synthetic(message: &Message) -> bool {
-    message.model.as_deref() == Some(SYNTHETIC)
-}
-
 /// Which events of a log are a session's own.
 struct Own {
     /// The ids it is known by; none where that is not known.
@@ -219,10 +225,11 @@ struct Own {
 
 impl Own {
     fn of(session: &Session) -> Self {
-        let facts = Facts::of(session);
-        let known = facts.problem.is_none() && session.format == Format::Amplifier;
-        let said = crate::metadata::session_id(session).filter(|_| known);
-        let ids = said.into_iter().chain(known.then(|| session.id.clone())).collect();
+        let facts = session.facts();
+        let ids = match facts.problem {
+            None => session.format().log().event_ids(session.place()),
+            Some(_) => Vec::new(),
+        };
         Self { ids, facts }
     }
 
@@ -273,9 +280,8 @@ impl Count {
         } else {
             self.report.approximate |= known.is_some();
         }
-        if let Some(session) = self.sessions.last_mut() {
-            session.tool_calls += 1;
-        }
+        let log = self.log();
+        self.sessions[log].tool_calls += 1;
         self.tools.add(tool);
     }
 
@@ -292,11 +298,11 @@ impl Count {
             self.report.approximate = true;
         }
         let usage = look_at_usage(&mut Cursor::new(json.as_bytes(), &config())).ok().flatten();
-        let text = |place| found.text(place).map(|text| shown(&text, 200)).unwrap_or_default();
+        let text = |place| found.text(place).map(|text| label(&text, 200)).unwrap_or_default();
         if usage.is_none() {
             self.leave_out("llm:response", WITHOUT);
         }
-        self.add(log, (text(MODEL), text(PROVIDER)), usage);
+        self.add(log, Model { name: text(MODEL), provider: text(PROVIDER) }, usage);
     }
 
     /// The number of the log that is being read.
@@ -305,11 +311,14 @@ impl Count {
     }
 
     /// Adds a response to the session of a log and to its model.
-    fn add(&mut self, log: usize, (model, provider): (String, String), usage: Option<Usage>) {
-        if let Some(session) = self.sessions.get_mut(log) {
-            session.requests += 1;
-            session.usage.add(usage.unwrap_or_default());
+    fn add(&mut self, log: usize, model: Model, usage: Option<Usage>) {
+        let session = &mut self.sessions[log];
+        session.requests += 1;
+        // A response that says no usage counts as a request without tokens.
+        if let Some(usage) = usage {
+            session.usage.add(usage);
         }
+        let Model { name: model, provider } = model;
         if model.is_empty() && usage.is_none() {
             return;
         }
@@ -319,7 +328,9 @@ impl Count {
         let key = if many { (OTHER_MODELS.to_owned(), String::new()) } else { (model, provider) };
         let row = self.models.entry(key).or_default();
         row.requests += 1;
-        row.usage.add(usage.unwrap_or_default());
+        if let Some(usage) = usage {
+            row.usage.add(usage);
+        }
     }
 
     /// Adds the responses whose parts were merged. Each counts in the log where it was met first.
@@ -329,8 +340,7 @@ impl Count {
             if usage.is_none() {
                 self.leave_out("messages", WITHOUT);
             }
-            let model = models.get(model).cloned().unwrap_or_default();
-            self.add(log, (model, String::new()), usage);
+            self.add(log, Model::named(models[model].clone()), usage);
         }
     }
 
@@ -373,9 +383,10 @@ impl Count {
     }
 
     fn count_log(&mut self, session: &Session, watch: &Watch<'_>) -> Result<()> {
-        let damage = match session.format {
-            Format::Amplifier => self.count_events(session, watch)?,
-            Format::ClaudeCode | Format::Chat => self.count_messages(session, watch)?,
+        let damage = if session.profile().events == Kept::InFile {
+            self.count_events(session, watch)?
+        } else {
+            self.count_messages(session, watch)?
         };
         self.report.damage.add(damage);
         Ok(())
@@ -383,7 +394,7 @@ impl Count {
 
     fn count_events(&mut self, session: &Session, watch: &Watch<'_>) -> Result<Damage> {
         let own = Own::of(session);
-        each_event(&session.events(watch)?, session.format, &paths(&FIELDS), watch, |found, _| {
+        each_event(&session.events(watch)?, session.layout(), &paths(&FIELDS), watch, |found, _| {
             self.take_event(&own, found);
             Ok(Flow::On)
         })
@@ -391,24 +402,24 @@ impl Count {
 
     /// Messages hold their usage themselves, each part of a response that of all of it so far.
     fn count_messages(&mut self, session: &Session, watch: &Watch<'_>) -> Result<Damage> {
-        messages(&session.transcript(watch)?, Keep::least(), watch, |message, _| {
+        let has_unique_calls = session.profile().has_unique_calls;
+        messages(&session.transcript(watch)?, session.keep(Keep::least()), watch, |message, _| {
             if message.role == "assistant" {
-                self.message(&message, session.format);
+                self.message(&message, has_unique_calls);
             }
             Ok(Flow::On)
         })
     }
 
-    fn message(&mut self, message: &Message, format: Format) {
+    fn message(&mut self, message: &Message, has_unique_calls: bool) {
         for call in &message.calls {
-            // Chats use IDs again.
-            let is_own = format == Format::ClaudeCode && !call.id.is_empty();
-            self.call("tool calls", is_own.then_some(&*call.id), &call.tool);
+            let is_unique = has_unique_calls && !call.id.is_empty();
+            self.call("tool calls", is_unique.then_some(&*call.id), &call.tool);
         }
-        if is_synthetic(message) {
+        if message.is_synthetic() {
             return self.leave_out("messages", WRITTEN);
         }
-        let (log, model) = (self.log(), shown(message.model.as_deref().unwrap_or_default(), 200));
+        let (log, model) = (self.log(), label(message.model.as_deref().unwrap_or_default(), 200));
         let key = message.response.as_ref().map(|id| self.keys.hash_one(id));
         if let Some(response) = key.and_then(|key| self.parts.responses.get_mut(&key)) {
             let both = response.usage.zip(message.usage).map(|(one, other)| one.most(other));
@@ -416,7 +427,9 @@ impl Count {
             let why = if response.log == log { PARTS } else { SEEN };
             return self.leave_out("messages", why);
         }
-        if let Some(key) = key.filter(|_| self.parts.responses.len() < RESPONSES) {
+        if let Some(key) = key
+            && self.parts.responses.len() < RESPONSES
+        {
             let model = self.parts.model(model);
             self.parts.responses.insert(key, Response { log, model, usage: message.usage });
             return;
@@ -427,7 +440,7 @@ impl Count {
         } else if message.usage.is_none() {
             self.leave_out("messages", WITHOUT);
         }
-        self.add(log, (model, String::new()), message.usage);
+        self.add(log, Model::named(model), message.usage);
     }
 }
 
@@ -443,7 +456,8 @@ impl Session {
 }
 
 impl Sessions {
-    /// The usage of a session with all that it spawned. Forks are sessions of their own, and not a part of it.
+    /// The usage of a session with all that it spawned. Forks are sessions of their own, and not a
+    /// part of it.
     pub fn usage(&self, session: &Session, watch: &Watch<'_>) -> Result<UsageReport> {
         let (children, unreadable) = self.spawned(session)?;
         let bytes = children.iter().map(|child| child.bytes(EVENTS)).sum::<u64>();
@@ -455,7 +469,7 @@ impl Sessions {
         }
         for child in children {
             match count.count(&child, watch) {
-                Err(error) if error.kind() == crate::ErrorKind::NotFound => {
+                Err(error) if error.class() == ErrorClass::NotFound => {
                     count.leave_out("sub-sessions", "they have no log");
                 }
                 counted => counted?,
@@ -465,25 +479,22 @@ impl Sessions {
         Ok(count.end())
     }
 
-    /// The sessions that one spawned, and those that they spawned: sub-sessions of Amplifier, sub-agents of Claude Code.
+    /// The sessions that one spawned, and those that they spawned: sub-sessions of Amplifier,
+    /// sub-agents of Claude Code.
     pub fn children(&self, session: &Session) -> Result<Vec<Session>> {
         self.spawned(session).map(|(children, _)| children)
     }
 
-    /// The same, and how many logs of sub-agents cannot be read, so that it is not known who spawned them.
+    /// The same, and how many logs of sub-agents cannot be read, so that it is not known who
+    /// spawned them.
     fn spawned(&self, session: &Session) -> Result<(Vec<Session>, u64)> {
         let (mut all, mut unreadable) = (Vec::new(), 0);
         self.each(Some(&session.project), &mut |other| {
             if other.format == session.format && !other.is_top_level() && other.id != session.id {
-                let parent = if other.is_agent() {
-                    claude::parent(&other).unwrap_or_else(|_| {
-                        unreadable += 1;
-                        None
-                    })
-                } else {
-                    let facts = Facts::of(&other);
-                    facts.parent_id.filter(|_| !facts.is_fork)
-                };
+                let parent = other.format.log().parent(other.place()).unwrap_or_else(|_| {
+                    unreadable += 1;
+                    None
+                });
                 all.extend(parent.map(|parent| (parent, other)));
             }
             Ok(())

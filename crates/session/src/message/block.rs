@@ -3,7 +3,7 @@
 use trommel::reader::{self, Cursor, Kind, Names, Payload, Scalar, Text};
 
 use super::{Beginning, CALLS, Call, Keep, Message, NAME, Start, content, text};
-use crate::project::Value;
+use crate::value::Value;
 
 /// The members of blocks and calls that matter.
 const BLOCK: [&str; 13] = [
@@ -42,7 +42,7 @@ pub(super) fn block(cursor: &mut Cursor<'_>, keep: Keep, message: &mut Message) 
     let Block { kind, call, answers, text, start, thinking, is_error } = block;
     message.thinking += thinking;
     message.is_error |= is_result && is_error;
-    message.results.extend(answers.filter(|_| message.results.len() < CALLS));
+    message.add_result(answers);
     match &*kind {
         _ if is_result => message.content.has_results = true,
         "thinking" | "redacted_thinking" | "reasoning" => {
@@ -71,7 +71,8 @@ fn is_call(kind: &str) -> bool {
     matches!(kind, "tool_call" | "tool_use" | "server_tool_use")
 }
 
-/// The blocks of a content that matter to whoever counts errors: the calls of tools, and the first result of a failed one.
+/// The blocks of a content that matter to whoever counts errors: the calls of tools, and the first
+/// result of a failed one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Blocks {
     /// IDs and tools of calls.
@@ -125,7 +126,7 @@ impl Block {
         cursor.begin_value()?;
         MEMBERS.with(|names| {
             while let Some(number) = cursor.next_named(names)? {
-                self.member(cursor, BLOCK.get(number).copied().unwrap_or_default(), keep)?;
+                self.member(cursor, BLOCK[number], keep)?;
             }
             Ok(())
         })

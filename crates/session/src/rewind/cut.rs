@@ -5,10 +5,10 @@ use std::hash::{BuildHasher, RandomState};
 
 use jiff::Timestamp;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Missing, Result};
 use crate::message::{Keep, Message};
 use crate::records::{Damage, Flow, Log};
-use crate::transcript::{At, messages};
+use crate::turns::{At, messages};
 use crate::watch::Watch;
 
 /// Where to go back to.
@@ -118,25 +118,17 @@ impl Cut {
         if self.kept_calls.len() + self.removed_calls.len() <= CALLS {
             return Ok(());
         }
-        let message = format!(
-            "the transcript calls tools more than {CALLS} times: that is more than can be cut at once"
-        );
-        Err(Error::new(ErrorKind::Limit, message))
+        Err(ErrorKind::TooManyCalls { max: CALLS }.into())
     }
 
     fn check(&self, target: Target, last: Option<Timestamp>) -> Result<()> {
         let messages = self.kept + self.removed;
-        let missing = |message: String| Err(Error::new(ErrorKind::NotFound, message));
         match target {
             Target::Turn(turn) if turn > self.all_turns => {
-                missing(format!("there is no turn {turn}: the session has {} turns", self.all_turns))
+                Err(Missing::Turn { turn, turns: self.all_turns }.into())
             }
-            Target::Message(index) if index >= messages => missing(format!(
-                "there is no message {index}: the session has {messages}, and the first is 0"
-            )),
-            Target::Time(_) if last.is_none() && messages > 0 => {
-                missing("no message says when it was written: give to_turn or to_message".to_owned())
-            }
+            Target::Message(index) if index >= messages => Err(Missing::Message { index, messages }.into()),
+            Target::Time(_) if last.is_none() && messages > 0 => Err(Missing::Times.into()),
             _ => Ok(()),
         }
     }

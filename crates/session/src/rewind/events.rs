@@ -1,15 +1,14 @@
-//! Which events go with the messages that are cut off: by turns where both count the same, else by time, and always by the calls of
-//! tools.
+//! Which events go with the messages that are cut off: by turns where both count the same, else by
+//! time, and always by the calls of tools.
 
 use jiff::Timestamp;
 
 use super::cut::Cut;
 use crate::error::Result;
-use crate::events::Known;
+use crate::layout::{Known, Layout};
 use crate::names::current;
 use crate::project::{FieldPath, Found};
 use crate::records::{Damage, Flow, Log, Record};
-use crate::session::Format;
 use crate::watch::Watch;
 
 /// What is left of a file of events.
@@ -33,9 +32,14 @@ struct Seen {
     call: Option<String>,
 }
 
-fn each(log: &Log, watch: &Watch<'_>, mut take: impl FnMut(Seen, Record) -> Result<Flow>) -> Result<Damage> {
-    let more = [(FieldPath::of(["data", "tool_call_id"]), ID)];
-    let known = Known::and(Format::Amplifier, &more);
+fn each(
+    log: &Log,
+    layout: &Layout,
+    watch: &Watch<'_>,
+    mut take: impl FnMut(Seen, Record) -> Result<Flow>,
+) -> Result<Damage> {
+    let more = [(FieldPath::of(layout.call.iter().copied()), ID)];
+    let known = Known::and(layout, &more);
     let mut found = Found::default();
     log.each(
         watch,
@@ -50,9 +54,9 @@ fn each(log: &Log, watch: &Watch<'_>, mut take: impl FnMut(Seen, Record) -> Resu
 }
 
 /// What stays when the transcript is cut like that.
-pub(super) fn kept(log: &Log, cut: &Cut, watch: &Watch<'_>) -> Result<(Kept, Damage)> {
+pub(super) fn kept(log: &Log, layout: &Layout, cut: &Cut, watch: &Watch<'_>) -> Result<(Kept, Damage)> {
     let mut finder = Finder::new(cut);
-    let damage = each(log, watch, |seen, record| {
+    let damage = each(log, layout, watch, |seen, record| {
         finder.take(&seen, record.number);
         Ok(Flow::On)
     })?;
@@ -61,9 +65,10 @@ pub(super) fn kept(log: &Log, cut: &Cut, watch: &Watch<'_>) -> Result<(Kept, Dam
     let mut kept = Kept { is_by_calls_alone: !nothing_goes && finder.is_blind(), ..Kept::default() };
     let mut last_stays = true;
     let mut end = 0;
-    each(log, watch, |seen, record| {
+    each(log, layout, watch, |seen, record| {
         let stays = stays(cut, &seen, record.number < place);
-        // What stands between two records goes with the second, and what is damaged with the one before.
+        // What stands between two records goes with the second, and what is damaged with the one
+        // before.
         match kept.ranges.last_mut() {
             Some((_, until)) if stays && last_stays => *until = record.span.end,
             _ if stays => {
@@ -81,22 +86,24 @@ pub(super) fn kept(log: &Log, cut: &Cut, watch: &Watch<'_>) -> Result<(Kept, Dam
         end = record.span.end;
         Ok(Flow::On)
     })?;
-    kept.close(log, last_stays, end);
+    kept.close(log, last_stays, end)?;
     Ok((kept, damage))
 }
 
 impl Kept {
     /// Each range ends with the line's end.
-    fn close(&mut self, log: &Log, last_stays: bool, end: u64) {
+    fn close(&mut self, log: &Log, last_stays: bool, end: u64) -> Result<()> {
         let last = self.ranges.len();
         for (index, (_, until)) in self.ranges.iter_mut().enumerate() {
             let is_all = index + 1 == last && last_stays && *until == end;
-            *until = if is_all { log.len() } else { log.line_end(*until) };
+            *until = if is_all { log.len() } else { log.line_end(*until)? };
         }
+        Ok(())
     }
 }
 
-/// Whether an event stays: what is told of a call goes where the call goes, and the rest by where it stands.
+/// Whether an event stays: what is told of a call goes where the call goes, and the rest by where
+/// it stands.
 fn stays(cut: &Cut, seen: &Seen, is_before: bool) -> bool {
     match &seen.call {
         Some(id) if cut.removes(id) => false,
@@ -158,8 +165,8 @@ impl<'c> Finder<'c> {
         }
     }
 
-    /// By time. Where a turn begins, the prompt may stand a little before its message's time, and the end of the turn before a little
-    /// behind it.
+    /// By time. Where a turn begins, the prompt may stand a little before its message's time, and
+    /// the end of the turn before a little behind it.
     fn look(&mut self, seen: &Seen, number: u64, is_prompt: bool) {
         let at_turn = self.cut.is_at_turn && !self.cut.is_by_time;
         let ends = matches!(&*seen.name, "prompt:complete" | "orchestrator:complete" | "execution:end");
@@ -172,14 +179,17 @@ impl<'c> Finder<'c> {
             return;
         }
         if seen.time.zip(self.cut.time).is_none_or(|(time, cut)| time < cut) {
-            self.open_prompt =
-                if is_prompt { Some(number) } else { self.open_prompt.filter(|_| begins(&seen.name)) };
+            self.open_prompt = match self.open_prompt {
+                _ if is_prompt => Some(number),
+                open if begins(&seen.name) => open,
+                _ => None,
+            };
             return;
         }
-        match self.open_prompt.filter(|_| at_turn && !is_prompt) {
-            Some(prompt) => self.found = Some(prompt),
-            None if at_turn && ends => self.late = Some(number),
-            None => self.found = Some(number),
+        match self.open_prompt {
+            Some(prompt) if at_turn && !is_prompt => self.found = Some(prompt),
+            _ if at_turn && ends => self.late = Some(number),
+            _ => self.found = Some(number),
         }
     }
 
@@ -195,10 +205,10 @@ impl<'c> Finder<'c> {
     /// The first event that goes.
     fn place(&self) -> u64 {
         let by_time = self.found.or(self.late);
-        let place = match self.turn.filter(|_| self.counts_alike()) {
-            Some(turn) => Some(turn),
-            None if self.cut.time.is_some() => Some(by_time.unwrap_or(self.events)),
-            None => self.removed_call.or(self.turn.filter(|turn| *turn >= self.after_kept_call)),
+        let place = match self.turn {
+            Some(turn) if self.counts_alike() => Some(turn),
+            _ if self.cut.time.is_some() => by_time,
+            _ => self.removed_call.or(self.turn.filter(|turn| *turn >= self.after_kept_call)),
         };
         place.unwrap_or(self.events)
     }

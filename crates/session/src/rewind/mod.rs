@@ -1,18 +1,21 @@
-//! Back to a turn, a message or a time: what came later is cut off the transcript and the events, and can be brought back.
+//! Back to a turn, a message or a time: what came later is cut off the transcript and the events,
+//! and can be brought back.
 
 mod cut;
 mod events;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use trommel_base::commit;
 
-use crate::change::{self, Change, Content, Held, REWIND, UNDO};
-use crate::disk;
-use crate::error::{Error, ErrorKind, Result};
+use crate::change::{self, Content, FileChange, Held, REWIND, UNDO};
+use crate::error::{Change, Error, ErrorClass, ErrorKind, Missing, RequestFault, Result};
+use crate::format::{EVENTS, METADATA, TRANSCRIPT};
 use crate::metadata::{quoted, with_members};
 use crate::records::{Damage, Log};
-use crate::session::{EVENTS, METADATA, Session, TRANSCRIPT};
+use crate::session::Session;
 use crate::sessions::Sessions;
+use crate::text::is_zero;
 use crate::time::{asked, spelt};
 use crate::watch::Watch;
 
@@ -95,7 +98,8 @@ pub struct Undone {
     pub restored: Vec<String>,
     /// Whether the files had been changed since.
     pub changed_since: bool,
-    /// Lines that a program added to the backups, because it still had the files open that were replaced. They are restored, too.
+    /// Lines that a program added to the backups, because it still had the files open that were
+    /// replaced. They are restored, too.
     #[serde(skip_serializing_if = "is_zero")]
     pub late_lines: u64,
     /// Backups of what was there until now.
@@ -106,14 +110,12 @@ impl RewindQuery {
     fn target(&self, sessions: &Sessions) -> Result<Target> {
         let time = self.before_timestamp.as_deref();
         match (self.to_turn, self.to_message, time) {
-            (Some(0), None, None) => Err(Error::request("turns count from 1: to_turn 1 keeps the first")),
+            (Some(0), None, None) => Err(RequestFault::TurnZero.into()),
             (Some(turn), None, None) => Ok(Target::Turn(turn)),
             (None, Some(message), None) => Ok(Target::Message(message)),
             (None, None, Some(time)) => Ok(Target::Time(asked(time, sessions.now().time_zone())?)),
-            (None, None, None) => {
-                Err(Error::request("where to? Give one of to_turn, to_message and before_timestamp"))
-            }
-            _ => Err(Error::request("give one of to_turn, to_message and before_timestamp, not several")),
+            (None, None, None) => Err(RequestFault::NoTarget.into()),
+            _ => Err(RequestFault::SeveralTargets.into()),
         }
     }
 }
@@ -121,20 +123,23 @@ impl RewindQuery {
 impl Sessions {
     /// Cuts a session back, or tells what that would cut off.
     pub fn rewind(&self, session: &Session, query: &RewindQuery, watch: &Watch<'_>) -> Result<Rewound> {
-        self.must_be_changeable(session, "rewound")?;
+        self.must_be_changeable(session, Change::Rewind)?;
         let target = query.target(self)?;
         // Who only asks needs no right to write.
         let held = if query.dry_run { None } else { Some(change::hold(session)?) };
         let (messages, events) = (session.bytes(TRANSCRIPT), session.bytes(EVENTS));
-        // Read once, events twice; read again for their backups, and rewritten. The description is read for its backup and rewritten.
+        // Read once, events twice; read again for their backups, and rewritten. The description is
+        // read for its backup and rewritten.
         let copies = if query.dry_run { 0 } else { 2 * (messages + events) + session.bytes(METADATA) };
         let job = watch.job(messages + 2 * events + copies)?;
         let rewind = Rewind::of(session, target, watch)?;
         let mut rewound = rewind.told(session, query.dry_run);
         rewound.note = rewind.changes_anything().then_some(change::stop_writers(query.dry_run));
-        if let Some(held) = held.filter(|_| rewind.changes_anything()) {
+        if let Some(held) = held
+            && rewind.changes_anything()
+        {
             let plan = rewind.make(&held, self.now().timestamp(), watch)?;
-            rewound.backups = plan.files.iter().map(|file| plan.backup(&file.name)).collect();
+            rewound.backups = plan.files.iter().map(|file| plan.note.backup(&file.name)).collect();
             rewound.backup_created = true;
             rewound.warnings.extend(held.late(&plan));
         }
@@ -142,21 +147,19 @@ impl Sessions {
         Ok(rewound)
     }
 
-    /// Brings back what the last rewind or repair changed that was not undone. What is there now is kept as backups.
+    /// Brings back what the last rewind or repair changed that was not undone. What is there now is
+    /// kept as backups.
     ///
     /// The backups become the session's files again, with lines that a program added to them since.
     pub fn undo(&self, session: &Session, watch: &Watch<'_>) -> Result<Undone> {
-        self.must_be_changeable(session, "changed back")?;
+        self.must_be_changeable(session, Change::Undo)?;
         let held = change::hold(session)?;
-        let last = held.last()?.ok_or_else(|| {
-            let message = format!("nothing was changed in session {} that could be undone", session.shown());
-            Error::new(ErrorKind::NotFound, message)
-        })?;
+        let last = held.last()?.ok_or_else(|| Missing::Change { session: session.id.clone() })?;
         let job = watch.job(held.bytes_to_undo(&last))?;
         let backups = held.backups(&last, watch)?;
         let changed_since = held.changed_since(&last, watch)?;
         let now = open_all(session, &last)?;
-        let files = now.iter().zip(&backups).map(|((name, was), backup)| Change {
+        let files = now.iter().zip(&backups).map(|((name, was), backup)| FileChange {
             name,
             was,
             content: Content::Backup(backup),
@@ -166,27 +169,23 @@ impl Sessions {
         job.done();
         Ok(Undone {
             session_id: session.id.clone(),
-            undone: last.label.trim_start_matches("pre-").to_owned(),
-            made: last.stamp.clone(),
+            undone: last.note.label.trim_start_matches("pre-").to_owned(),
+            made: last.note.stamp.clone(),
             restored: last.files.iter().map(|file| file.name.clone()).collect(),
             changed_since,
             late_lines: backups.iter().map(|backup| backup.late_lines).sum(),
-            backups: plan.files.iter().map(|file| plan.backup(&file.name)).collect(),
+            backups: plan.files.iter().map(|file| plan.note.backup(&file.name)).collect(),
         })
     }
 }
 
 /// The files that a change made, as they are now.
 fn open_all(session: &Session, plan: &change::Plan) -> Result<Vec<(&'static str, Log)>> {
-    let name =
-        |file: &change::Changed| [METADATA, TRANSCRIPT, EVENTS].into_iter().find(|name| *name == file.name);
+    let name = |file: &commit::PlannedFile| {
+        [METADATA, TRANSCRIPT, EVENTS].into_iter().find(|name| *name == file.name)
+    };
     let names = plan.files.iter().filter_map(name);
     names.map(|name| Ok((name, Log::open(&session.path.join(name))?))).collect()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde passes")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// A rewind that was thought through.
@@ -204,17 +203,14 @@ impl Rewind {
         let (cut, mut damage) = Cut::find(&transcript, target, watch)?;
         let events = match session.events(watch) {
             Ok(log) => {
-                let (kept, damaged) = events::kept(&log, &cut, watch)?;
+                let (kept, damaged) = events::kept(&log, session.layout(), &cut, watch)?;
                 damage.add(damaged);
                 Some((log, kept))
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) if error.class() == ErrorClass::NotFound => None,
             Err(error) => return Err(error),
         };
-        let metadata = match Log::open(&session.path.join(METADATA)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            log => Some(log?),
-        };
+        let metadata = Log::open_if_any(&session.file(METADATA))?;
         Ok(Self { transcript, cut, events, metadata, damage })
     }
 
@@ -270,30 +266,32 @@ impl Rewind {
 const DESCRIPTION: u64 = 16 << 20;
 
 /// A description with members set anew.
-pub(crate) fn described<'f>(log: &'f Log, members: &[(&str, String)]) -> Result<Change<'f>> {
+pub(crate) fn described<'f>(log: &'f Log, members: &[(&str, String)]) -> Result<FileChange<'f>> {
     if log.len() > DESCRIPTION {
-        return Err(Error::new(
-            ErrorKind::Corrupt,
-            format!("{METADATA} has {} bytes: it is no description", log.len()),
-        ));
+        return Err(ErrorKind::LongDescription { path: log.path().to_owned(), bytes: log.len() }.into());
     }
     let mut json = Vec::new();
-    disk::each_block((log.input().reader(), log.len()), log.path(), &Watch::new(), |block| {
+    log.each_block(&Watch::new(), |block| {
         json.extend_from_slice(block);
         Ok(())
     })?;
-    let changed = with_members(&json, members).map_err(|error| Error::read(log.path(), &error))?;
+    let changed = with_members(&json, members).map_err(|error| Error::read(log.path(), error))?;
     let fill = move |write: &mut dyn FnMut(&[u8]) -> Result<()>| write(&changed);
-    Ok(Change { name: METADATA, was: log, content: Content::Written(Box::new(fill)) })
+    Ok(FileChange { name: METADATA, was: log, content: Content::Written(Box::new(fill)) })
 }
 
 /// Some ranges of a file.
-fn ranges<'f>(name: &'static str, log: &'f Log, ranges: Vec<(u64, u64)>, watch: &'f Watch<'_>) -> Change<'f> {
+fn ranges<'f>(
+    name: &'static str,
+    log: &'f Log,
+    ranges: Vec<(u64, u64)>,
+    watch: &'f Watch<'_>,
+) -> FileChange<'f> {
     let fill = move |write: &mut dyn FnMut(&[u8]) -> Result<()>| {
         for (from, to) in &ranges {
             log.copy(*from, *to, watch, write)?;
         }
         Ok(())
     };
-    Change { name, was: log, content: Content::Written(Box::new(fill)) }
+    FileChange { name, was: log, content: Content::Written(Box::new(fill)) }
 }

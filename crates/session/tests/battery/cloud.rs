@@ -1,10 +1,11 @@
-//! Sessions that lie in the cloud, also or only: a mirror of them is a folder like any other, but for what is done to it.
+//! Sessions that lie in the cloud, also or only: a mirror of them is a folder like any other, but
+//! for what is done to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use trommel_session::{
-    Error, ErrorKind, EventQuery, GetQuery, ListQuery, Page, RewindQuery, SearchQuery, Sessions, Source,
+    Error, ErrorClass, EventQuery, GetQuery, ListQuery, Page, RewindQuery, SearchQuery, Sessions, Source,
     TranscriptQuery,
 };
 
@@ -96,7 +97,7 @@ fn sessions_of_other_projects_are_others() {
     assert_eq!(sources.len(), 2);
     assert!(sources.contains(&Source::Local) && sources.contains(&Source::Cloud));
     let sessions = clouded.sessions();
-    assert_eq!(sessions.find("s").unwrap_err().kind(), ErrorKind::Ambiguous);
+    assert_eq!(sessions.find("s").unwrap_err().class(), ErrorClass::Ambiguous);
     assert_eq!(sessions.find("-other/s").unwrap().source(), Source::Cloud);
 }
 
@@ -161,7 +162,7 @@ fn nothing_is_written_to_a_mirror() {
     let sessions = clouded.sessions();
     let session = sessions.find("s").unwrap();
     let refused = |error: &Error, what: &str| {
-        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert_eq!(error.class(), ErrorClass::Unsupported);
         let expected =
             format!("session s cannot be {what}: it lies in the cloud only; bring it here first (`sync`)");
         assert_eq!(error.to_string(), expected);
@@ -215,7 +216,8 @@ fn what_a_mirror_keeps_beside_is_no_session() {
     assert_eq!((found.total_count, found.damage.is_none(), found.problems.len()), (1, true, 0));
 }
 
-/// R37: what is known of the cloud is listed and searched without it, and that it was not reached is said.
+/// R37: what is known of the cloud is listed and searched without it, and that it was not reached
+/// is said.
 #[test]
 fn r37_a_cloud_out_of_reach_is_told() {
     let clouded = Clouded::new();
@@ -228,7 +230,8 @@ fn r37_a_cloud_out_of_reach_is_told() {
     assert!(!offline.sync_status(None).unwrap().connected);
     assert!(clouded.sessions().list(&ListQuery::default(), &watch()).unwrap().connected);
     assert!(clouded.sessions().sync_status(Some("s")).unwrap().connected);
-    // Without a cloud nothing is said of one but in a list, and without a mirror there is nothing in it.
+    // Without a cloud nothing is said of one but in a list, and without a mirror there is nothing
+    // in it.
     let found = clouded.home.sessions.search(&SearchQuery::new("question"), &watch()).unwrap();
     assert!(serde_json::to_value(&found).unwrap().get("connected").is_none());
     let empty = Sessions::new().cloud(clouded.mirror.path().join("none"), true);

@@ -1,6 +1,6 @@
 //! Events by type and fields, and what is never returned.
 
-use trommel_session::{ErrorKind, EventPage, EventQuery, Session};
+use trommel_session::{ErrorClass, EventPage, EventQuery, Session};
 
 use crate::support::{Home, Written, watch};
 
@@ -60,7 +60,7 @@ fn r39_data_is_never_returned() {
     }
     for field in ["$", "*", "$..*", "data[*]", "data.*"] {
         let error = session.get_events(&query(&[], &[field]), &watch()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Request, "{field}");
+        assert_eq!(error.class(), ErrorClass::Request, "{field}");
     }
 }
 
@@ -120,7 +120,7 @@ fn pages_have_totals_and_names_have_aliases() {
     asked.offset = 18;
     assert!(!events(&session, &asked).has_more);
     asked.limit = 0;
-    assert_eq!(session.get_events(&asked, &watch()).unwrap_err().kind(), ErrorKind::Request);
+    assert_eq!(session.get_events(&asked, &watch()).unwrap_err().class(), ErrorClass::Request);
     assert_eq!(events(&session, &query(&["tool:*"], &[])).total_count, 20);
 }
 
@@ -137,7 +137,8 @@ fn members_that_moved_are_found_in_either_place() {
     }
 }
 
-/// R39: of a first event what fits is there, and what does not is named; a page that may hold nothing is refused.
+/// R39: of a first event what fits is there, and what does not is named; a page that may hold
+/// nothing is refused.
 #[test]
 fn r39_a_first_event_always_stands() {
     let home = Home::new();
@@ -157,8 +158,8 @@ fn r39_a_first_event_always_stands() {
     assert_eq!(events(&session, &asked).events[0].omitted, [0; 0].map(|_: u8| ""));
     asked.max_chars = 199;
     let error = session.get_events(&asked, &watch()).unwrap_err();
-    assert!(error.kind() == ErrorKind::Request && error.to_string().contains("less than 200"), "{error}");
+    assert!(error.class() == ErrorClass::Request && error.to_string().contains("less than 200"), "{error}");
     let mut asked = trommel_session::TranscriptQuery::default();
     asked.max_chars = 0;
-    assert_eq!(session.messages(&asked, &watch()).unwrap_err().kind(), ErrorKind::Request);
+    assert_eq!(session.messages(&asked, &watch()).unwrap_err().class(), ErrorClass::Request);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use trommel_session::{
-    AggregateQuery, ErrorKind, EventQuery, Format, GetQuery, ListQuery, Page, RewindQuery, SearchQuery,
+    AggregateQuery, ErrorClass, EventQuery, Format, GetQuery, ListQuery, Page, RewindQuery, SearchQuery,
     Session, Sessions, TranscriptQuery,
 };
 
@@ -71,10 +71,11 @@ fn an_id_may_be_cut_short() {
     assert_eq!(find("abc-1").unwrap(), "abc-1", "it is one itself");
     assert_eq!(find(&format!("{PROJECT}/x")).unwrap(), "xyz");
     let error = find("abc").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Ambiguous);
+    assert_eq!(error.class(), ErrorClass::Ambiguous);
     assert!(error.to_string().contains("-home-u-app/abc-1, -home-u-app/abc-12; give more"), "{error}");
-    for (id, kind) in [("q", ErrorKind::NotFound), ("", ErrorKind::Request), ("../x", ErrorKind::NotFound)] {
-        assert_eq!(find(id).unwrap_err().kind(), kind, "{id}");
+    for (id, kind) in [("q", ErrorClass::NotFound), ("", ErrorClass::Request), ("../x", ErrorClass::NotFound)]
+    {
+        assert_eq!(find(id).unwrap_err().class(), kind, "{id}");
     }
 }
 
@@ -128,8 +129,8 @@ fn a_session_is_opened_where_it_lies() {
     let (sessions, session) = Sessions::open(&copy).unwrap();
     assert_eq!((sessions.find("copy").unwrap().path(), &*copy), (session.path(), session.path()));
     assert_eq!(sessions.list(&ListQuery::default(), &watch()).unwrap().total, 1);
-    assert_eq!(sessions.find("s").unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(Sessions::open(home.root.path().join("nowhere")).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(sessions.find("s").unwrap_err().class(), ErrorClass::NotFound);
+    assert_eq!(Sessions::open(home.root.path().join("nowhere")).unwrap_err().class(), ErrorClass::NotFound);
 }
 
 #[test]
@@ -230,21 +231,21 @@ fn formats_that_are_not_supported_are_named() {
     for (content, kind, says) in [
         (
             r#"{"timestamp":"2026-03-01T09:00:00Z","type":"session_meta","payload":{"id":"x"}}"#,
-            ErrorKind::Unsupported,
+            ErrorClass::Unsupported,
             "a log of Codex",
         ),
         (
             r#"{"sessionId":"x","messages":[{"id":"1","type":"user","content":"hi"},{"id":"2","type":"gemini","content":"ho"}]}"#,
-            ErrorKind::Unsupported,
+            ErrorClass::Unsupported,
             "a log of Gemini CLI",
         ),
-        (r#"{"level":"info"}"#, ErrorKind::Unsupported, "format not supported"),
-        ("", ErrorKind::Unsupported, "it has no records"),
-        ("hello\nworld\n", ErrorKind::Corrupt, "it holds no JSON objects"),
+        (r#"{"level":"info"}"#, ErrorClass::Unsupported, "format not supported"),
+        ("", ErrorClass::Unsupported, "it has no records"),
+        ("hello\nworld\n", ErrorClass::Corrupt, "it holds no JSON objects"),
     ] {
         fs::write(&path, content).unwrap();
         let error = Sessions::open(&path).unwrap_err();
-        assert!(error.kind() == kind && error.to_string().contains(says), "{error}");
+        assert!(error.class() == kind && error.to_string().contains(says), "{error}");
     }
 }
 
@@ -299,7 +300,7 @@ fn projects_are_matched_by_name_directory_and_part() {
     assert_eq!(sessions.projects().unwrap().len(), 3);
     assert_eq!(sessions.find("web/of").unwrap().id(), "of-home-ada-app-web");
     let error = sessions.find("apple/of").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(error.class(), ErrorClass::NotFound);
     assert!(
         error.to_string().starts_with("no project matches apple: the nearest are -home-ada-app, "),
         "{error}"
@@ -328,7 +329,7 @@ fn lists_without_sessions_say_why() {
     assert!(sessions.search(&SearchQuery::new("x"), &watch()).unwrap().notes.is_empty());
     let mut query = ListQuery::default();
     query.project = Some(" ".to_owned());
-    assert_eq!(sessions.list(&query, &watch()).unwrap_err().kind(), ErrorKind::Request);
+    assert_eq!(sessions.list(&query, &watch()).unwrap_err().class(), ErrorClass::Request);
 }
 
 #[test]
@@ -337,7 +338,7 @@ fn a_folder_without_session_files_is_not_a_session() {
     fs::write(home.path().join("notes.txt"), "").unwrap();
     for error in [Session::open(home.path()).unwrap_err(), Sessions::open(home.path()).map(drop).unwrap_err()]
     {
-        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert_eq!(error.class(), ErrorClass::NotFound);
         assert!(
             error.to_string().contains("without metadata.json, transcript.jsonl and events.jsonl"),
             "{error}"
@@ -361,7 +362,7 @@ fn a_copied_file_of_another_program_is_refused_with_true_advice() {
     .unwrap();
     let (sessions, session) = Sessions::open(&copy).unwrap();
     let error = sessions.repair(&session, false, &watch()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert_eq!(error.class(), ErrorClass::Unsupported);
     let said = error.to_string();
     assert!(said.contains("a file of Claude Code") && said.contains("copies as well"), "{said}");
     assert!(!said.contains("work on the copy"), "{said}");

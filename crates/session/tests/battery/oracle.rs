@@ -1,4 +1,5 @@
-//! Figures beside those of another program: a Python script that was written from the formats' descriptions.
+//! Figures beside those of another program: a Python script that was written from the formats'
+//! descriptions.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,5 @@
-//! A log of outlines answers as the log that they were taken of, and messages are counted as in a transcript.
+//! A log of outlines answers as the log that they were taken of, and messages are counted as in a
+//! transcript.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use trommel_session::{
-    ErrorKind, EventQuery, MessageKind, Outliner, Page, Session, TranscriptQuery, Watch, message_outline,
+    ErrorClass, EventQuery, MessageKind, Outliner, Page, Session, TranscriptQuery, Watch, message_outline,
     outline_fields,
 };
 use trommel_testkit::conformance;
@@ -134,7 +135,8 @@ fn event() -> impl Strategy<Value = Value> {
     )
 }
 
-/// An event's line: as it is, with every character beyond ASCII escaped, or with spaces and a member repeated.
+/// An event's line: as it is, with every character beyond ASCII escaped, or with spaces and a
+/// member repeated.
 fn spelt(event: &Value, how: u8) -> String {
     let json = event.to_string();
     match how {
@@ -186,7 +188,8 @@ proptest! {
     }
 }
 
-/// Each field with values of any kind about as long as is looked at, which questions show, cut, or only know to be there.
+/// Each field with values of any kind about as long as is looked at, which questions show, cut, or
+/// only know to be there.
 #[test]
 fn values_as_long_as_is_looked_at() {
     for (path, cap) in outline_fields() {
@@ -261,7 +264,7 @@ fn what_is_no_event_is_told() {
     let mut outliner = Outliner::new();
     for record in ["", "{\"ts\":1", "{} x", "{\"ts\":\"\\ud800\"}", "{\"data\":{\"usage\":[}}"] {
         let error = outliner.event(record.as_bytes()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Corrupt, "{record}: {error}");
+        assert_eq!(error.class(), ErrorClass::Corrupt, "{record}: {error}");
         assert!(error.to_string().starts_with("a record cannot be read"), "{error}");
     }
     for record in ["[1, 2]", "null", "\"ts\"", " 7 "] {
@@ -293,6 +296,6 @@ fn messages_begin_turns_as_in_a_transcript() {
         assert_eq!(row.ts.is_some(), outline.timestamp.is_some());
     }
     assert_eq!((turn, count), (3, 14));
-    assert_eq!(message_outline(&b"{\"role\""[..]).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(message_outline(&b"{\"role\""[..]).unwrap_err().class(), ErrorClass::Corrupt);
     assert_eq!(home.find("s").project(), PROJECT);
 }

@@ -75,7 +75,8 @@ fn message_pages(session: &Session, query: &mut TranscriptQuery) -> Vec<u64> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// R39: no field of an answer is longer than the cap, and `data` as a whole is never there, whatever is asked.
+    /// R39: no field of an answer is longer than the cap, and `data` as a whole is never there,
+    /// whatever is asked.
     #[test]
     fn r39_no_answer_holds_a_payload(
         events in prop::collection::vec(prop::collection::vec((name(), value()), 0..6), 1..6),
@@ -138,7 +139,8 @@ proptest! {
         prop_assert!(home.bytes("s") == before);
     }
 
-    /// R39: a page has no more characters than were asked for, and pages joined give every event and message once.
+    /// R39: a page has no more characters than were asked for, and pages joined give every event
+    /// and message once.
     #[test]
     fn r39_pages_are_bounded_and_complete(
         events in prop::collection::vec(prop::collection::vec((name(), value()), 0..6), 1..12),

@@ -1,6 +1,6 @@
 //! The three ways in which a transcript breaks, found and put right.
 
-use trommel_session::{Diagnosis, ErrorKind, Session};
+use trommel_session::{Diagnosis, ErrorClass, Session};
 
 use crate::support::{Claude, Home, read, watch};
 
@@ -140,7 +140,7 @@ fn files_of_others_are_left_alone() {
     let session = Session::open(&path).unwrap();
     assert_eq!(session.diagnose(&watch()).unwrap().status, "broken");
     let error = home.sessions.repair(&session, false, &watch()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert_eq!(error.class(), ErrorClass::Unsupported);
 }
 
 /// Ids that are used again, as after a restart: each call has a result of its own.
@@ -155,7 +155,8 @@ fn ids_may_be_used_again() {
     assert_eq!(diagnose(&home, &[A, USER, CALL, A, B, ANSWER]).status, "healthy");
 }
 
-/// Claude Code writes a record for each part of a response: parallel calls come before the result of the first.
+/// Claude Code writes a record for each part of a response: parallel calls come before the result
+/// of the first.
 #[test]
 fn parallel_calls_of_one_response_are_healthy() {
     let claude = Claude::new();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use trommel_session::{ErrorKind, RewindQuery, Rewound, Session};
+use trommel_session::{ErrorClass, RewindQuery, Rewound, Session};
 
 use crate::support::{Home, Written, read, time, watch};
 
@@ -53,7 +53,7 @@ fn r38_a_rewind_cuts_exactly_and_is_undone() {
     let undone = home.sessions.undo(&session, &watch()).unwrap();
     assert_eq!((&*undone.undone, &*undone.made, undone.changed_since), ("rewind", "20260304120000", false));
     assert_eq!(home.bytes("s"), before);
-    assert_eq!(home.sessions.undo(&session, &watch()).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(home.sessions.undo(&session, &watch()).unwrap_err().class(), ErrorClass::NotFound);
 }
 
 #[test]
@@ -173,16 +173,19 @@ fn r45_wrong_rewinds_are_explained() {
     let home = Home::new();
     let session = home.turns("s", 3);
     let says = |query: RewindQuery| home.sessions.rewind(&session, &query, &watch()).unwrap_err().to_string();
-    assert_eq!(says(query(|_| {})), "where to? Give one of to_turn, to_message and before_timestamp");
+    assert_eq!(
+        says(query(|_| {})),
+        "the target of the rewind is missing; give one of to_turn, to_message and before_timestamp"
+    );
     let both = query(|query| (query.to_turn, query.to_message) = (Some(1), Some(1)));
-    assert_eq!(says(both), "give one of to_turn, to_message and before_timestamp, not several");
+    assert_eq!(says(both), "to_turn, to_message and before_timestamp exclude each other; give one of them");
     assert_eq!(says(query(|query| query.to_turn = Some(4))), "there is no turn 4: the session has 3 turns");
-    assert_eq!(says(query(|query| query.to_turn = Some(0))), "turns count from 1: to_turn 1 keeps the first");
+    assert_eq!(says(query(|query| query.to_turn = Some(0))), "turns count from 1; to_turn 1 keeps the first");
     assert!(
         says(query(|query| query.to_message = Some(12)))
             .starts_with("there is no message 12: the session has 12")
     );
-    assert!(says(query(|query| query.before_timestamp = Some("soon".to_owned()))).contains("is no time"));
+    assert!(says(query(|query| query.before_timestamp = Some("soon".to_owned()))).contains("is not a time"));
 }
 
 #[test]
@@ -202,7 +205,7 @@ fn a_backup_that_was_changed_is_not_put_back() {
     let after = home.bytes("s");
     fs::write(home.folder("s").join(&rewound.backups[1]), b"x").unwrap();
     let error = home.sessions.undo(&session, &watch()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert_eq!(error.class(), ErrorClass::Corrupt);
     assert_eq!(home.bytes("s"), after);
 }
 

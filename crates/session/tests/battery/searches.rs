@@ -1,6 +1,6 @@
 //! Searches: every hit, in bounds.
 
-use trommel_session::{ErrorKind, Matches, Scope, SearchQuery};
+use trommel_session::{ErrorClass, Matches, Scope, SearchQuery};
 
 use crate::support::{Claude, Home, Written, watch};
 
@@ -101,7 +101,7 @@ fn r45_wrong_searches_are_explained() {
     let long = "x".repeat(501);
     for (text, says) in [("  ", "pass a word to search for"), (&*long, "search for a part")] {
         let error = home.sessions.search(&SearchQuery::new(text), &watch()).unwrap_err();
-        assert!(error.kind() == ErrorKind::Request && error.to_string().contains(says), "{error}");
+        assert!(error.class() == ErrorClass::Request && error.to_string().contains(says), "{error}");
     }
     assert_eq!(Scope::parse("events").unwrap(), Scope::Events);
     let error = Scope::parse("titles").unwrap_err().to_string();
@@ -155,7 +155,8 @@ fn events_are_searched() {
         assert_eq!(row.ts.as_deref(), Some("2026-03-01T09:01:09Z"));
     }
     assert_eq!(search(&home, "boom", |query| query.scope = Scope::Transcript).total_count, 0);
-    // What is in a message is found there, and in the events that repeat it when those are asked for.
+    // What is in a message is found there, and in the events that repeat it when those are asked
+    // for.
     let types = |found: Matches| found.matches.iter().map(|row| row.match_type).collect::<Vec<_>>();
     assert_eq!(types(search(&home, "question 1", |_| {})), ["transcript"]);
     assert_eq!(types(search(&home, "question 1", |query| query.scope = Scope::Events)), ["event"]);

@@ -1,6 +1,6 @@
 //! Messages and turns, in every shape they are written in.
 
-use trommel_session::{ErrorKind, Session, TranscriptQuery};
+use trommel_session::{ErrorClass, Session, TranscriptQuery};
 
 use crate::support::{Home, watch};
 
@@ -71,5 +71,5 @@ fn a_session_without_a_transcript_says_what_there_is() {
     let error = home.find("s").messages(&TranscriptQuery::default(), &watch()).unwrap_err();
     assert_eq!(error.to_string(), "session s has no transcript.jsonl: no messages were kept of it");
     let error = Session::open(home.root.path().join("nowhere")).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(error.class(), ErrorClass::NotFound);
 }

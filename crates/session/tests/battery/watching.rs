@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use trommel_session::{
-    AggregateQuery, Cancel, ErrorKind, EventQuery, GetQuery, ListQuery, Page, Result, RewindQuery,
+    AggregateQuery, Cancel, ErrorClass, EventQuery, GetQuery, ListQuery, Page, Result, RewindQuery,
     SearchQuery, Session, Sessions, TranscriptQuery, Watch,
 };
 
@@ -74,7 +74,7 @@ fn r31_a_raised_flag_ends_everything() {
     cancel.cancel();
     for (name, work) in WORKS {
         let error = work(&home.sessions, &session, &Watch::new().cancel_with(&cancel)).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Cancelled, "{name}");
+        assert_eq!(error.class(), ErrorClass::Cancelled, "{name}");
     }
     assert!(home.bytes("s") == before);
 }
@@ -140,7 +140,7 @@ fn r32_long_lines_tell_and_stop() {
         };
         let error =
             work(&home.sessions, &session, &Watch::new().cancel_with(&cancel).progress(tell)).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Cancelled, "{name}");
+        assert_eq!(error.class(), ErrorClass::Cancelled, "{name}");
         // Without optimisation, and with all that runs beside it.
         assert!(since.unwrap().elapsed() < Duration::from_secs(1), "{name}");
     }

@@ -1,4 +1,5 @@
-//! Sessions changed while a program writes to them: every line it wrote is in the session or in a backup afterwards.
+//! Sessions changed while a program writes to them: every line it wrote is in the session or in a
+//! backup afterwards.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use trommel_session::{ErrorKind, RewindQuery, Session};
+use trommel_session::{ErrorClass, RewindQuery, Session};
 
 use crate::support::{Home, read, watch};
 
@@ -82,7 +83,7 @@ fn r38_no_line_of_a_writer_is_lost() {
                 match change(&home, &session, round % 3 == 2) {
                     Ok(()) => made += 1,
                     Err(error) => assert!(
-                        matches!(error.kind(), ErrorKind::Busy | ErrorKind::NotFound),
+                        matches!(error.class(), ErrorClass::Busy | ErrorClass::NotFound),
                         "{writer:?}: {error}"
                     ),
                 }

@@ -1,11 +1,12 @@
 //! Upper bounds of how often each value occurred.
 
-/// Rows of counters. With four, a bound of `e / width` of all occurrences fails for one value in `e^4`, that is 55.
+/// Rows of counters. With four, a bound of `e / width` of all occurrences fails for one value in
+/// `e^4`, that is 55.
 const ROWS: usize = 4;
 pub(super) const MIN_WIDTH: usize = 16;
 
-/// A Count-Min sketch (Cormode and Muthukrishnan 2005): counters that only ever count too much. Merging adds counters, so
-/// the order never matters.
+/// A Count-Min sketch (Cormode and Muthukrishnan 2005): counters that only ever count too much.
+/// Merging adds counters, so the order never matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<Box<[u64]>>", into = "Vec<Box<[u64]>>"))]
@@ -30,20 +31,16 @@ impl CountMin {
 
     pub(super) fn add(&mut self, fingerprint: u64, count: u64) {
         for (row, counters) in self.rows.iter_mut().enumerate() {
-            let place = place(fingerprint, row, counters.len());
-            if let Some(counter) = counters.get_mut(place) {
-                *counter = counter.saturating_add(count);
-            }
+            let counter = &mut counters[place(fingerprint, row, counters.len())];
+            *counter = counter.saturating_add(count);
         }
     }
 
     /// At least as often as the value occurred.
     pub(super) fn at_most(&self, fingerprint: u64) -> u64 {
-        let counters = self.rows.iter().enumerate();
-        counters
-            .filter_map(|(row, counters)| counters.get(place(fingerprint, row, counters.len())).copied())
-            .min()
-            .unwrap_or(0)
+        let counts = self.rows.iter().enumerate();
+        let counts = counts.map(|(row, counters)| counters[place(fingerprint, row, counters.len())]);
+        counts.fold(u64::MAX, u64::min)
     }
 
     /// How much too high a bound is at most for 98 % of values.

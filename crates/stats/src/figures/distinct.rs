@@ -16,17 +16,19 @@ const VALUE_BYTES: usize = 18;
 /// Standard errors in the bound that is stated.
 const SURE: f64 = 3.0;
 
-/// Counts different scalars: exactly (by 64-bit fingerprints) up to a cap, then with a HyperLogLog of 16 KiB, whose
-/// standard error is 0.8 %.
+/// Counts different scalars: exactly (by 64-bit fingerprints) up to a cap, then with a HyperLogLog
+/// of 16 KiB, whose standard error is 0.8 %.
 ///
-/// Strings spelt in more than 4,096 bytes are not looked at. Memory: about 18 bytes a value up to the cap, then 16 KiB.
+/// Strings spelt in more than 4,096 bytes are not looked at. Memory: about 18 bytes a value up to
+/// the cap, then 16 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Distinct {
     cap: usize,
     precision: u8,
     values: Values,
-    /// Values observed. The stored form does without it: there the number of scalars of a path bounds the estimate.
+    /// Values observed. The stored form does without it: there the number of scalars of a path
+    /// bounds the estimate.
     #[cfg_attr(feature = "serde", serde(skip, default = "unknown"))]
     observed: u64,
 }
@@ -139,8 +141,9 @@ impl Accumulator for Distinct {
 }
 
 impl Distinct {
-    /// The summary, where `observed` values are known to have been observed: there are at most as many different ones. The true
-    /// number lies below that bound too, so lowering an estimate to it brings the two closer, and the stated error holds.
+    /// The summary, where `observed` values are known to have been observed: there are at most as
+    /// many different ones. The true number lies below that bound too, so lowering an estimate to
+    /// it brings the two closer, and the stated error holds.
     pub(crate) fn summary_among(&self, observed: u64) -> DistinctSummary {
         match &self.values {
             Values::Exact(values) => {
@@ -166,7 +169,8 @@ pub struct DistinctSummary {
     /// Whether there were more than are counted exactly.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_false"))]
     pub approximate: bool,
-    /// When approximate: how far off the count may be, relative to the true one (three standard errors, 99.7 % sure).
+    /// When approximate: how far off the count may be, relative to the true one (three standard
+    /// errors, 99.7 % sure).
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub relative_error: Option<f64>,
 }

@@ -1,13 +1,13 @@
 //! A number with all its digits.
 
-use super::decimal::{Decimal, canonical};
 use std::fmt;
+use trommel_base::decimal::{Decimal, canonical};
 use trommel_reader::Number;
 
 /// A decimal number of any size, exact. Equal values have equal spellings.
 ///
-/// With the feature `serde` it is written as a number when a double or a 64-bit integer holds it exactly as spelt, else as
-/// a string: no digit is ever lost.
+/// With the feature `serde` it is written as a number when a double or a 64-bit integer holds it
+/// exactly as spelt, else as a string: no digit is ever lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Exact {
     text: Box<str>,
@@ -16,12 +16,12 @@ pub struct Exact {
 impl Exact {
     /// The value of a JSON number.
     pub fn new(number: Number<'_>) -> Self {
-        Self { text: canonical(number).into() }
+        Self { text: canonical(number.lexeme()).into() }
     }
 
     /// The value of a number of the crate's own making, which may begin with zeros.
     pub(crate) fn from_spelling(text: &str) -> Self {
-        Self { text: Decimal::from_spelling(text).canonical().into() }
+        Self { text: Decimal::new(text).canonical().into() }
     }
 
     /// The digits, as a JSON number.
@@ -39,7 +39,7 @@ impl Exact {
         let value = self.to_f64();
         let shortest = format!("{value:e}");
         let number = Number::parse(&shortest)?;
-        (Decimal::new(number).canonical() == *self.text).then_some(value)
+        (Decimal::new(number.lexeme()).canonical() == *self.text).then_some(value)
     }
 }
 

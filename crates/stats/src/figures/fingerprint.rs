@@ -1,9 +1,11 @@
 //! Fingerprints of values that are the same on every machine.
 
-/// A 64-bit fingerprint: SipHash-1-3 (Aumasson and Bernstein, 2012) with a constant key, told apart by `domain`.
+/// A 64-bit fingerprint: SipHash-1-3 (Aumasson and Bernstein, 2012) with a constant key, told apart
+/// by `domain`.
 ///
-/// Partial states of different processes merge, so the key cannot be random. Someone who searches for collisions can make
-/// two values count as one; tables that must not be slowed down by that are keyed at random instead.
+/// Partial states of different processes merge, so the key cannot be random. Someone who searches
+/// for collisions can make two values count as one; tables that must not be slowed down by that are
+/// keyed at random instead.
 pub(crate) fn fingerprint(domain: u8, bytes: &[u8]) -> u64 {
     sip13(0x7472_6F6D_6D65_6C00 | u64::from(domain), 0x7374_6174_6973_7469, bytes)
 }

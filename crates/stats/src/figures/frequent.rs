@@ -24,13 +24,15 @@ const SAMPLED_BYTES: usize = 30;
 
 /// The most frequent scalars, counted exactly while there are few different ones.
 ///
-/// Past the cap every value is counted in a Count-Min sketch, whose counts are never too low, and the candidates come from a
-/// uniform sample of *occurrences*: those whose offset has the smallest keyed hash. Which occurrences these are depends on
-/// the input alone, not on the order in which parts are merged. A value that makes up at least 2 % is among the (512)
-/// candidates with a probability of 99.997 %; values too rare to be told from chance are not shown.
+/// Past the cap every value is counted in a Count-Min sketch, whose counts are never too low, and
+/// the candidates come from a uniform sample of *occurrences*: those whose offset has the smallest
+/// keyed hash. Which occurrences these are depends on the input alone, not on the order in which
+/// parts are merged. A value that makes up at least 2 % is among the (512) candidates with a
+/// probability of 99.997 %; values too rare to be told from chance are not shown.
 ///
-/// Strings spelt in more than 4,096 bytes are not looked at; of those longer than 256 bytes only the length is kept. Memory:
-/// about 100 bytes and the text for each value up to the cap, then for each candidate, and 32 KiB.
+/// Strings spelt in more than 4,096 bytes are not looked at; of those longer than 256 bytes only
+/// the length is kept. Memory: about 100 bytes and the text for each value up to the cap, then for
+/// each candidate, and 32 KiB.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frequent {
@@ -110,7 +112,8 @@ impl Default for Frequent {
 }
 
 impl Frequent {
-    /// An empty counter that is exact up to `cap` different values (at least 16). The sample holds half as many.
+    /// An empty counter that is exact up to `cap` different values (at least 16). The sample holds
+    /// half as many.
     pub fn with_cap(cap: usize) -> Self {
         let (values, sample) = (BTreeMap::new(), BTreeSet::new());
         Self { cap: cap.max(MIN_CAP), values, sample, sketch: None, longest: 0, text_bytes: 0 }
@@ -143,7 +146,8 @@ impl Frequent {
         self.fit();
     }
 
-    /// Whether an occurrence belongs to the sample and was not in it yet. May leave the sample one too large.
+    /// Whether an occurrence belongs to the sample and was not in it yet. May leave the sample one
+    /// too large.
     fn sample_occurrence(&mut self, fingerprint: u64, at: u64) -> bool {
         let key = (occurrence(fingerprint, at), fingerprint);
         let has_room = self.sample.len() < self.sample_size();
@@ -175,7 +179,8 @@ impl Frequent {
             }
     }
 
-    /// Drops what falls out of the sample, and goes over to the sketch when there are too many values.
+    /// Drops what falls out of the sample, and goes over to the sketch when there are too many
+    /// values.
     fn fit(&mut self) {
         while self.sample.len() > self.sample_size() {
             if let Some((_, fingerprint)) = self.sample.pop_last()
@@ -217,6 +222,7 @@ impl Frequent {
             *counts.entry(fingerprint).or_default() += 1;
         }
         self.values.retain(|fingerprint, entry| {
+            // A value without a sampled occurrence is not counted.
             entry.count = counts.get(fingerprint).copied().unwrap_or(0);
             entry.first = 0;
             entry.count > 0
@@ -281,7 +287,8 @@ impl Accumulator for Frequent {
     }
 }
 
-/// The ten most frequent values, most frequent first, equally frequent ones in order of first appearance.
+/// The ten most frequent values, most frequent first, equally frequent ones in order of first
+/// appearance.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -291,8 +298,8 @@ pub struct FrequentSummary {
     /// Whether there were more different values than are counted exactly.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_false"))]
     pub approximate: bool,
-    /// When approximate: how much too high each count may be (98 % sure); none is ever too low. A value that occurred less
-    /// often than this may be missing.
+    /// When approximate: how much too high each count may be (98 % sure); none is ever too low. A
+    /// value that occurred less often than this may be missing.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub error: Option<u64>,
 }

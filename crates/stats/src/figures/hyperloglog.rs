@@ -3,7 +3,8 @@
 const MIN_PRECISION: u8 = 4;
 const MAX_PRECISION: u8 = 16;
 
-/// A HyperLogLog (Flajolet et al. 2007) of 64-bit fingerprints with 2^precision registers of a byte.
+/// A HyperLogLog (Flajolet et al. 2007) of 64-bit fingerprints with 2^precision registers of a
+/// byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Box<[u8]>", into = "Box<[u8]>"))]
@@ -40,7 +41,8 @@ impl HyperLogLog {
             self.registers = pairs
                 .iter()
                 .map(|&[even, odd]| {
-                    // The last bit of the index becomes the first that is ranked: a one ends the rank, a zero adds to it.
+                    // The last bit of the index becomes the first that is ranked: a one ends the
+                    // rank, a zero adds to it.
                     let even = if even > 0 { even + 1 } else { 0 };
                     even.max(u8::from(odd > 0))
                 })
@@ -57,17 +59,16 @@ impl HyperLogLog {
         }
     }
 
-    /// The improved raw estimator, which needs no tables and has no bias at either end (Ertl 2017, section 4).
+    /// The improved raw estimator, which needs no tables and has no bias at either end (Ertl 2017,
+    /// section 4).
     pub(super) fn estimate(&self) -> f64 {
         let registers = self.registers.len() as f64;
         let longest = (u64::BITS - self.precision()) as usize;
         let mut counts = vec![0_u32; longest + 2];
         for &register in &self.registers {
-            if let Some(count) = counts.get_mut(usize::from(register)) {
-                *count += 1;
-            }
+            counts[usize::from(register)] += 1;
         }
-        let share = |rank: usize| f64::from(counts.get(rank).copied().unwrap_or(0)) / registers;
+        let share = |rank: usize| f64::from(counts[rank]) / registers;
         let mut z = tau(1.0 - share(longest + 1));
         for rank in (1..=longest).rev() {
             z = 0.5 * (z + share(rank));

@@ -113,7 +113,8 @@ impl KindSet {
     /// The only type of the set, if it has exactly one.
     pub fn only(self) -> Option<Kind> {
         let mut kinds = self.iter();
-        kinds.next().filter(|_| kinds.next().is_none())
+        let first = kinds.next()?;
+        if kinds.next().is_none() { Some(first) } else { None }
     }
 
     /// The names of the types joined by `|` in their order, or `empty`.

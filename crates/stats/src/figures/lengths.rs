@@ -3,7 +3,8 @@
 use crate::Accumulator;
 use trommel_reader::Text;
 
-/// Lengths of strings in Unicode scalar values, escapes undone. Exact, also for strings too long to be held; 48 bytes.
+/// Lengths of strings in Unicode scalar values, escapes undone. Exact, also for strings too long to
+/// be held; 48 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TextLengths {

@@ -1,10 +1,10 @@
 //! Sum, mean, smallest and largest of numbers.
 
-use super::decimal::Decimal;
 use super::exact::Exact;
 use super::sum::ExactSum;
 use crate::Accumulator;
 use std::cmp::Ordering;
+use trommel_base::decimal::Decimal;
 use trommel_reader::Number;
 
 /// Doubles up to this hold every integer, and so do their spellings of up to 15 digits.
@@ -13,7 +13,8 @@ const SAFE_DIGITS: usize = 15;
 /// What the texts of the smallest and the largest number take, very long ones aside.
 const EXTREMES_BYTES: usize = 80;
 
-/// Count, sum, mean, minimum and maximum of numbers, from what is spelt, not from doubles. Exact; about 200 bytes.
+/// Count, sum, mean, minimum and maximum of numbers, from what is spelt, not from doubles. Exact;
+/// about 200 bytes.
 ///
 /// ```
 /// use trommel_reader::Number;
@@ -86,10 +87,10 @@ impl Extreme {
         }
     }
 
-    /// How a number compares with the kept one. Rounding to doubles keeps the order, so that only equal ones need digits.
+    /// How a number compares with the kept one. Rounding to doubles keeps the order, so that only
+    /// equal ones need digits.
     fn compare(&self, number: Number<'_>, value: f64) -> Ordering {
-        let kept = || Number::parse(self.text.as_str()).map(Decimal::new);
-        let digits = || kept().map_or(Ordering::Equal, |kept| Decimal::new(number).compare(&kept));
+        let digits = || Decimal::new(number.lexeme()).compare(&Decimal::new(self.text.as_str()));
         value.partial_cmp(&self.value).filter(|order| order.is_ne()).unwrap_or_else(digits)
     }
 }
@@ -179,7 +180,8 @@ pub struct NumericSummary {
     /// The double nearest to the exact mean; none when there is no number or one was out of range.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub mean: Option<f64>,
-    /// Whether digits below 10^-1170 were left out of the sum and the mean: each number is off by less than that.
+    /// Whether digits below 10^-1170 were left out of the sum and the mean: each number is off by
+    /// less than that.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "crate::is_false"))]
     pub approximate: bool,
 }

@@ -16,11 +16,12 @@ const FRACTION_BITS: u32 = 52;
 
 /// The distribution of numbers, for quantiles.
 ///
-/// Doubles are counted in bins. At first a bin is one double, so that quantiles are exact; whenever there are more bins than
-/// the cap, the lowest bit that tells bins apart is dropped everywhere, which joins neighbours and doubles the relative
-/// width. This is the log-linear histogram of `HdrHistogram` with the uniform collapse of `UDDSketch` (Epicoco et al. 2020),
-/// on the bits of the double instead of logarithms: which bins there are depends on the set of values alone. Memory: about
-/// 30 bytes a bin; time: logarithmic in the bins.
+/// Doubles are counted in bins. At first a bin is one double, so that quantiles are exact; whenever
+/// there are more bins than the cap, the lowest bit that tells bins apart is dropped everywhere,
+/// which joins neighbours and doubles the relative width. This is the log-linear histogram of
+/// `HdrHistogram` with the uniform collapse of `UDDSketch` (Epicoco et al. 2020), on the bits of
+/// the double instead of logarithms: which bins there are depends on the set of values alone.
+/// Memory: about 30 bytes a bin; time: logarithmic in the bins.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Quantiles {
@@ -100,8 +101,8 @@ impl Quantiles {
         inside.saturating_add(self.below).saturating_add(self.above)
     }
 
-    /// The smallest number that is at least as large as `permille` thousandths of all (the nearest-rank definition), none
-    /// when there is no number or it is beyond a double's range.
+    /// The smallest number that is at least as large as `permille` thousandths of all (the
+    /// nearest-rank definition), none when there is no number or it is beyond a double's range.
     pub fn at(&self, permille: u16) -> Option<f64> {
         let count = u128::from(self.count());
         let rank = (count * u128::from(permille.min(1000))).div_ceil(1000).max(1);
@@ -123,14 +124,15 @@ impl Quantiles {
         let (low, high) = (from_rank_bits(first), from_rank_bits(last));
         let nearest = low.abs().min(high.abs());
         if self.shift > FRACTION_BITS || nearest < f64::MIN_POSITIVE {
-            // Wider than an octave, where only the end nearer to zero is sure to be within a factor; or about zero itself.
+            // Wider than an octave, where only the end nearer to zero is sure to be within a
+            // factor; or about zero itself.
             return if low.abs() < high.abs() { low } else { high };
         }
         low + (high - low) / 2.0
     }
 
-    /// How far a quantile may be off, relative to the true one; 0 while exact. Values smaller in magnitude than 2.3e-308 may
-    /// be off by more, but not by more than 2.3e-308.
+    /// How far a quantile may be off, relative to the true one; 0 while exact. Values smaller in
+    /// magnitude than 2.3e-308 may be off by more, but not by more than 2.3e-308.
     pub fn relative_error(&self) -> f64 {
         match self.shift {
             0 => 0.0,

@@ -1,8 +1,8 @@
 //! Sums that are never rounded.
 
-use super::decimal::Decimal;
 use super::exact::Exact;
 use crate::Accumulator;
+use trommel_base::decimal::Decimal;
 use trommel_reader::Number;
 
 /// Decimal digits a limb.
@@ -11,14 +11,16 @@ const BASE: i128 = 1_000_000_000_000_000_000;
 /// Digits below ten to this power are left out.
 const LOWEST_POWER: i64 = -1170;
 
-/// An exact sum of JSON numbers, in decimal: `0.1` and `0.2` make `0.3`, and the order does not matter.
+/// An exact sum of JSON numbers, in decimal: `0.1` and `0.2` make `0.3`, and the order does not
+/// matter.
 ///
-/// Numbers beyond a double's range (from about 1.8e308) must not be added; digits smaller than 10^-1170 are left out, which
-/// [`is_exact`](Self::is_exact) tells. Grows with the spread of the magnitudes, at most to about 1.5 KB; adding takes time in
-/// proportion to a number's digits.
+/// Numbers beyond a double's range (from about 1.8e308) must not be added; digits smaller than
+/// 10^-1170 are left out, which [`is_exact`](Self::is_exact) tells. Grows with the spread of the
+/// magnitudes, at most to about 1.5 KB; adding takes time in proportion to a number's digits.
 #[derive(Clone, Debug, Default)]
 pub struct ExactSum {
-    /// Limbs in base 10^18, smallest first, carries not yet taken: about 10^19 numbers may be added before one overflows.
+    /// Limbs in base 10^18, smallest first, carries not yet taken: about 10^19 numbers may be added
+    /// before one overflows.
     limbs: Vec<i128>,
     /// The power of 10^18 of the first limb.
     low: i64,
@@ -37,7 +39,7 @@ impl ExactSum {
     pub fn observe(&mut self, number: Number<'_>) {
         match number.as_i64() {
             Some(value) => self.add(0, i128::from(value)),
-            None => self.add_decimal(&Decimal::new(number)),
+            None => self.add_decimal(&Decimal::new(number.lexeme())),
         }
     }
 
@@ -78,12 +80,12 @@ impl ExactSum {
         if at >= self.limbs.len() {
             self.limbs.resize(at + 1, 0);
         }
-        if let Some(limb) = self.limbs.get_mut(at) {
-            *limb = limb.saturating_add(value);
-        }
+        let limb = &mut self.limbs[at];
+        *limb = limb.saturating_add(value);
     }
 
-    /// The limbs with all carries taken, each from 0 up to the base, and what is carried out of the last.
+    /// The limbs with all carries taken, each from 0 up to the base, and what is carried out of the
+    /// last.
     fn carried(&self, sign: i128) -> (Vec<u64>, i128) {
         let mut carry = 0;
         let mut carried = Vec::with_capacity(self.limbs.len() + 2);
@@ -111,25 +113,29 @@ impl ExactSum {
 
     /// The sum divided by `count`, rounded once, to the nearest double; none when `count` is 0.
     pub fn mean(&self, count: u64) -> Option<f64> {
+        if count == 0 {
+            return None;
+        }
         let Spelling { negative, digits, mut power } = self.spelling();
         let mut quotient = String::from(if negative { "-0" } else { "0" });
         let mut rest: u128 = 0;
         let mut more = digits.into_iter();
         let mut significant = 0;
-        // A double and the middle of two have at most 768 digits: past them, only whether anything follows matters.
+        // A double and the middle of two have at most 768 digits: past them, only whether anything
+        // follows matters.
         while more.len() > 0 || (rest > 0 && significant < 780) {
             let digit = more.next().unwrap_or_else(|| {
                 power -= 1;
                 0
             });
             rest = rest * 10 + u128::from(digit);
-            let next = rest.checked_div(u128::from(count))?;
+            let next = rest / u128::from(count);
             rest %= u128::from(count);
             significant += usize::from(significant > 0 || next > 0);
             quotient.push(char::from(b'0' + next as u8));
         }
         let sticky = if rest > 0 { "1" } else { "0" };
-        format!("{quotient}{sticky}e{}", power - 1).parse().ok().filter(|_| count > 0)
+        format!("{quotient}{sticky}e{}", power - 1).parse().ok()
     }
 }
 
@@ -162,8 +168,10 @@ impl serde::Serialize for ExactSum {
 impl<'de> serde::Deserialize<'de> for ExactSum {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (text, cut) = <(String, bool)>::deserialize(deserializer)?;
-        let number = Number::parse(&text).map(Decimal::new).filter(|number| number.lead() < 400);
-        let number = number.ok_or_else(|| serde::de::Error::custom("a sum is a number below 1e400"))?;
+        let number = Number::parse(&text).map(|number| Decimal::new(number.lexeme()));
+        let number = number
+            .filter(|number| number.lead() < 400)
+            .ok_or_else(|| serde::de::Error::custom("a sum is a number below 1e400"))?;
         let mut sum = Self { cut, ..Self::default() };
         sum.add_decimal(&number);
         Ok(sum)

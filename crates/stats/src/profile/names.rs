@@ -86,6 +86,7 @@ impl OpenNames {
     }
 
     /// Forgets the names of an object that has ended. Linear in their number.
+    #[inline]
     pub(super) fn release(&mut self, list: NameList) {
         let mut at = list.head;
         while let Some(entry) = self.entries.get_mut(at as usize) {

@@ -4,7 +4,8 @@ use super::trie::{Label, NONE, Trie};
 use std::fmt::Write as _;
 
 impl Trie {
-    /// The path of a node below `root`, in shorthand: a valid query. None when it is spelt in more than `limit` bytes.
+    /// The path of a node below `root`, in shorthand: a valid query. None when it is spelt in more
+    /// than `limit` bytes.
     ///
     /// Takes time in proportion to the limit at most, once the node's depth is within it.
     pub(super) fn path(&self, node: u32, root: &str, limit: usize) -> Option<String> {
@@ -35,7 +36,8 @@ impl Trie {
     }
 }
 
-/// Adds a name selector: `.name` where RFC 9535 (section 2.5.1.1) allows the shorthand, else `['name']`.
+/// Adds a name selector: `.name` where RFC 9535 (section 2.5.1.1) allows the shorthand, else
+/// `['name']`.
 fn push_name(path: &mut String, name: &str) {
     let is_first = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
     if name.starts_with(is_first) && name.chars().all(|c| is_first(c) || c.is_ascii_digit()) {

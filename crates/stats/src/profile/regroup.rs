@@ -1,21 +1,24 @@
 //! Rebuilding the trie: to merge tries, to fold names, to bring nodes into their one order.
 //!
-//! Nodes of the old trie that become one node of the new trie are a group. Groups are made from the root down: the children
-//! of a group's nodes fall into groups by name, or all into one where names are folded. Whether they are folded is decided on
-//! the whole group, so that the result depends on what was observed alone, not on parts or order.
+//! Nodes of the old trie that become one node of the new trie are a group. Groups are made from the
+//! root down: the children of a group's nodes fall into groups by name, or all into one where names
+//! are folded. Whether they are folded is decided on the whole group, so that the result depends on
+//! what was observed alone, not on parts or order.
 
 use super::trie::{Label, NONE, Node, Objects, Trie};
 use crate::figures::Values;
 use std::ops::Range;
 
-/// Objects whose values are looked up by name rather than members of a record have more names than this.
+/// Objects whose values are looked up by name rather than members of a record have more names than
+/// this.
 const MAP_NAMES: usize = 100;
 
 /// When names are folded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Policy {
-    /// Where there are more names than `names`; below `depth` there is nothing. What every object has stays, unless there
-    /// are objects so large that it cannot be known for all parts of the input.
+    /// Where there are more names than `names`; below `depth` there is nothing. What every object
+    /// has stays, unless there are objects so large that it cannot be known for all parts of the
+    /// input.
     Cap { names: u32, depth: u32 },
     /// Where objects are maps: over 100 names, and none in half of the objects.
     Maps,
@@ -35,7 +38,8 @@ impl Policy {
         match self {
             Self::Cap { names: cap, .. } => {
                 let folds = objects.folded || names.len() > cap as usize;
-                // An object of at most half the cap leaves all its names known, whichever part of the input begins with it.
+                // An object of at most half the cap leaves all its names known, whichever part of
+                // the input begins with it.
                 let stays = if objects.sizes.max <= u64::from(cap / 2) { count.max(1) } else { u64::MAX };
                 folds.then_some(stays)
             }
@@ -108,10 +112,12 @@ struct Regrouping<'a> {
 }
 
 impl Trie {
-    /// Rebuilds the trie in its one order: breadth first, siblings by first appearance, then by name. Several roots become
-    /// one. Gives the new id of each old node, [`NONE`] for one that is gone.
+    /// Rebuilds the trie in its one order: breadth first, siblings by first appearance, then by
+    /// name. Several roots become one. Gives the new id of each old node, [`NONE`] for one that is
+    /// gone.
     ///
-    /// Takes time in proportion to the nodes (and the logarithm of the names of one path), and twice the memory.
+    /// Takes time in proportion to the nodes (and the logarithm of the names of one path), and
+    /// twice the memory.
     pub(crate) fn regroup(&mut self, policy: Policy) -> Vec<u32> {
         let values = self.nodes.iter_mut().map(|node| node.values.take()).collect();
         let (new, new_ids) = Regrouping::run(self, values, policy);
@@ -237,7 +243,8 @@ impl<'a> Regrouping<'a> {
         Group { first: first.unwrap_or(u64::MAX), label, nodes: start..self.pool.len() }
     }
 
-    /// Makes the nodes of all groups below one, and predicts that names follow each other in this order.
+    /// Makes the nodes of all groups below one, and predicts that names follow each other in this
+    /// order.
     fn found_all(&mut self, parent: usize, groups: &[Group]) {
         let depth = self.new.nodes[parent].depth + 1;
         let mut last = NONE;

@@ -1,7 +1,8 @@
 //! Repeated names, where there is no trie to tell them.
 //!
-//! Records have the same few sequences of names over and over. A sequence that was found to repeat none is known by its
-//! fingerprint, so that an object costs a fingerprint a name, and a look at whether the last one is known.
+//! Records have the same few sequences of names over and over. A sequence that was found to repeat
+//! none is known by its fingerprint, so that an object costs a fingerprint a name, and a look at
+//! whether the last one is known.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -12,7 +13,8 @@ const SEQUENCES: usize = 1 << 14;
 /// Bytes that an open name takes.
 const NAME_BYTES: u64 = size_of::<u64>() as u64;
 
-/// What all walks know. Fingerprints are keyed at random, so that nobody can prepare names whose are the same.
+/// What all walks know. Fingerprints are keyed at random, so that nobody can prepare names whose
+/// are the same.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sequences {
     keys: RandomState,
@@ -65,12 +67,12 @@ impl Repeats {
         sequences.kept += 1;
     }
 
-    /// Ends the innermost object, if one is open: how many of its names have stood before, and whether there may be more, for
-    /// want of room.
+    /// Ends the innermost object, if one is open: how many of its names have stood before, and
+    /// whether there may be more, for want of room.
     #[inline]
     pub(super) fn end(&mut self, sequences: &mut Sequences) -> Option<(u64, bool)> {
         let Open { first, sequence, whole } = self.objects.pop()?;
-        let names = self.names.get_mut(first..).unwrap_or_default();
+        let names = &mut self.names[first..];
         sequences.kept -= names.len() as u64;
         let is_known = sequences.clean.find(sequence, |&known| known == sequence).is_some();
         let count = if is_known { 0 } else { sequences.look_at(sequence, names) };

@@ -1,6 +1,7 @@
 //! Profiles as they are stored: canonical, so that equal observations give equal bytes.
 //!
-//! Reading checks the structure, so that a damaged state is an error; that its counts are true it cannot know.
+//! Reading checks the structure, so that a damaged state is an error; that its counts are true it
+//! cannot know.
 
 use super::names::OpenNames;
 use super::repeats::Sequences;

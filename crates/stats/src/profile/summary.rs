@@ -6,7 +6,8 @@ use crate::Accumulator;
 use crate::figures::{KindSet, TypeCounts, ValuesSummary};
 use crate::schema::Schema;
 
-/// Everything a profile knows. With the feature `serde` it is written in the words of the tool `tool_outputs.stats`.
+/// Everything a profile knows. With the feature `serde` it is written in the words of the tool
+/// `tool_outputs.stats`.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -63,7 +64,8 @@ pub struct ArrayRow {
     pub path: String,
     /// Elements of all of them.
     pub length: u64,
-    /// The types of their elements joined by `|`; `empty` when there was none, `unknown` when it was not asked for.
+    /// The types of their elements joined by `|`; `empty` when there was none, `unknown` when it
+    /// was not asked for.
     pub item_type: String,
     /// How many arrays, if several.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -203,7 +205,8 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Makes the rows of the nodes that have a first offset, in its order, and says if some are left out.
+    /// Makes the rows of the nodes that have a first offset, in its order, and says if some are
+    /// left out.
     fn collect<T>(
         &self,
         first: impl Fn(&Node) -> Option<u64>,

@@ -146,6 +146,7 @@ impl Node {
         }
     }
 
+    #[inline]
     pub(crate) fn observe(&mut self, kind: Kind, at: u64) {
         self.kinds.observe(kind);
         self.first = self.first.min(at);
@@ -162,7 +163,8 @@ impl Node {
         }
     }
 
-    /// Adds what another node has counted, figures about values aside; the place in the trie is left as it is.
+    /// Adds what another node has counted, figures about values aside; the place in the trie is
+    /// left as it is.
     pub(crate) fn merge(&mut self, other: &Self) {
         crate::Accumulator::merge(&mut self.kinds, other.kinds);
         self.first = self.first.min(other.first);
@@ -189,8 +191,8 @@ impl Node {
         }
     }
 
-    /// Bytes to account for, name and values aside. Nodes count twice, for the time when the trie is rebuilt; besides there
-    /// are the table, room for growth, and what rebuilding needs.
+    /// Bytes to account for, name and values aside. Nodes count twice, for the time when the trie
+    /// is rebuilt; besides there are the table, room for growth, and what rebuilding needs.
     pub(crate) const fn charge() -> u64 {
         (2 * (size_of::<Self>() + size_of::<Objects>() + 16) + size_of::<Self>() / 8 + 64) as u64
     }
@@ -259,10 +261,11 @@ impl Trie {
         item
     }
 
-    /// The node of a member. `last` is the member before, or none at an object's begin; up to `cap` names get a node.
+    /// The node of a member. `last` is the member before, or none at an object's begin; up to `cap`
+    /// names get a node.
     ///
-    /// The member that followed last time is tried first, then the one after it (an optional member may be missing), by
-    /// comparing bytes; only then anything is hashed.
+    /// The member that followed last time is tried first, then the one after it (an optional member
+    /// may be missing), by comparing bytes; only then anything is hashed.
     pub(crate) fn member(&mut self, parent: u32, last: u32, name: &[u8], cap: u32) -> u32 {
         let mut next = match self.nodes.get(last as usize) {
             Some(last) => last.follower,
@@ -335,7 +338,8 @@ impl Trie {
         fold
     }
 
-    /// The child of a node that stands below it as another trie's node stands below its parent; none for one that was folded.
+    /// The child of a node that stands below it as another trie's node stands below its parent;
+    /// none for one that was folded.
     pub(crate) fn same_child(&mut self, parent: u32, other: &Self, node: u32) -> Option<u32> {
         let Some(node) = other.nodes.get(node as usize) else { return Some(NONE) };
         Some(match node.label {
@@ -412,7 +416,8 @@ mod tests {
         assert_eq!(trie.nodes.len(), 4);
     }
 
-    /// R12: names made to collide under one key are spread under another, and no two tries have the same.
+    /// R12: names made to collide under one key are spread under another, and no two tries have the
+    /// same.
     #[test]
     fn collisions_cannot_be_prepared() {
         let (ours, theirs) = (Trie::default(), Trie::default());

@@ -41,14 +41,14 @@ pub(super) struct Frame {
 
 impl Frame {
     /// One that has counted nothing.
-    pub(super) fn new(kind: Kind, (node, deeper): (u32, bool), object: u64) -> Self {
+    pub(super) fn new(kind: Kind, node: u32, deeper: bool, object: u64) -> Self {
         let (items, names) = (KindSet::default(), NameList::new(object));
         Self { kind, items, deeper, marks: true, node, last: NONE, count: 0, object, names }
     }
 
     /// One for the same container in another profile.
     pub(super) fn apart(&self, node: u32, object: u64) -> Self {
-        Self::new(self.kind, (node, self.deeper), object)
+        Self::new(self.kind, node, self.deeper, object)
     }
 
     /// Adds what another has counted of the same container.
@@ -152,7 +152,7 @@ impl Core {
     fn begin_frame(&mut self, walk: &mut Walk, kind: Kind, at: u64) {
         let node = self.value(walk, kind, at);
         self.objects += 1;
-        let new = Frame::new(kind, (node, self.goes_deeper(node)), self.objects);
+        let new = Frame::new(kind, node, self.goes_deeper(node), self.objects);
         walk.frames.push(Frame { marks: !walk.nested, ..new });
     }
 

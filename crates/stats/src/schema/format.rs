@@ -17,7 +17,8 @@ const FORMATS: [(&str, Check); 7] = [
     ("uri", is_uri),
 ];
 
-/// Strings spelt in more bytes than this have no format: they are not decoded, and it does not matter whether they are held.
+/// Strings spelt in more bytes than this have no format: they are not decoded, and it does not
+/// matter whether they are held.
 const LONGEST: u64 = 64 << 10;
 
 /// Which of the candidates a string has, a bit each.
@@ -40,7 +41,8 @@ fn is_parsed<T: FromStr>(bytes: &[u8]) -> bool {
     str::from_utf8(bytes).is_ok_and(|text| text.parse::<T>().is_ok())
 }
 
-/// Whether `bytes` has the form of `pattern`, where `0` stands for a digit and `x` for a hexadecimal one.
+/// Whether `bytes` has the form of `pattern`, where `0` stands for a digit and `x` for a
+/// hexadecimal one.
 fn has_form(bytes: &[u8], pattern: &[u8]) -> bool {
     bytes.len() == pattern.len()
         && bytes.iter().zip(pattern).all(|(byte, form)| match form {
@@ -52,8 +54,7 @@ fn has_form(bytes: &[u8], pattern: &[u8]) -> bool {
 
 /// The value of the digits at a place.
 fn digits(bytes: &[u8], range: std::ops::Range<usize>) -> u32 {
-    let digits = bytes.get(range).unwrap_or_default();
-    digits.iter().fold(0, |value, digit| value * 10 + u32::from(digit.wrapping_sub(b'0')))
+    bytes[range].iter().fold(0, |value, digit| value * 10 + u32::from(digit.wrapping_sub(b'0')))
 }
 
 /// RFC 3339 `full-date`.
@@ -83,7 +84,7 @@ fn is_date_time(bytes: &[u8]) -> bool {
     let zone = match rest.strip_prefix(b".") {
         Some(fraction) => match fraction.iter().take_while(|byte| byte.is_ascii_digit()).count() {
             0 => return false,
-            digits => fraction.get(digits..).unwrap_or_default(),
+            digits => &fraction[digits..],
         },
         None => rest,
     };
@@ -98,10 +99,15 @@ fn zone_minutes(bytes: &[u8]) -> Option<u32> {
         return Some(0);
     }
     let sign = bytes.first().filter(|sign| matches!(sign, b'+' | b'-'))?;
+    if !has_form(&bytes[1..], b"00:00") {
+        return None;
+    }
     let (hour, minute) = (digits(bytes, 1..3), digits(bytes, 4..6));
-    let is_valid = has_form(&bytes[1..], b"00:00") && hour < 24 && minute < 60;
-    let offset = hour * 60 + minute;
-    is_valid.then_some(if *sign == b'+' { offset } else { (1440 - offset) % 1440 })
+    let is_valid = hour < 24 && minute < 60;
+    is_valid.then(|| match (sign, hour * 60 + minute) {
+        (b'+', offset) => offset,
+        (_, offset) => (1440 - offset) % 1440,
+    })
 }
 
 /// RFC 9562 text form.
@@ -112,7 +118,7 @@ fn is_uuid(bytes: &[u8]) -> bool {
 /// RFC 5321 `Mailbox` with an unquoted local part and a domain name of at least two labels.
 fn is_email(bytes: &[u8]) -> bool {
     let Some(at) = bytes.iter().rposition(|&byte| byte == b'@') else { return false };
-    let (local, domain) = (bytes.get(..at).unwrap_or_default(), bytes.get(at + 1..).unwrap_or_default());
+    let (local, domain) = (&bytes[..at], &bytes[at + 1..]);
     let is_atom = |atom: &[u8]| !atom.is_empty() && run(atom, ATEXT) == atom.len();
     local.len() <= 64 && local.split(|&byte| byte == b'.').all(is_atom) && is_domain(domain)
 }
@@ -130,7 +136,8 @@ fn is_domain(domain: &[u8]) -> bool {
     domain.len() <= 253 && domain.contains(&b'.') && domain.split(|&byte| byte == b'.').all(is_label)
 }
 
-/// RFC 3986 `URI`. Without an authority only `urn:` and `mailto:`, because any word before a colon could be a scheme.
+/// RFC 3986 `URI`. Without an authority only `urn:` and `mailto:`, because any word before a colon
+/// could be a scheme.
 fn is_uri(bytes: &[u8]) -> bool {
     let (scheme, rest) = bytes.split_at(run(bytes, SCHEME));
     let Some(rest) = rest.strip_prefix(b":") else { return false };
@@ -153,9 +160,9 @@ fn is_uri(bytes: &[u8]) -> bool {
         None => None,
     };
     let Some(path) = path else { return false };
-    let rest = path.get(run(path, PATH)..).unwrap_or_default();
+    let rest = &path[run(path, PATH)..];
     let rest = match rest.strip_prefix(b"?") {
-        Some(query) => query.get(run(query, QUERY)..).unwrap_or_default(),
+        Some(query) => &query[run(query, QUERY)..],
         None => rest,
     };
     match rest.strip_prefix(b"#") {
@@ -167,20 +174,20 @@ fn is_uri(bytes: &[u8]) -> bool {
 /// An authority that is more than the name of a host.
 fn is_authority(authority: &[u8]) -> bool {
     let (user, place) = match authority.iter().rposition(|&byte| byte == b'@') {
-        Some(at) => (authority.get(..at).unwrap_or_default(), authority.get(at + 1..).unwrap_or_default()),
+        Some(at) => (&authority[..at], &authority[at + 1..]),
         None => (&b""[..], authority),
     };
     let behind_host = match place.strip_prefix(b"[") {
         Some(literal) => {
             let Some(end) = literal.iter().position(|&byte| byte == b']') else { return false };
-            if !literal.get(..end).is_some_and(is_parsed::<Ipv6Addr>) {
+            if !is_parsed::<Ipv6Addr>(&literal[..end]) {
                 return false;
             }
-            literal.get(end + 1..)
+            &literal[end + 1..]
         }
-        None => place.get(run(place, HOST)..),
+        None => &place[run(place, HOST)..],
     };
-    let port_is_right = match behind_host.unwrap_or_default() {
+    let port_is_right = match behind_host {
         [] => true,
         [b':', port @ ..] => port.iter().all(u8::is_ascii_digit),
         _ => false,
@@ -188,7 +195,8 @@ fn is_authority(authority: &[u8]) -> bool {
     port_is_right && run(user, USER) == user.len()
 }
 
-/// Bytes that may stand in a part, a bit a part (RFC 3986, sections 2 and 3; RFC 5322, section 3.2.3).
+/// Bytes that may stand in a part, a bit a part (RFC 3986, sections 2 and 3; RFC 5322, section
+/// 3.2.3).
 const SCHEME: u8 = 1;
 const HOST: u8 = 2;
 const USER: u8 = 4;
@@ -234,7 +242,8 @@ const fn is_in(byte: u8, bytes: &[u8]) -> bool {
     false
 }
 
-/// How many of the first bytes may stand in a part, percent-encoded ones among them where the part has them.
+/// How many of the first bytes may stand in a part, percent-encoded ones among them where the part
+/// has them.
 fn run(bytes: &[u8], part: u8) -> usize {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -390,7 +399,8 @@ mod tests {
         host_is_valid && is_made_of(user, b":") && port.bytes().all(|byte| byte.is_ascii_digit())
     }
 
-    /// Whether text consists of unreserved characters, sub-delimiters, percent-encoded bytes and some others (RFC 3986, 2).
+    /// Whether text consists of unreserved characters, sub-delimiters, percent-encoded bytes and
+    /// some others (RFC 3986, 2).
     fn is_made_of(text: &str, others: &[u8]) -> bool {
         let bytes = text.as_bytes();
         bytes.iter().enumerate().all(|(at, byte)| match byte {

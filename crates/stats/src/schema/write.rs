@@ -60,7 +60,8 @@ pub(super) fn write(trie: &Trie, limit: usize, depth: u32) -> String {
 }
 
 impl Writer<'_> {
-    /// Writes the keywords of a node after the opening brace, and plans those with subschemas and the closing brace.
+    /// Writes the keywords of a node after the opening brace, and plans those with subschemas and
+    /// the closing brace.
     fn schema(&mut self, id: u32, has_keywords: bool) {
         let node = &self.trie.nodes[id as usize];
         if let Some(types) = types(node) {
@@ -84,7 +85,9 @@ impl Writer<'_> {
         let mut names = 0;
         let mut required = String::new();
         let mut at = objects.head;
-        while let Some(member) = self.trie.nodes.get(at as usize).filter(|_| at < self.described) {
+        while at < self.described
+            && let Some(member) = self.trie.nodes.get(at as usize)
+        {
             if names == 0 {
                 tasks.push(Task::Text(r#","properties":{"#.into()));
             }
@@ -147,7 +150,7 @@ fn type_name(node: &Node, kind: Kind) -> &'static str {
 
 fn format_of(node: &Node) -> Option<&'static str> {
     let enough = node.kinds.get(Kind::String) >= ENOUGH_STRINGS;
-    format::name(node.formats).filter(|_| enough)
+    if enough { format::name(node.formats) } else { None }
 }
 
 /// Adds a JSON string.

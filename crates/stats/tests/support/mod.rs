@@ -44,7 +44,8 @@ enum Step {
     End(ValueId),
 }
 
-/// Observes the values `roots` of a document, those that lie in others too. Offsets count from `base`.
+/// Observes the values `roots` of a document, those that lie in others too. Offsets count from
+/// `base`.
 pub(crate) fn observe(
     profile: &mut Profile,
     bytes: &[u8],

@@ -7,10 +7,11 @@ use std::time::Duration;
 use rusqlite::{Connection, Transaction};
 
 use super::{Contents, Database, Done, Found, Open, TRIES};
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{DatabaseFault, Error, ErrorClass, ErrorKind, Result};
 
-/// Bytes of the log up to which it is never truncated, and beyond which it always is. In between it may be as long as the
-/// database. Each process that opens the database reads the whole log first, and each truncation waits for the disk.
+/// Bytes of the log up to which it is never truncated, and beyond which it always is. In between it
+/// may be as long as the database. Each process that opens the database reads the whole log first,
+/// and each truncation waits for the disk.
 const SHORT_LOG: u64 = 256 << 10;
 const LONG_LOG: u64 = 2 << 20;
 
@@ -92,7 +93,7 @@ impl<'a, C: Contents> Locked<'a, C> {
     /// Rebuilds a damaged database, unless another process has done so already.
     pub(super) fn replace(&mut self, damaged: (u64, u64)) -> Result<()> {
         let files = &self.database.files;
-        let found = files.identity().map_err(|cause| Error::io("open", files.main(), cause))?;
+        let found = files.identity()?;
         if found == Some(damaged) {
             let open = self.made_again()?;
             *self.writer = Some(open);
@@ -100,8 +101,8 @@ impl<'a, C: Contents> Locked<'a, C> {
         Ok(())
     }
 
-    /// Inspects the contents, brings them in line with the files that they are built from, and rebuilds them if they are
-    /// damaged.
+    /// Inspects the contents, brings them in line with the files that they are built from, and
+    /// rebuilds them if they are damaged.
     pub(crate) fn reconcile(&mut self) -> Result<()> {
         let database = self.database;
         self.checked = true;
@@ -116,8 +117,8 @@ impl<'a, C: Contents> Locked<'a, C> {
         Ok(())
     }
 
-    /// Does all of `work`, or nothing. It is done a second time when the database had to be rebuilt, or a full disk has room
-    /// again after the log was truncated.
+    /// Does all of `work`, or nothing. It is done a second time when the database had to be
+    /// rebuilt, or a full disk has room again after the log was truncated.
     pub(crate) fn transaction<T>(&mut self, mut work: impl FnMut(&Transaction<'_>) -> Done<T>) -> Result<T> {
         let database = self.database;
         let mut has_truncated = false;
@@ -136,7 +137,7 @@ impl<'a, C: Contents> Locked<'a, C> {
                 continue;
             }
             let error = database.failed("write", fault);
-            let may_fit = error.kind() == ErrorKind::Full && !has_truncated && self.truncate();
+            let may_fit = error.class() == ErrorClass::Full && !has_truncated && self.truncate();
             // What was written of it to the log is not valid, but has broken the seal.
             self.seal();
             if !may_fit {
@@ -147,8 +148,8 @@ impl<'a, C: Contents> Locked<'a, C> {
         Err(database.unusable())
     }
 
-    /// Reads what deletions are decided by: with `verify`, after the contents were reconciled. Where they cannot be, as on a
-    /// full disk, they are built in memory.
+    /// Reads what deletions are decided by: with `verify`, after the contents were reconciled.
+    /// Where they cannot be, as on a full disk, they are built in memory.
     pub(crate) fn survey<T>(
         &mut self,
         verify: bool,
@@ -156,7 +157,7 @@ impl<'a, C: Contents> Locked<'a, C> {
     ) -> Result<T> {
         let reconciled = if verify { self.reconcile() } else { Ok(()) };
         match reconciled.and_then(|()| self.transaction(&mut work)) {
-            Err(error) if C::DISPOSABLE && error.kind() == ErrorKind::Full => {
+            Err(error) if C::DISPOSABLE && error.class() == ErrorClass::Full => {
                 self.database.read_in_memory(&mut work)
             }
             done => done,
@@ -166,7 +167,8 @@ impl<'a, C: Contents> Locked<'a, C> {
     /// Removes a database that can be rebuilt, to free its space.
     pub(crate) fn discard(&mut self) -> Result<()> {
         *self.writer = None;
-        // An open file keeps its space. A reader of this process that is still working releases it later.
+        // An open file keeps its space. A reader of this process that is still working releases it
+        // later.
         if let Ok(mut reader) = self.database.reader.try_lock() {
             *reader = None;
         }
@@ -200,7 +202,8 @@ impl<'a, C: Contents> Locked<'a, C> {
     }
 }
 
-/// Writes the log back and empties it, unless another process reads an older state just now: then the next change does it.
+/// Writes the log back and empties it, unless another process reads an older state just now: then
+/// the next change does it.
 fn truncate(connection: &Connection, patience: Duration) {
     let _ = connection.busy_timeout(Duration::ZERO);
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -208,9 +211,5 @@ fn truncate(connection: &Connection, patience: Duration) {
 }
 
 fn later(path: &Path, version: i32) -> Error {
-    let path_shown = shown(&path.to_string_lossy());
-    let message = format!(
-        "{path_shown} was written by a later version (tables of version {version}): use that version"
-    );
-    Error::new(ErrorKind::Version, message).at(path)
+    ErrorKind::Database { path: path.to_owned(), why: DatabaseFault::Version(version) }.into()
 }

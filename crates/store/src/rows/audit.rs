@@ -1,4 +1,5 @@
-//! Inspecting the index: its structure, its rows, and whether it agrees with the files of the outputs.
+//! Inspecting the index: its structure, its rows, and whether it agrees with the files of the
+//! outputs.
 
 use rusqlite::{Connection, Transaction};
 
@@ -35,8 +36,9 @@ pub(crate) fn inspect(transaction: &Transaction<'_>) -> Done<Finding> {
     scan(transaction, &mut |_| {})
 }
 
-/// Brings the index in line with the files: rows whose description is another one, or missing, and outputs without a row. Fails
-/// with [`Fault::Damaged`] where the index is not what was written to it.
+/// Brings the index in line with the files: rows whose description is another one, or missing, and
+/// outputs without a row. Fails with [`Fault::Damaged`] where the index is not what was written to
+/// it.
 pub(crate) fn reconcile(transaction: &Transaction<'_>, layout: &Layout) -> Done<()> {
     let mut stale = Vec::new();
     let finding = scan(transaction, &mut |record| {
@@ -56,7 +58,8 @@ pub(crate) fn reconcile(transaction: &Transaction<'_>, layout: &Layout) -> Done<
     if is_after_boot(transaction)? { note_boot(transaction) } else { Ok(()) }
 }
 
-/// Inspects the index, and passes on each of its rows once the structure is known to be sound: until then a scan may not end.
+/// Inspects the index, and passes on each of its rows once the structure is known to be sound:
+/// until then a scan may not end.
 fn scan(transaction: &Transaction<'_>, each: &mut dyn FnMut(Record)) -> Done<Finding> {
     if let Some(damage) = structure(transaction)? {
         return Ok(Finding::Structure(damage));
@@ -75,7 +78,10 @@ fn scan(transaction: &Transaction<'_>, each: &mut dyn FnMut(Record)) -> Done<Fin
             Err(fault) => return damaged(fault).map(Finding::Rows),
         };
         found.count += 1;
-        found.bytes = found.bytes.saturating_add(u64::try_from(record.disk).unwrap_or(0));
+        let Ok(bytes) = u64::try_from(record.disk) else {
+            return Ok(Finding::Rows("a row has a negative size".into()));
+        };
+        found.bytes = found.bytes.saturating_add(bytes);
         each(record);
     }
     let (shown, _) = two(transaction, "SELECT count(*), 0 FROM shown")?;
@@ -93,7 +99,8 @@ fn damaged(fault: Fault) -> Done<String> {
     }
 }
 
-/// Checks the trees of tables and indexes, that each row is in each index, and that the tables are ours.
+/// Checks the trees of tables and indexes, that each row is in each index, and that the tables are
+/// ours.
 fn structure(transaction: &Transaction<'_>) -> Done<Option<String>> {
     let check = || -> rusqlite::Result<Option<String>> {
         let answer: String = transaction.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;

@@ -68,7 +68,8 @@ impl Record {
         Ok(record)
     }
 
-    /// The first bytes of the BLAKE3 hash of all columns. Each text is preceded by its length, so that no two rows are alike.
+    /// The first bytes of the BLAKE3 hash of all columns. Each text is preceded by its length, so
+    /// that no two rows are alike.
     pub(crate) fn sum(&self) -> i64 {
         let mut hasher = blake3::Hasher::new();
         let texts = [
@@ -94,6 +95,8 @@ impl Record {
     pub(crate) fn entry(self) -> Done<Entry> {
         let unreadable = |error| Fault::Damaged(format!("a row cannot be read: {error}"));
         let row = serde_json::from_str(&self.row).map_err(unreadable)?;
-        Ok(Entry { row, disk_bytes: u64::try_from(self.disk).unwrap_or(0), stamp: self.stamp })
+        let disk_bytes = u64::try_from(self.disk).ok();
+        let disk_bytes = disk_bytes.ok_or_else(|| Fault::Damaged("a row has a negative size".into()))?;
+        Ok(Entry { row, disk_bytes, stamp: self.stamp })
     }
 }

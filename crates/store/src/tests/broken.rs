@@ -1,14 +1,14 @@
-//! Every operation fails once, for every place where it may: what was is still there, or what was to be is there, and never
-//! anything in between.
+//! Every operation fails once, for every place where it may: what was is still there, or what was
+//! to be is there, and never anything in between.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
-use trommel_testkit::faults::{Fails, failing, watched};
+use trommel_base::faults::{Fails, Trial, exhaust, failing};
+use trommel_base::files::Op;
 
-use crate::disk::Op;
-use crate::{ErrorKind, Filter, GcOptions, Limits, Origin, Result, Row, Store, StoreOptions};
+use crate::{ErrorClass, Filter, GcOptions, Limits, Origin, Result, Row, Store, StoreOptions};
 
 /// What is to be seen of a store: rows, and the payload of each.
 type State = Vec<(Row, Vec<u8>)>;
@@ -83,8 +83,8 @@ fn prepared(root: &Path, change: &Change) -> Store {
     store
 }
 
-/// The states that a change may leave: the old one, and the new one. Where there are outputs to be evicted for a new one, they may
-/// still be there beside it.
+/// The states that a change may leave: the old one, and the new one. Where there are outputs to be
+/// evicted for a new one, they may still be there beside it.
 fn allowed(change: &Change) -> Vec<State> {
     let folder = tempfile::tempdir().unwrap();
     let store = prepared(&folder.path().join("store"), change);
@@ -105,23 +105,23 @@ fn remaining(root: &Path) -> Vec<(PathBuf, u64)> {
     entries.map(|entry| (entry.path(), entry.metadata().unwrap().len())).collect()
 }
 
-/// Lets operation `at` fail. Whether there was one.
-fn fail(change: &Change, at: u64, fails: Fails, errno: Errno, allowed: &[State]) -> bool {
+/// Makes a change of which one operation fails, and checks what is left.
+fn check(change: &Change, trial: &mut Trial, how: (Fails, Errno), allowed: &[State]) {
+    let (fails, errno) = how;
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("store");
     let store = prepared(&root, change);
-    let (done, operations) = failing::<Op, _>(at, fails, errno.raw_os_error(), || (change.work)(&store));
-    let Some((op, path)) = operations.get(at as usize).cloned() else {
-        assert!(done.is_ok());
-        return false;
-    };
-    let context = format!("{}: {fails:?} {op:?} {} {errno:?} gives {done:?}", change.name, path.display());
+    let done = trial.run(|| (change.work)(&store));
+    let failed = trial.failed().map(|(op, _)| *op);
+    let context = format!("{}: {fails:?} {:?} {errno:?} gives {done:?}", change.name, trial.failed());
     if fails == Fails::Once {
-        // The same process goes on.
+        // The same process continues.
         assert!(allowed.contains(&state(&store)), "{context}");
-        // But for what could not be removed, no more than an empty file is left, which says that the index is to be looked at.
+        // But for what could not be removed, no more than an empty file is left, which says that
+        // the index is to be compared.
         let left = remaining(&root);
-        assert!(left.iter().all(|(_, bytes)| *bytes == 0) || op == Op::Remove, "{context}: {left:?} is left");
+        let is_empty = left.iter().all(|(_, bytes)| *bytes == 0);
+        assert!(is_empty || failed == Some(Op::Remove), "{context}: {left:?} is left");
     } else {
         // It has ended, and what it held is free.
         drop(store);
@@ -131,28 +131,25 @@ fn fail(change: &Change, at: u64, fails: Fails, errno: Errno, allowed: &[State])
     assert!(allowed.contains(&found), "{context}: {found:?}");
     assert_eq!(again.rebuild().unwrap().corrupted, 0, "{context}");
     assert_eq!(state(&again), found, "{context}: not what the files say");
+    assert!(done.is_ok() || failed.is_some(), "{context}");
     if done.is_ok() {
         assert!(allowed[1..].contains(&found), "{context}");
     }
     // Whatever happened, the change can be made now.
-    let (new, _) = watched::<Op, _>(|| (change.work)(&again));
-    match new {
-        Ok(()) => {}
-        Err(error) => assert!(
-            matches!(error.kind(), ErrorKind::Exists | ErrorKind::NotFound),
+    if let Err(error) = (change.work)(&again) {
+        assert!(
+            matches!(error.class(), ErrorClass::Exists | ErrorClass::NotFound),
             "{context}: then {error}"
-        ),
+        );
     }
-    true
 }
 
 fn every_operation_fails(fails: Fails, errno: Errno) {
     for change in changes() {
         let allowed = allowed(&change);
-        let mut count = 0;
-        while fail(&change, count, fails, errno, &allowed) {
-            count += 1;
-        }
+        let count = exhaust(fails, errno.raw_os_error(), |trial| {
+            check(&change, trial, (fails, errno), &allowed);
+        });
         assert!(count >= 3, "{}", change.name);
     }
 }
@@ -169,8 +166,8 @@ fn r16_a_process_may_end_at_every_operation() {
     every_operation_fails(Fails::FromThenOn, Errno::IO);
 }
 
-/// R17: whichever operation there is no room for, the old state is there, what was written is removed, and the error says what
-/// was needed, and where.
+/// R17: whichever operation there is no room for, the old state is there, what was written is
+/// removed, and the error says what was needed, and where.
 #[test]
 fn r17_every_operation_may_find_the_disk_full() {
     every_operation_fails(Fails::Once, Errno::NOSPC);
@@ -181,8 +178,7 @@ fn r17_every_operation_may_find_the_disk_full() {
     };
     let folder = tempfile::tempdir().unwrap();
     let store = prepared(&folder.path().join("store"), &change);
-    let writes =
-        |at| failing::<Op, _>(at, Fails::Once, Errno::NOSPC.raw_os_error(), || (change.work)(&store));
+    let writes = |at| failing(at, Fails::Once, Errno::NOSPC.raw_os_error(), || (change.work)(&store));
     // The first time makes the folder, and all later ones do the same operations.
     for _ in 0..2 {
         writes(u64::MAX).0.unwrap();
@@ -194,7 +190,7 @@ fn r17_every_operation_may_find_the_disk_full() {
         if matches!(op, Op::Write | Op::Sync | Op::SyncFolder | Op::Rename) {
             let (failed, _) = writes(at as u64);
             let error = failed.expect_err(&format!("{op:?} at {at} of {operations:?}"));
-            assert_eq!(error.kind(), ErrorKind::Full, "{op:?}");
+            assert_eq!(error.class(), ErrorClass::Full, "{op:?}");
             assert!(
                 error.path().is_some() && error.bytes_needed().is_some_and(|bytes| bytes >= 256 << 10),
                 "{error:?}"
@@ -207,19 +203,16 @@ fn r17_every_operation_may_find_the_disk_full() {
 /// R16: an execution is recorded or not, whichever operation fails.
 #[test]
 fn r16_recording_may_fail() {
-    for at in 0.. {
+    let count = exhaust(Fails::Once, Errno::IO.raw_os_error(), |trial| {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path().join("store"), StoreOptions::default()).unwrap();
         store.executions().append("1").unwrap();
-        let (done, operations) =
-            failing::<Op, _>(at, Fails::Once, Errno::IO.raw_os_error(), || store.executions().append("2"));
+        let done = trial.run(|| store.executions().append("2"));
         let newest = store.executions().newest(9).unwrap();
-        assert_eq!(newest, if done.is_ok() { vec!["2", "1"] } else { vec!["1"] }, "{at}");
-        if operations.len() as u64 <= at {
-            assert!(at >= 3 && done.is_ok());
-            return;
-        }
-    }
+        assert_eq!(newest, if done.is_ok() { vec!["2", "1"] } else { vec!["1"] }, "{}", trial.at());
+        assert!(done.is_ok() || trial.failed().is_some());
+    });
+    assert!(count >= 3, "{count}");
 }
 
 /// R16: a store is opened or not, and can be opened then.
@@ -237,21 +230,16 @@ fn r16_opening_may_fail() {
     for (is_new, fails) in
         [(true, Fails::Once), (false, Fails::Once), (true, Fails::FromThenOn), (false, Fails::FromThenOn)]
     {
-        for at in 0.. {
+        let count = exhaust(fails, Errno::NOSPC.raw_os_error(), |trial| {
             let folder = tempfile::tempdir().unwrap();
             let root = folder.path().join("a/store");
             prepare(&root, is_new);
             let open = || Store::open(&root, StoreOptions::default());
-            let (done, operations) = failing::<Op, _>(at, fails, Errno::NOSPC.raw_os_error(), open);
-            if let Err(error) = &done {
+            if let Err(error) = trial.run(open) {
                 assert!(error.path().is_some(), "{error:?}");
             }
-            drop(done);
-            assert_eq!(state(&open().unwrap()).len(), if is_new { 0 } else { 2 }, "{at}");
-            if operations.len() as u64 <= at {
-                assert!(at >= 8, "{at}");
-                break;
-            }
-        }
+            assert_eq!(state(&open().unwrap()).len(), if is_new { 0 } else { 2 }, "{}", trial.at());
+        });
+        assert!(count >= 8, "{count}");
     }
 }

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use rustix::io::Errno;
 use trommel::Analysis;
-use trommel_testkit::faults::failing_all;
+use trommel_base::faults::failing_all;
+use trommel_base::files::Op;
 
 use super::broken::put;
-use crate::disk::Op;
 use crate::{Filter, GcOptions, Limits, Result, Store, StoreOptions};
 
-/// Operations that a disk without a free byte may refuse. To remove, rename, or lock a file needs no space.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "operations are passed on as they are kept")]
-fn needs_space(op: &Op) -> bool {
+/// Operations that a disk without a free byte may refuse. To remove, rename, or lock a file needs
+/// no space.
+fn needs_space(op: Op) -> bool {
     matches!(op, Op::Create | Op::Write | Op::Sync | Op::MakeFolder | Op::Database | Op::Seal)
 }
 
@@ -34,8 +34,8 @@ fn prepare(root: &Path) {
     }
 }
 
-/// Runs `work` on a fresh store for each operation from which on there is no space. What it leaves must be listed as
-/// `expected`, while the disk is full and afterwards.
+/// Runs `work` on a fresh store for each operation from which on there is no space. What it leaves
+/// must be listed as `expected`, while the disk is full and afterwards.
 fn on_full_disks(is_indexed: bool, expected: &[&str], work: fn(&Store) -> Result<()>) {
     for at in 0.. {
         let folder = tempfile::tempdir().unwrap();
@@ -57,7 +57,7 @@ fn on_full_disks(is_indexed: bool, expected: &[&str], work: fn(&Store) -> Result
         assert_eq!(done.1, expected, "from operation {at} on");
         assert_eq!(ids(&open(&root)), expected, "after operation {at}");
         assert_eq!(std::fs::read_dir(root.join("pending")).unwrap().count(), 0, "after operation {at}");
-        if operations.iter().filter(|(op, _)| needs_space(op)).count() as u64 <= at {
+        if operations.iter().filter(|(op, _)| needs_space(*op)).count() as u64 <= at {
             assert!(at >= 2);
             return;
         }
@@ -99,7 +99,8 @@ fn r17_reading_needs_no_space() {
     }
 }
 
-/// R17: a deletion that was cut short is no obstacle to readers, though the index cannot be changed.
+/// R17: a deletion that was cut short is no obstacle to readers, though the index cannot be
+/// changed.
 #[test]
 fn r17_recovery_needs_no_space() {
     for at in 0..4 {

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use trommel_testkit::faults::watched;
+use trommel_base::faults::watched;
+use trommel_base::files::Op;
 
-use crate::disk::Op;
 use crate::{Filter, Origin, SortBy, SortOrder, Store, StoreOptions};
 
 fn opened(operations: &[(Op, PathBuf)]) -> Vec<&PathBuf> {

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use trommel::Cancel;
-use trommel_store::{Control, ErrorKind, GcOptions, Limits, Progress};
+use trommel_base::{Cancel, Progress};
+use trommel_store::{Control, ErrorClass, GcOptions, Limits};
 
 use crate::support::{Home, all, named, put_as};
 
@@ -46,8 +46,8 @@ fn a_verification_tells_outputs_and_bytes() {
     let verified = home.verify_with(&control, &mut |damage| panic!("{damage:?}")).unwrap();
     let progress = progress.lock().unwrap();
     let last = progress[progress.len() - 1];
-    assert_eq!((last.outputs, last.of_outputs), (21, 21));
-    assert_eq!((last.bytes, last.of_bytes), (verified.bytes, verified.bytes));
+    assert_eq!((last.items, last.total_items), (21, Some(21)));
+    assert_eq!((last.bytes, last.total), (verified.bytes, Some(verified.bytes)));
     assert!(progress.is_sorted_by_key(|progress| progress.bytes), "{progress:?}");
     assert!(progress.windows(2).all(|two| two[1].bytes - two[0].bytes <= 1 << 20), "{progress:?}");
 }
@@ -58,7 +58,7 @@ fn a_verification_ends_within_an_output() {
     put_as(&home, named("long"), format!("\"{}\"", "x".repeat(5 << 20)));
     let (progress, control) = told(Some(3));
     let error = home.verify_with(&control, &mut |damage| panic!("{damage:?}")).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Cancelled);
+    assert_eq!(error.class(), ErrorClass::Cancelled);
     assert!(error.to_string().contains("0 of 1 outputs"), "{error}");
     assert_eq!(progress.lock().unwrap().len(), 3);
 }
@@ -69,8 +69,11 @@ fn a_rebuild_that_is_cancelled_leaves_the_index_as_it_was() {
     let before = home.list(&all()).unwrap();
     let (progress, control) = told(Some(10));
     let error = home.rebuild_with(&control).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Cancelled);
-    assert_eq!(progress.lock().unwrap().last().map(|last| (last.outputs, last.of_outputs)), Some((9, 30)));
+    assert_eq!(error.class(), ErrorClass::Cancelled);
+    assert_eq!(
+        progress.lock().unwrap().last().map(|last| (last.items, last.total_items)),
+        Some((9, Some(30)))
+    );
     assert_eq!(home.list(&all()).unwrap(), before);
     assert_eq!(home.again().list(&all()).unwrap(), before);
     assert_eq!(home.rebuild_with(&Control::new()).unwrap().outputs, 30);
@@ -82,10 +85,10 @@ fn evictions_end_between_one_and_the_next() {
     let home = filled(150);
     let (progress, control) = told(Some(2));
     let error = home.gc_with(&evict_all(), &control).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Cancelled);
+    assert_eq!(error.class(), ErrorClass::Cancelled);
     let last = *progress.lock().unwrap().last().unwrap();
-    assert!(last.outputs > 0 && last.outputs < 150 && last.of_outputs == 150, "{last:?}");
-    assert_eq!(home.list(&all()).unwrap().total, 150 - last.outputs);
+    assert!(last.items > 0 && last.items < 150 && last.total_items == Some(150), "{last:?}");
+    assert_eq!(home.list(&all()).unwrap().total, 150 - last.items);
     assert!(home.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
     assert_eq!(home.gc(&evict_all()).unwrap().left_count, 0);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trommel_store::{ErrorKind, Filter, GcOptions, Origin, Store};
+use trommel_store::{ErrorClass, Filter, GcOptions, Origin, Store};
 
 use crate::many::payload;
 use crate::support::{all, cases, named, options, put_as};
@@ -23,7 +23,7 @@ fn patience_ends() {
         store.rebuild().unwrap_err(),
     ];
     for error in errors {
-        assert_eq!(error.kind(), ErrorKind::Busy);
+        assert_eq!(error.class(), ErrorClass::Busy);
         assert_eq!(error.path(), Some(home.root().join("lock").as_path()));
         assert!(error.to_string().contains("find out which"), "{error}");
     }
@@ -49,16 +49,16 @@ fn one_id_for_two_threads() {
         let done = std::thread::scope(|scope| {
             let put = |store| {
                 let origin = crate::support::named(&id);
-                move || -> Result<(), ErrorKind> {
+                move || -> Result<(), ErrorClass> {
                     let put: Result<_, trommel_store::Error> = Store::put_from(store, origin, &b"[]"[..]);
-                    put.map(|_| ()).map_err(|error| error.kind())
+                    put.map(|_| ()).map_err(|error| error.class())
                 }
             };
             let threads = stores.each_ref().map(|store| scope.spawn(put(store)));
             threads.map(|thread| thread.join().unwrap())
         });
         assert_eq!(done.iter().filter(|done| done.is_ok()).count(), 1, "{done:?}");
-        assert!(done.iter().all(|done| done.is_ok() || *done == Err(ErrorKind::Exists)), "{done:?}");
+        assert!(done.iter().all(|done| done.is_ok() || *done == Err(ErrorClass::Exists)), "{done:?}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! An index with damaged bytes: every command ends, deletes nothing that it should not, and leaves an index that is right.
+//! An index with damaged bytes: every command ends, deletes nothing that it should not, and leaves
+//! an index that is right.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -135,8 +136,9 @@ impl Known {
         unpinned.min_by_key(|row| (row.created_at, row.id.clone())).map(|row| row.id.clone())
     }
 
-    /// Runs a command as a process of its own, and checks what it answers. After silent damage a list may be short of rows until
-    /// the index is rebuilt, as nothing says that they are missing; what it has is right.
+    /// Runs a command as a process of its own, and checks what it answers. After silent damage a
+    /// list may be short of rows until the index is rebuilt, as nothing says that they are missing;
+    /// what it has is right.
     fn run(&mut self, command: Command, shows: Shows, random: &mut Random) {
         let store = open(&self.root());
         let chosen = self.rows.keys().nth(random.below(self.rows.len() as u64) as usize).unwrap().clone();
@@ -214,7 +216,8 @@ impl Known {
         }
         let log = self.root().join("index.sqlite-wal");
         let has_log = fs::metadata(&log).is_ok_and(|found| found.len() > 0);
-        // A log is read by its own checksums, so that its silent damage takes back changes: no command can know.
+        // A log is read by its own checksums, so that its silent damage takes back changes: no
+        // command can know.
         let in_log = has_log && shows == Shows::InTimes && random.below(3) == 0;
         let path = if in_log { log } else { self.root().join("index.sqlite") };
         let bytes = fs::read(&path).unwrap();
@@ -254,7 +257,8 @@ fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// R20: whatever bytes of the index are damaged, no command deletes an output that it should not, or runs for ever.
+/// R20: whatever bytes of the index are damaged, no command deletes an output that it should not,
+/// or runs for ever.
 #[expect(clippy::print_stdout, reason = "the last case before a failure is the one that failed")]
 fn r20_damages(shows: Shows, seeds: std::ops::Range<u64>) {
     for seed in seeds {
@@ -287,7 +291,8 @@ fn r20_silent_damage_to_the_index_deletes_nothing() {
     r20_damages(Shows::Nowhere, 1_000..1_000 + cases(6, 200));
 }
 
-/// Eight outputs, and an index in which the key of one id is changed where outputs are looked up by their ids.
+/// Eight outputs, and an index in which the key of one id is changed where outputs are looked up by
+/// their ids.
 fn with_a_damaged_id(shows: Shows) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("store");
@@ -332,7 +337,8 @@ fn verify_ends_where_ids_are_out_of_order() {
     }
 }
 
-/// What the index counts is not believed after a restart: no output goes as long as no limit is reached.
+/// What the index counts is not believed after a restart: no output goes as long as no limit is
+/// reached.
 #[test]
 fn gc_after_a_restart_evicts_by_the_descriptions() {
     for (limit, evicted) in [(10, 0), (8, 0), (7, 1)] {
@@ -367,7 +373,8 @@ fn gc_counts_the_outputs_themselves() {
     assert_eq!(again.list(&all()).unwrap().total, 8);
 }
 
-/// Each index of the database is inspected, whether damage shows in its times or not, and is rebuilt.
+/// Each index of the database is inspected, whether damage shows in its times or not, and is
+/// rebuilt.
 #[test]
 fn verify_finds_damage_in_every_index() {
     let indexes = [

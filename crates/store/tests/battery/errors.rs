@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::fs;
 use std::io::Write;
 
-use trommel_store::{Error, ErrorKind, Store, StoreOptions};
+use trommel_store::{Error, ErrorClass, Store, StoreOptions};
 
 use crate::support::{Home, file_of, named, put_as};
 
@@ -47,24 +47,23 @@ fn errors() -> Vec<Error> {
 /// R45: every error has a code, says what and where, and what to do next; and is bounded.
 #[test]
 fn r45_errors_teach() {
-    let shown = errors().iter().map(|error| format!("{}: {error}", error.kind().code())).collect::<Vec<_>>();
+    let shown = errors().iter().map(|error| format!("{}: {error}", error.class().code())).collect::<Vec<_>>();
     let expected = [
-        "invalid_id: `no/id` is no id: an id is 1 to 64 letters, digits, `_` or `-`; `list` shows the ids of what is stored",
+        "invalid_id: `no/id` is no id; an id is 1 to 64 letters, digits, `_` or `-`; `list` shows the ids of what is stored",
         "not_found: there is no output output-9; did you mean output-1 or output-2 or output-3? `list` shows what is stored",
         "ambiguous: output stands for several outputs: output-1, output-2, output-3; give more of the id",
-        "exists: there is an output output-1 already, and outputs never change: use another id",
+        "exists: there is an output output-1 already, and outputs never change; use another id",
         "corrupt: the metadata of output output-3 is damaged (it is not as it was sealed); its payload may be whole: copy it \
          out of the store, then delete the output",
         "not_json: output output-2 is text, no JSON (not a JSON literal at byte 0 (line 1, column 1); the literals are \
-         true, false, and null, in lower case): read it page by page instead",
-        "filter: `after` (2) is not below `before` (1), so that nothing can lie between: swap them, or leave one out (times \
+         true, false, and null, in lower case); read it page by page instead",
+        "filter: `after` (2) is not below `before` (1), so that nothing can lie between; swap them, or leave one out (times \
          up to 100000000000 are seconds, above milliseconds)",
-        "invalid: the tool name has 5000 bytes, and may have 1024: use a shorter one",
-        "pinned: output output-1 is pinned: let it go first, if it is to be deleted",
-        "full: the payload takes more than the 100000 bytes that this store may keep in all: raise the limit, or store less \
-         (200000 bytes were needed)",
-        "io: cannot make the folder /proc/nowhere: No such file or directory (os error 2); nothing was changed: look at the \
-         disk, and try again",
+        "invalid: the tool name has 5000 bytes, and may have 1024; use a shorter one",
+        "pinned: output output-1 is pinned; unpin it first, if it is to be deleted",
+        "full: the payload takes more than the 100000 bytes that this store may keep in all (200000 bytes \
+         were needed); raise the limit, or store less",
+        "io: cannot create the folder /proc/nowhere: No such file or directory (os error 2); check that it still exists",
         "corrupt: the payload of output output-2 has 0 bytes on disk, and 7 were written: it is damaged; delete the output, \
          and make it again",
         "invalid: what is to be recorded of an execution is no JSON: EOF while parsing an object at line 1 column 1; record \
@@ -80,9 +79,9 @@ fn errors_go_through_writers() {
     let error = put.write_all(&vec![b'x'; 1 << 20]).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     let error = error.downcast::<Error>().unwrap();
-    assert_eq!(error.kind(), ErrorKind::Full);
+    assert_eq!(error.class(), ErrorClass::Full);
     assert!(error.bytes_needed().is_some_and(|bytes| bytes >= 1000));
-    assert!(format!("{error:?}").contains("Full"));
+    assert!(format!("{error:?}").contains("LongPayload"));
     let error = Store::open("/proc/nowhere", StoreOptions::default()).unwrap_err();
     assert!(error.source().unwrap().is::<std::io::Error>());
     assert_eq!(error.path(), Some(std::path::Path::new("/proc/nowhere")));

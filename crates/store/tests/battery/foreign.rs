@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use trommel_store::{ErrorKind, Store, StoreOptions};
+use trommel_store::{ErrorClass, Store, StoreOptions};
 
 use crate::many::remove_index;
 use crate::support::{Home, all, named, put_as};
@@ -73,7 +73,7 @@ fn r23_a_lock_that_is_no_file_is_named() {
             fs::remove_file(&path).unwrap();
             place(kind, &path, &outside);
             let error = Store::open(home.root(), StoreOptions::default()).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Foreign, "{name}: {kind}: {error}");
+            assert_eq!(error.class(), ErrorClass::Foreign, "{name}: {kind}: {error}");
             assert!(error.to_string().contains("move it out of the store"), "{error}");
             if kind.contains("folder") { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }.unwrap();
             home.again();

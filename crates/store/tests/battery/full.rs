@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use trommel::Analysis;
-use trommel_store::{ErrorKind, GcOptions, Limits, Origin, Store, StoreOptions};
+use trommel_store::{ErrorClass, GcOptions, Limits, Origin, Store, StoreOptions};
 
 use crate::support::{all, bytes_of, child, childs_root, files, named, options, put_as};
 
@@ -26,7 +26,7 @@ fn childs_work() {
         let before = used(&root.join("payload")) + used(&root.join("pending"));
         let noise = blake3::Hasher::new().update(b"noise").finalize_xof();
         let error = store.put_from(Origin::of("tool"), noise).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Full, "{error:?}");
+        assert_eq!(error.class(), ErrorClass::Full, "{error:?}");
         assert!(error.bytes_needed().unwrap() > 4 << 20 && error.path().is_some(), "{error:?}");
         assert!(error.to_string().contains("bytes were needed"), "{error}");
         assert_eq!(used(&root.join("payload")) + used(&root.join("pending")), before, "space is free again");
@@ -45,14 +45,14 @@ fn childs_work() {
             Err(error) => break error.downcast().unwrap(),
         }
     };
-    assert_eq!(error.kind(), ErrorKind::Full, "{error:?}");
+    assert_eq!(error.class(), ErrorClass::Full, "{error:?}");
     assert!(stored.len() > 50);
     let history = loop {
         if let Err(error) = store.executions().append(&format!("\"{}\"", "x".repeat(10_000))) {
             break error;
         }
     };
-    assert_eq!(history.kind(), ErrorKind::Full, "{history:?}");
+    assert_eq!(history.class(), ErrorClass::Full, "{history:?}");
     assert!(files(&root.join("pending")).is_empty());
     let again = Store::open(&root, StoreOptions::default()).unwrap();
     let listed = again.list(&all()).unwrap();
@@ -70,7 +70,8 @@ fn childs_work() {
     println!("the disk was filled after {} outputs", stored.len());
 }
 
-/// Runs a test of this binary in a store on a file system of its own; what it printed, or nothing where none can be mounted.
+/// Runs a test of this binary in a store on a file system of its own; what it printed, or nothing
+/// where none can be mounted.
 #[expect(clippy::print_stdout, reason = "a test that is not run says so")]
 fn on_a_disk(mebibytes: u32, test: &str, envs: &[(&str, &str)]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
@@ -103,7 +104,8 @@ fn on_a_disk(mebibytes: u32, test: &str, envs: &[(&str, &str)]) -> Option<String
     Some(said)
 }
 
-/// R17: on a disk that is full the old state is there, space is freed, and the error says what was needed.
+/// R17: on a disk that is full the old state is there, space is freed, and the error says what was
+/// needed.
 #[test]
 fn r17_a_full_disk_takes_nothing_away() {
     let Some(said) = on_a_disk(8, "full::childs_work", &[]) else { return };
@@ -115,8 +117,8 @@ fn r17_a_full_disk_takes_nothing_away() {
 const LENGTH: &str = "TROMMEL_LENGTH_OF_A_CHILD";
 const FIRST: &str = "TROMMEL_FIRST_OF_A_CHILD";
 
-/// R17: a disk without a free byte, filled with small outputs by one process after another: everything but a put works, whichever
-/// command comes first.
+/// R17: a disk without a free byte, filled with small outputs by one process after another:
+/// everything but a put works, whichever command comes first.
 #[test]
 fn r17_space_is_freed_on_a_disk_without_a_free_byte() {
     for (mebibytes, length) in [(2, "300"), (8, "3000"), (8, "40000")] {
@@ -140,7 +142,7 @@ fn childs_small_outputs() {
         match open().put_from(named(&id), payload.as_bytes()) {
             Ok(_) => ids.push(id),
             Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::Full, "{error}");
+                assert_eq!(error.class(), ErrorClass::Full, "{error}");
                 break;
             }
         }
@@ -187,7 +189,8 @@ fn r17_a_limit_to_files_takes_nothing_away() {
     let folder = tempfile::tempdir().unwrap();
     let command = child("full::childs_file_is_too_long", &folder.path().join("store"));
     let mut shell = Command::new("sh");
-    // In blocks of 512 bytes: 2 MiB. The signal that comes with it is ignored, as it is by what serves others.
+    // In blocks of 512 bytes: 2 MiB. The signal that comes with it is ignored, as it is by what
+    // serves others.
     shell.args(["-c", "ulimit -f 4096; trap '' XFSZ; exec \"$0\" \"$@\""]);
     shell.arg(command.get_program()).args(command.get_args());
     shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -203,8 +206,8 @@ fn childs_file_is_too_long() {
     put_as(&store, named("first"), "[1]");
     let noise = blake3::Hasher::new().update(b"noise").finalize_xof();
     let error = store.put_from(Origin::of("tool"), noise).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Full, "{error:?}");
-    assert!(error.to_string().contains("files of this size are not allowed here"), "{error}");
+    assert_eq!(error.class(), ErrorClass::Full, "{error:?}");
+    assert!(error.to_string().contains("raise the file size limit"), "{error}");
     assert_eq!(files(&root.join("pending")).len() + files(&root.join("payload")).len(), 2);
     put_as(&store, named("second"), "[2]");
     assert_eq!(store.list(&all()).unwrap().total, 2);

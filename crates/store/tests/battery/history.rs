@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use trommel_store::{ErrorKind, Store, StoreOptions};
+use trommel_store::{ErrorClass, Store, StoreOptions};
 
 use crate::support::Home;
 
@@ -36,7 +36,7 @@ fn the_oldest_go() {
     assert_eq!(home.executions().newest(9).unwrap(), [long.as_str(), "8", "7"]);
     assert_eq!(home.again().executions().total().unwrap(), 10);
     for bad in [format!("\"{}\"", "x".repeat(99)), "{".to_owned(), String::new(), "1 2".to_owned()] {
-        assert_eq!(home.executions().append(&bad).unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(home.executions().append(&bad).unwrap_err().class(), ErrorClass::Invalid);
     }
     assert_eq!(home.executions().newest(9).unwrap().len(), 3);
 }
@@ -80,7 +80,7 @@ fn r47_a_later_one_is_left_alone() {
     rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
     let again = Store::open(home.root(), StoreOptions::default()).unwrap();
     let error = again.executions().append("2").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Version);
+    assert_eq!(error.class(), ErrorClass::Version);
     assert!(error.to_string().contains("later version (tables of version 2)"), "{error}");
-    assert_eq!(again.executions().newest(1).unwrap_err().kind(), ErrorKind::Version);
+    assert_eq!(again.executions().newest(1).unwrap_err().class(), ErrorClass::Version);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use trommel::Analysis;
-use trommel_store::{DamageKind, ErrorKind, GcOptions, Limits, Origin, Reason, Store, Stray};
+use trommel_store::{DamageKind, ErrorClass, GcOptions, Limits, Origin, Reason, Store, Stray};
 
 use crate::support::{Home, age, all, bytes_of, file_of, ids, named, put_as};
 
@@ -42,7 +42,7 @@ fn pins_hold() {
     assert!(home.list(&all()).unwrap().rows.iter().any(|row| row.pinned));
     assert_eq!(home.pin("aaaaaa", true).unwrap(), pinned);
     let error = home.delete("aaaaaa").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Pinned);
+    assert_eq!(error.class(), ErrorClass::Pinned);
     let swept = home.gc(&limits(|limits| limits.count = Some(0))).unwrap();
     assert_eq!((swept.evicted.len(), swept.spared_pinned, swept.left_count), (1, 1, 1));
     assert_eq!(listed(&home), ["aaaaaa"]);
@@ -103,13 +103,13 @@ fn a_new_output_makes_room_for_itself() {
     let mut put = home.put(named("too-long")).unwrap();
     put.write_all(&[b'x'; 1_001]).unwrap();
     let error = put.finish().unwrap_err();
-    assert_eq!((error.kind(), error.bytes_needed()), (ErrorKind::Full, Some(1_001)));
+    assert_eq!((error.class(), error.bytes_needed()), (ErrorClass::Full, Some(1_001)));
     assert_eq!(listed(&home), ["id-0"]);
     // A long one is refused while it is written.
     let mut put = home.put(named("far-too-long")).unwrap();
     let error = put.write_all(&vec![b'x'; 1 << 20]).unwrap_err();
     let inside = error.get_ref().unwrap().downcast_ref::<trommel_store::Error>().unwrap();
-    assert_eq!(inside.kind(), ErrorKind::Full);
+    assert_eq!(inside.class(), ErrorClass::Full);
     assert!(home.root().join("pending").read_dir().unwrap().next().is_none());
     assert!(put.write(b"x").is_err());
     assert!(put.finish().is_err());
@@ -118,7 +118,7 @@ fn a_new_output_makes_room_for_itself() {
     let mut put = home.put(named("no-room")).unwrap();
     put.write_all(&[b'x'; 950]).unwrap();
     let error = put.finish().unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Full);
+    assert_eq!(error.class(), ErrorClass::Full);
     assert!(error.to_string().contains("pinned (1 outputs)"), "{error}");
     assert_eq!(home.output_files().len(), 2);
     home.rebuild().unwrap();
@@ -156,8 +156,8 @@ fn what_is_deleted_can_be_read_to_its_end() {
     let mut text = String::new();
     payload.read_to_string(&mut text).unwrap();
     assert_eq!(text, "[1, 2, 3]");
-    assert_eq!(home.payload(&stored).map(|_| ()).unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(home.delete("output-1").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(home.payload(&stored).map(|_| ()).unwrap_err().class(), ErrorClass::NotFound);
+    assert_eq!(home.delete("output-1").unwrap_err().class(), ErrorClass::NotFound);
 }
 
 #[test]

@@ -175,7 +175,8 @@ impl Victim<'_> {
         self.evicted = false;
     }
 
-    /// Ages all files, so that what the killed have left is swept out, and nothing else is; how many files that were.
+    /// Ages all files, so that what the killed have left is swept out, and nothing else is; how
+    /// many files that were.
     fn sweep(&self) -> usize {
         let files = || {
             files(self.root)
@@ -207,8 +208,9 @@ fn kill(rounds: Range<u64>) -> usize {
     victim.sweep()
 }
 
-/// R15: processes are killed while they store, delete and evict. Nothing that is seen is torn, nothing is listed without its
-/// payload, nothing that was said to be stored is lost, and what they have left is swept out.
+/// R15: processes are killed while they store, delete and evict. Nothing that is seen is torn,
+/// nothing is listed without its payload, nothing that was said to be stored is lost, and what they
+/// have left is swept out.
 #[test]
 fn r15_kill_9_loses_nothing() {
     let kills = cases(100, 1_000);

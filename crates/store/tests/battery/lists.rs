@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use proptest::prelude::*;
-use trommel_store::{ErrorKind, Filter, Kind, SortBy, SortOrder};
+use trommel_store::{ErrorClass, Filter, Kind, SortBy, SortOrder};
 
 use crate::many::expected;
 use crate::support::{Home, all, cases, file_of, ids, named, put_as};
@@ -79,7 +79,7 @@ fn times_are_seconds_or_milliseconds() {
         let mut filter = all();
         (filter.after, filter.before) = (Some(after), Some(before));
         let error = home.list(&filter).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Filter);
+        assert_eq!(error.class(), ErrorClass::Filter);
         assert!(error.to_string().starts_with("`after` ("), "{error}");
     }
 }
@@ -92,8 +92,8 @@ fn words_of_orders() {
     assert_eq!("asc".parse::<SortOrder>().unwrap(), SortOrder::Asc);
     assert_eq!("desc".parse::<SortOrder>().unwrap(), SortOrder::Desc);
     let error = "name".parse::<SortBy>().unwrap_err();
-    assert_eq!(error.to_string(), "`name` is no `sort_by`: use created_at, size or tool_name");
-    assert_eq!("up".parse::<SortOrder>().unwrap_err().kind(), ErrorKind::Filter);
+    assert_eq!(error.to_string(), "`name` is no `sort_by`; use created_at, size or tool_name");
+    assert_eq!("up".parse::<SortOrder>().unwrap_err().class(), ErrorClass::Filter);
 }
 
 fn filters() -> impl Strategy<Value = Filter> {
@@ -187,8 +187,8 @@ fn damaged_metadata_is_a_row_and_hides_no_other() {
         assert_eq!(home.again().list(&all()).unwrap(), page);
         assert_eq!(home.rebuild().unwrap().corrupted, 1);
         assert_eq!(home.list(&all()).unwrap(), page);
-        let kind = home.get("bbbbbb").unwrap_err().kind();
-        assert!(matches!(kind, ErrorKind::Corrupt | ErrorKind::Version), "{kind:?}");
+        let kind = home.get("bbbbbb").unwrap_err().class();
+        assert!(matches!(kind, ErrorClass::Corrupt | ErrorClass::Version), "{kind:?}");
         let mut filter = all();
         filter.tool_name = Some("t".into());
         assert_eq!(home.list(&filter).unwrap().total, 2);

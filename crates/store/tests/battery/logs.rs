@@ -16,7 +16,8 @@ fn size(root: &Path, name: &str) -> u64 {
     fs::metadata(root.join(name)).map_or(0, |found| found.len())
 }
 
-/// Opens a store as another process does: no other connection is open, so that SQLite reads the log from its start.
+/// Opens a store as another process does: no other connection is open, so that SQLite reads the log
+/// from its start.
 fn opened(root: &Path) -> Store {
     Store::open(root, StoreOptions::default()).unwrap()
 }

@@ -41,7 +41,8 @@ pub(crate) fn origin(number: u64) -> Origin {
     origin
 }
 
-/// Puts files of outputs into the folders without waiting for the disk: many are wanted, and nobody is killed.
+/// Puts files of outputs into the folders without waiting for the disk: many are wanted, and nobody
+/// is killed.
 pub(crate) fn fill(store: &Store, count: u64) {
     let template = put_as(store, origin(0), r#"{"status": 200, "users": [{"id": 1}, {"id": 2}]}"#);
     let payload = fs::read(file_of(store, &template.id, ".json")).unwrap();

@@ -57,7 +57,8 @@ fn childs_work() {
     }
 }
 
-/// R7: what is stored is never held: a payload of a GiB is put, plain or packed, and questioned in less than 64 MiB.
+/// R7: what is stored is never held: a payload of a GiB is put, plain or packed, and questioned in
+/// less than 64 MiB.
 #[test]
 fn r7_payloads_stream_through() {
     if !std::path::Path::new("/proc/self/status").exists() {

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 
-use trommel_store::{ErrorKind, GcOptions, Store, StoreOptions};
+use trommel_store::{ErrorClass, GcOptions, Store, StoreOptions};
 
 use crate::support::{Home, child, childs_root, files, named, options, put_as};
 
@@ -63,7 +63,7 @@ fn r24_folders_that_others_may_write_to_are_refused() {
         for mode in [0o720, 0o702, 0o777, 0o1777] {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
             let error = Store::open(home.root(), StoreOptions::default()).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Foreign, "{folder} {mode:o}");
+            assert_eq!(error.class(), ErrorClass::Foreign, "{folder} {mode:o}");
             let message = error.to_string();
             assert!(
                 message.contains("others may write to it") && message.contains("chmod go-w"),
@@ -87,7 +87,7 @@ fn r24_folders_of_others_are_refused() {
         return;
     }
     let error = Store::open(&root, StoreOptions::default()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Foreign);
+    assert_eq!(error.class(), ErrorClass::Foreign);
     assert!(error.to_string().contains("it belongs to user 12345, and this is user"), "{error}");
     assert!(files(&root).is_empty());
 }
@@ -98,7 +98,7 @@ fn what_is_no_folder_is_refused() {
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
     let error = Store::open(&file, StoreOptions::default()).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Foreign | ErrorKind::Io), "{error}");
+    assert!(matches!(error.class(), ErrorClass::Foreign | ErrorClass::Io), "{error}");
     assert!(error.path().is_some());
     // A link to a folder of our own is that folder.
     let home = Home::new();

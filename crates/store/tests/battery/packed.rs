@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 
 use proptest::prelude::*;
 use trommel::Analysis;
-use trommel_store::{ErrorKind, Kind, Origin, Stored};
+use trommel_store::{ErrorClass, Kind, Origin, Stored};
 
 use crate::support::{Home, all, bytes_of, cases, file_of, named, put_as};
 
@@ -59,8 +59,8 @@ fn packed_payloads_are_as_plain_ones() {
         assert_eq!(report.coverage.bytes_read, stored.size_bytes);
     }
     assert_eq!(
-        packing.document(&packing.get("long-2").unwrap()).map(|_| ()).unwrap_err().kind(),
-        ErrorKind::NotJson
+        packing.document(&packing.get("long-2").unwrap()).map(|_| ()).unwrap_err().class(),
+        ErrorClass::NotJson
     );
     assert!(packing.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
     packing.rebuild().unwrap();
@@ -141,7 +141,8 @@ fn every_damage_is_an_error_and_none_hangs() {
                 home.document(&stored).map(|mut document| Analysis::new().stats().run(&mut document).is_ok());
         }
     }
-    // Cut short, with the table of frames kept: the decoder by itself would wait for more without end.
+    // Cut short, with the table of frames kept: the decoder by itself would wait for more without
+    // end.
     for cut in [1, 100, 5_000] {
         let mut bad = good.clone();
         bad.drain(length / 3..length / 3 + cut);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use trommel::Analysis;
 use trommel::reader::Framing;
-use trommel_store::{ErrorKind, Kind, Origin, Records, Stored, Summary};
+use trommel_store::{ErrorClass, Kind, Origin, Records, Stored, Summary};
 use trommel_testkit::chunks::{Chunks, SIZES};
 use trommel_testkit::generate::{Shape, document};
 use trommel_testkit::naive::{Data, Document, parse};
@@ -117,7 +117,7 @@ fn texts_say_why_they_are_no_json() {
     assert_eq!((why.offset, why.line, why.column), (15, Some(2), Some(7)));
     assert!(why.message.contains("line 2, column 7"), "{}", why.message);
     let error = home.document(&stored).map(|_| ()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NotJson);
+    assert_eq!(error.class(), ErrorClass::NotJson);
     assert!(error.to_string().contains("line 2, column 7"), "{error}");
 }
 
@@ -183,7 +183,7 @@ fn long_arguments_are_noted_by_their_size() {
     origin.parameters = json!({"content": "x".repeat(60_000)});
     assert_eq!(put_as(&home, origin.clone(), "[]").parameters, origin.parameters);
     origin.tool_name = "t".repeat(1025);
-    assert_eq!(home.put(origin).map(|_| ()).unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(home.put(origin).map(|_| ()).unwrap_err().class(), ErrorClass::Invalid);
 }
 
 /// What does not depend on when and as what it was stored.
@@ -228,7 +228,7 @@ fn what_can_be_read_is_stored() {
     }
     let failing = std::io::Read::chain(&b"[1, 2"[..], Failing);
     let error = home.put_from(Origin::of("tool"), failing).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Io);
+    assert_eq!(error.class(), ErrorClass::Io);
     assert!(error.to_string().contains("after 5 bytes"), "{error}");
     assert_eq!(home.output_files().len(), 2 * SIZES.len());
 }
@@ -258,11 +258,11 @@ fn an_id_is_given_once() {
     let home = Home::new();
     let first = home.put(named("the-one")).unwrap();
     let error = home.put(named("the-one")).map(|_| ()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Exists);
+    assert_eq!(error.class(), ErrorClass::Exists);
     drop(first);
     put_as(&home, named("the-one"), "[1]");
     let error = home.again().put(named("the-one")).map(|_| ()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Exists);
+    assert_eq!(error.class(), ErrorClass::Exists);
     assert_eq!(bytes_of(&home, &home.get("the-one").unwrap()), b"[1]");
 }
 

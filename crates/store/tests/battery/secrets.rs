@@ -60,7 +60,8 @@ fn said(home: &Home) -> Vec<String> {
     said
 }
 
-/// R25: no error, no report and no name of a file repeats what stands in arguments, payloads or the history.
+/// R25: no error, no report and no name of a file repeats what stands in arguments, payloads or the
+/// history.
 #[test]
 fn r25_nothing_kept_is_repeated() {
     let home = Home::new();
@@ -81,7 +82,8 @@ fn r25_nothing_kept_is_repeated() {
     assert_eq!(named.count(), 0);
 }
 
-/// R25: what is kept beside an output is what was given and what was seen, and it lies in the store alone.
+/// R25: what is kept beside an output is what was given and what was seen, and it lies in the store
+/// alone.
 #[test]
 fn r25_what_is_kept_lies_in_the_store_alone() {
     let home = Home::new();

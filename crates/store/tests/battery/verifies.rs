@@ -98,5 +98,8 @@ fn damage_is_told_as_json() {
     home.verify(&mut |damage| told.push(serde_json::to_value(damage).unwrap())).unwrap();
     assert_eq!(told[0]["kind"], "missing");
     assert_eq!(told[0]["id"], "output-1");
-    assert_eq!(told[0]["message"], "output output-1 has no payload any more: delete it, and make it again");
+    assert_eq!(
+        told[0]["message"],
+        "output output-1 has no payload any more; delete the output, and make it again"
+    );
 }

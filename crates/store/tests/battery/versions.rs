@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::json;
-use trommel_store::{ErrorKind, Store, StoreOptions};
+use trommel_store::{ErrorClass, Store, StoreOptions};
 
 use crate::support::{Home, all, file_of, named, put, put_as};
 
@@ -43,7 +43,8 @@ fn r47_version_1_is_read() {
     assert!(home.verify(&mut |damage| panic!("{damage:?}")).unwrap().is_whole());
 }
 
-/// R47: members that a later release has added to a description are passed over, and outlive it that the output is pinned.
+/// R47: members that a later release has added to a description are passed over, and outlive it
+/// that the output is pinned.
 #[test]
 fn r47_members_may_be_added() {
     let home = Home::new();
@@ -73,12 +74,12 @@ fn r47_later_outputs_are_refused() {
     fs::write(file_of(&home, "output-abc123", ".meta.json"), text).unwrap();
     put(&home, "[]");
     let error = home.get("output-abc123").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Version);
+    assert_eq!(error.class(), ErrorClass::Version);
     assert_eq!(
         error.to_string(),
-        "output output-abc123 was stored by a later version (metadata version 7, and this program knows 1): use that version"
+        "output output-abc123 was stored by a later version (metadata version 7, and this program knows 1); use that version"
     );
-    assert_eq!(home.pin("output-abc123", true).unwrap_err().kind(), ErrorKind::Version);
+    assert_eq!(home.pin("output-abc123", true).unwrap_err().class(), ErrorClass::Version);
     let rows = home.list(&all()).unwrap().rows;
     assert_eq!(rows.iter().map(|row| row.corrupted).collect::<Vec<_>>(), [false, true]);
 }

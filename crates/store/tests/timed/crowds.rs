@@ -89,7 +89,8 @@ fn turn(store: &Store, child: &str, number: u64) -> String {
     if number % 25 == 17 { format!("evicted {}\n", evict_old(store)) } else { String::new() }
 }
 
-/// What a child has said: how long its puts took and of which ids, and how many outputs it has evicted.
+/// What a child has said: how long its puts took and of which ids, and how many outputs it has
+/// evicted.
 fn hear(mut child: Child, said: &mut Vec<(u64, String)>) -> usize {
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
@@ -106,8 +107,8 @@ fn hear(mut child: Child, said: &mut Vec<(u64, String)>) -> usize {
     evicted
 }
 
-/// R18: many processes store, list and evict at once: nobody is told that the store is busy, nothing is lost, no id is given
-/// twice, what is long due is evicted once, and nobody waits long.
+/// R18: many processes store, list and evict at once: nobody is told that the store is busy,
+/// nothing is lost, no id is given twice, what is long due is evicted once, and nobody waits long.
 #[test]
 fn r18_processes_do_not_disturb_each_other() {
     let times = crowd(1);
@@ -129,7 +130,8 @@ fn r18_rebuilds_lose_nothing() {
     crowd(0);
 }
 
-/// How long each put of many processes took, shortest first. The process with number 0 makes the index anew now and then.
+/// How long each put of many processes took, shortest first. The process with number 0 makes the
+/// index anew now and then.
 fn crowd(first: usize) -> Vec<u64> {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();

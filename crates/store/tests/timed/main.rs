@@ -1,4 +1,5 @@
-//! What is promised with a time: one test after another, each with the machine for itself, as a program of tests has it.
+//! What is promised with a time: one test after another, each with the machine for itself, as a
+//! program of tests has it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod crowds;

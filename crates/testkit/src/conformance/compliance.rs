@@ -64,7 +64,8 @@ pub fn normalized_paths(root: &Path) -> Vec<(String, Vec<u8>, Vec<String>)> {
     })
 }
 
-/// The tests of `normalized-paths/canonical_paths.json`: query, and the same query in canonical spelling.
+/// The tests of `normalized-paths/canonical_paths.json`: query, and the same query in canonical
+/// spelling.
 pub fn canonical_paths(root: &Path) -> Vec<(String, String)> {
     open(&root.join("normalized-paths/canonical_paths.json"), |file| {
         let tests = file.need("tests").list().into_iter();

@@ -1,4 +1,4 @@
-//! Counts of the real documents.
+//! Counts of the real documents, and the schema that another generator makes of some.
 
 use super::fields::{Fields, open};
 use crate::naive::Kind;
@@ -72,4 +72,27 @@ fn one(path: PathBuf, counts: Fields<'_>) -> Figures {
             .get("top_names")
             .map_or_else(Vec::new, |names| names.list().into_iter().map(top).collect()),
     }
+}
+
+/// Values, and a JSON Schema that takes them all.
+#[derive(Clone, Debug)]
+pub struct SchemaCase {
+    /// Its name.
+    pub name: String,
+    /// The values.
+    pub inputs: Vec<Vec<u8>>,
+    /// The schema as `GenSON` spells it, one right choice among many.
+    pub expected_schema: Vec<u8>,
+}
+
+/// The cases of `schema/genson-cases.json`.
+pub fn schema_cases(root: &Path) -> Vec<SchemaCase> {
+    let case = |case: Fields<'_>| SchemaCase {
+        name: case.need("name").text(),
+        inputs: case.need("inputs").raws(),
+        expected_schema: case.need("expected_schema").raw(),
+    };
+    open(&root.join("schema/genson-cases.json"), |file| {
+        file.need("cases").list().into_iter().map(case).collect()
+    })
 }

@@ -16,7 +16,7 @@ impl<'a> Evaluation<'a> {
             Logical::Compare { left, op, right } => {
                 compare(self, &self.operand(left, candidate), *op, &self.operand(right, candidate))
             }
-            Logical::Matches(matching) => self.matches(matching, candidate),
+            Logical::Test(call) => self.test(call, candidate),
         }
     }
 
@@ -32,12 +32,7 @@ impl<'a> Evaluation<'a> {
                 Some(&node) => Operand::of(self.document, node),
                 None => Operand::Nothing,
             },
-            Comparable::Length(argument) => self.length(argument, candidate),
-            Comparable::Count(query) => Operand::Number(self.nodes(query, candidate).len().into()),
-            Comparable::Value(query) => match self.nodes(query, candidate).as_slice() {
-                &[node] => Operand::of(self.document, node),
-                _ => Operand::Nothing,
-            },
+            Comparable::Call(call) => self.call(call, candidate),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! I-Regexp (RFC 9485): the grammar of section 3, and the mapping of section 5.4 to the syntax of `regex`.
+//! I-Regexp (RFC 9485): the grammar of section 3, and the mapping of section 5.4 to the syntax of
+//! `regex`.
 
 use std::iter::Peekable;
 use std::str::Chars;

@@ -36,7 +36,8 @@ impl Evaluation<'_> {
         members.into_iter().map(|member| member.value).collect()
     }
 
-    /// The elements at the places that `choose` gives for their number; none if the value is no array.
+    /// The elements at the places that `choose` gives for their number; none if the value is no
+    /// array.
     fn elements(self, node: ValueId, choose: impl FnOnce(usize) -> Vec<usize>) -> Vec<ValueId> {
         match &self.document[node].data {
             Data::Array(items) => choose(items.len()).into_iter().map(|index| items[index]).collect(),
@@ -92,7 +93,7 @@ mod tests {
         assert_eq!(indices(Some(5), Some(1), -2), [5, 3]);
         assert_eq!(indices(None, None, -1), [6, 5, 4, 3, 2, 1, 0]);
         assert_eq!(indices(Some(-100), Some(100), 3), [0, 3, 6]);
-        assert_eq!(indices(None, None, 0), []);
+        assert_eq!(indices(None, None, 0), [0_usize; 0]);
         assert_eq!(indices(None, None, i64::MAX), [0]);
         assert_eq!(indices(None, None, i64::MIN), [6]);
         assert_eq!(element(-7, 7), Some(0));

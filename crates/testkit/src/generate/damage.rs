@@ -2,8 +2,8 @@
 
 use super::random::Random;
 
-/// The text after one to three random accidents: cut short, a bit flipped, bytes lost, repeated, moved or put in. It always
-/// differs from what it was, and it may still be valid.
+/// The text after one to three random accidents: cut short, a bit flipped, bytes lost, repeated,
+/// moved or put in. It always differs from what it was, and it may still be valid.
 pub fn damage(seed: u64, text: &[u8]) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut damaged = text.to_vec();

@@ -13,7 +13,8 @@ pub fn document(seed: u64, shape: &Shape) -> Vec<u8> {
     text
 }
 
-/// Writes one document behind what stands in `out` already; block edges count from the start of `out`.
+/// Writes one document behind what stands in `out` already; block edges count from the start of
+/// `out`.
 pub(super) fn write(random: &mut Random, shape: &Shape, out: &mut Vec<u8>) {
     let mut writer = Writer { random, shape, out, left: shape.values, open: Vec::new() };
     writer.space();
@@ -40,7 +41,8 @@ struct Open {
 }
 
 impl Writer<'_> {
-    /// Ends the innermost container, or writes its next child as far as a scalar or an opening bracket.
+    /// Ends the innermost container, or writes its next child as far as a scalar or an opening
+    /// bracket.
     fn go_on(&mut self) {
         let open = self.open.last_mut().unwrap();
         if open.written == open.wanted || self.left == 0 {

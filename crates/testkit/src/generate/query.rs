@@ -14,11 +14,14 @@ pub struct Wishes {
     pub filters: usize,
     /// Several selectors in a segment.
     pub lists: bool,
-    /// The query of the same seed means the same, but takes a way around what `serde_json_path` 0.7.2 gets wrong:
-    /// - `<=`, `>` and `>=` are written by their definition, with `<` and `==` (it has Nothing neither `<=` nor `>=`
-    ///   Nothing, and some objects `>` others);
-    /// - a negative index becomes a slice of one element (in a singular query it does not find the first element by it);
-    /// - no white space stands before `..`, and the hexadecimal digits of escapes are capitals (it refuses the others).
+    /// The query of the same seed means the same, but takes a way around what `serde_json_path`
+    /// 0.7.2 gets wrong:
+    /// - `<=`, `>` and `>=` are written by their definition, with `<` and `==` (it has Nothing
+    ///   neither `<=` nor `>=` Nothing, and some objects `>` others);
+    /// - a negative index becomes a slice of one element (in a singular query it does not find the
+    ///   first element by it);
+    /// - no white space stands before `..`, and the hexadecimal digits of escapes are capitals (it
+    ///   refuses the others).
     pub detour: bool,
     /// Patterns may come from the document, and so be anything.
     pub patterns: bool,
@@ -30,8 +33,9 @@ impl Default for Wishes {
     }
 }
 
-/// A random query, valid and well-typed by RFC 9535, over names and values of the document. Two of three queries follow the
-/// way to one of its values, with wildcards, slices, filters and shortcuts on the way.
+/// A random query, valid and well-typed by RFC 9535, over names and values of the document. Two of
+/// three queries follow the way to one of its values, with wildcards, slices, filters and shortcuts
+/// on the way.
 pub fn query(seed: u64, document: &Document, wishes: &Wishes) -> String {
     let mut random = Random::new(seed);
     let words = Words::of(document);

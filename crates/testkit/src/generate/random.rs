@@ -18,7 +18,8 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// A number below `bound`, which must not be 0. The bias of at most one in 2^64 / `bound` does no harm here.
+    /// A number below `bound`, which must not be 0. The bias of at most one in 2^64 / `bound` does
+    /// no harm here.
     pub fn below(&mut self, bound: usize) -> usize {
         assert!(bound > 0, "nothing is below 0");
         ((u128::from(self.bits()) * bound as u128) >> 64) as usize

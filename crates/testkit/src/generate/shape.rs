@@ -26,14 +26,16 @@ pub struct Shape {
 pub enum Names {
     /// A few short words, so that queries hit often.
     Plain,
-    /// Those, and all that is difficult: empty, structural characters, quotes, escapes, other alphabets, long ones.
+    /// Those, and all that is difficult: empty, structural characters, quotes, escapes, other
+    /// alphabets, long ones.
     Odd,
 }
 
 /// What numbers are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// Numbers that a double holds exactly or spells uniquely, so that every reader agrees about their order.
+    /// Numbers that a double holds exactly or spells uniquely, so that every reader agrees about
+    /// their order.
     Plain,
     /// Any spelling: exponents, integers beyond 64 bits, values beyond a double, negative zero.
     Wild,

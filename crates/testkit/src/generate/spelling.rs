@@ -113,7 +113,8 @@ impl Speller<'_> {
         }
     }
 
-    /// A string with a run of backslashes, odd or even, that begins at or near the edge of a block of 64 bytes.
+    /// A string with a run of backslashes, odd or even, that begins at or near the edge of a block
+    /// of 64 bytes.
     pub(super) fn edge_string(&mut self) {
         self.out.push(b'"');
         let wanted = (64 - self.random.below(10)) % 64;

@@ -4,9 +4,9 @@ use super::tree::{Data, Document, Member, ValueId};
 use crate::decimal::Decimal;
 use std::collections::BTreeMap;
 
-/// Whether two values, perhaps of different documents, are equal (RFC 9535, section 2.3.5.2.2): numbers by mathematical
-/// value, strings by their characters, arrays element by element, objects without regard to the order of their members.
-/// Of members with one name the first counts.
+/// Whether two values, perhaps of different documents, are equal (RFC 9535, section 2.3.5.2.2):
+/// numbers by mathematical value, strings by their characters, arrays element by element, objects
+/// without regard to the order of their members. Of members with one name the first counts.
 pub fn equal(left: (&Document, ValueId), right: (&Document, ValueId)) -> bool {
     equal_by(left, right, false)
 }

@@ -5,8 +5,9 @@ use std::fmt;
 /// A refusal: what is wrong, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Absolute offset of the first byte that cannot stand where it stands: for an escape its backslash, for bad UTF-8
-    /// the first byte of the bad sequence, for a text that ends too early its length.
+    /// Absolute offset of the first byte that cannot stand where it stands: for an escape its
+    /// backslash, for bad UTF-8 the first byte of the bad sequence, for a text that ends too early
+    /// its length.
     pub offset: u64,
     /// What is wrong.
     pub kind: ErrorKind,
@@ -37,7 +38,8 @@ pub enum ErrorKind {
     Literal,
     /// More containers are open than allowed.
     Depth,
-    /// An element of a JSON text sequence that may have been cut: a number or literal without white space behind it.
+    /// An element of a JSON text sequence that may have been cut: a number or literal without white
+    /// space behind it.
     Truncated,
     /// Text before the first record separator of a JSON text sequence.
     Separator,

@@ -9,26 +9,30 @@ use super::tree::{Document, Span};
 pub enum Framing {
     /// The whole input is one record.
     Single,
-    /// A record a line; lines of white space alone are none. Lines end with LF (a CR before it is white space).
+    /// A record a line; lines of white space alone are none. Lines end with LF (a CR before it is
+    /// white space).
     Lines,
-    /// One value after another, white space between them where a number or literal would run into what follows.
+    /// One value after another, white space between them where a number or literal would run into
+    /// what follows.
     Concatenated,
-    /// RFC 7464: a record separator (0x1E) before each record. An element of white space alone is no record.
+    /// RFC 7464: a record separator (0x1E) before each record. An element of white space alone is
+    /// no record.
     JsonSeq,
 }
 
 /// A record, good or bad.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The bytes that belong to the record: the line without its end, the element without its separator, all of the
-    /// input, or the value itself when values are concatenated (to the end of the input when it is bad).
+    /// The bytes that belong to the record: the line without its end, the element without its
+    /// separator, all of the input, or the value itself when values are concatenated (to the end of
+    /// the input when it is bad).
     pub span: Span,
     /// The document, or why it is none.
     pub outcome: Result<Document, Error>,
 }
 
-/// Reads a stream. After a bad record a stream of lines or sequence elements goes on; concatenated values end there,
-/// since nothing tells where the next one would begin.
+/// Reads a stream. After a bad record a stream of lines or sequence elements goes on; concatenated
+/// values end there, since nothing tells where the next one would begin.
 pub fn records(bytes: &[u8], framing: Framing) -> Vec<Record> {
     match framing {
         Framing::Single => vec![record(bytes, after_mark(bytes), bytes.len())],

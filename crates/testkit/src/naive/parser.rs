@@ -61,7 +61,8 @@ impl<'a> Parser<'a> {
         Ok(Document { values: std::mem::take(&mut self.values) })
     }
 
-    /// Reads on in a container: its end, or its next child as far as a scalar or an opening bracket.
+    /// Reads on in a container: its end, or its next child as far as a scalar or an opening
+    /// bracket.
     fn go_on(&mut self, container: ValueId) -> Result<(), Error> {
         self.lexer.space();
         let (close, empty) = match &self.values[container.0].data {

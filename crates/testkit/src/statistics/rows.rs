@@ -33,8 +33,8 @@ impl Containers {
     }
 }
 
-/// The rows of all containers at most `max_depth` values deep (the values of the population being 1), arrays and objects
-/// mixed, in order of first appearance.
+/// The rows of all containers at most `max_depth` values deep (the values of the population being
+/// 1), arrays and objects mixed, in order of first appearance.
 pub fn containers(population: &Population<'_>, max_depth: u32) -> Vec<Containers> {
     let mut rows: Vec<Containers> = Vec::new();
     for &(document, root) in population {

@@ -3,9 +3,9 @@
 use crate::decimal::Decimal;
 use num_bigint::{BigInt, Sign};
 
-/// Digits that decide how a quotient rounds. A double, and the middle between two of them, has at most 768 significant
-/// digits: with more than that, and one that says whether anything follows, the standard library's correctly rounded parser
-/// decides right.
+/// Digits that decide how a quotient rounds. A double, and the middle between two of them, has at
+/// most 768 significant digits: with more than that, and one that says whether anything follows,
+/// the standard library's correctly rounded parser decides right.
 const DIGITS: u32 = 800;
 
 /// An exact sum of decimal numbers: `mantissa × 10^power`.
@@ -29,7 +29,8 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Adds a JSON number. One whose power of ten lies beyond ±100,000 makes the sum unknown for good.
+    /// Adds a JSON number. One whose power of ten lies beyond ±100,000 makes the sum unknown for
+    /// good.
     pub fn add(&mut self, lexeme: &str) {
         match Decimal::new(lexeme).scaled() {
             Some((mantissa, power)) => self.add_scaled(&mantissa, power),

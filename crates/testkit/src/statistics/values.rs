@@ -18,7 +18,8 @@ pub struct PathValues {
     pub sum: Sum,
     /// The lengths of all strings.
     pub strings: Lengths,
-    /// How often each scalar occurs, in order of first appearance, numbers told apart by value and strings by characters.
+    /// How often each scalar occurs, in order of first appearance, numbers told apart by value and
+    /// strings by characters.
     pub scalars: Vec<(Data, u64)>,
 }
 

@@ -1,36 +1,37 @@
-//! What a tool returns or streams, on its way to where it goes.
+//! The result of a call on its way to the caller or the delivery.
 
 use std::io::{self, Write};
 
 use serde_json::{Map, Value};
+use trommel_base::Cancel;
+use trommel_base::text::count_chars;
 
-use super::warn;
-use crate::cancel::CancelFlag;
-use crate::delivery::{About, Delivery, Finished, Limits, Reason, Sink, Way};
-use crate::display::grouped;
-use crate::failure::Failure;
-use crate::metadata::{Metadata, ResultMode};
-use crate::output::Output;
-use crate::result::Delivered;
+use super::error::DeliveryError;
+use super::shared::warn;
+use crate::contract::delivery::{About, Delivery, Finished, Limits, Reason, Sink, Way};
+use crate::contract::failure::Failure;
+use crate::contract::metadata::{Metadata, ResultMode};
+use crate::contract::output::Output;
+use crate::contract::result::Delivered;
 
-/// Bytes that a tool may return that bounds itself: what its longest result of 100,000 characters can take.
-const BOUNDED: usize = 400_000;
+/// The most bytes of a bounded tool's result: the size of its longest one, of 100,000 characters.
+const MAX_BOUNDED: usize = 400_000;
 
-/// Bytes that a character takes at most.
-const WIDEST: u64 = 4;
+/// The most bytes of a character.
+const MAX_CHAR: u64 = 4;
 
-/// What a tool returns or streams, on its way to where it goes: held while it is short, then handed on.
+/// The result of a call: buffered while it is short, then passed to the delivery.
 pub(super) struct Stream<'a> {
     place: Option<Place<'a>>,
-    /// Bytes that the caller may get without any place to send them to.
-    most: usize,
-    /// Characters that the caller may get although there is a place.
+    /// The most bytes that the caller gets without a delivery.
+    max: usize,
+    /// The most characters that the caller gets although there is a delivery.
     longest: u64,
-    /// Whether the place gets it even when it is empty.
+    /// True if the delivery gets even an empty result.
     always: bool,
     reason: Reason,
     keep: bool,
-    cancel: &'a CancelFlag,
+    cancel: &'a Cancel,
     held: Vec<u8>,
     sink: Option<Box<dyn Sink + 'a>>,
     chars: u64,
@@ -38,7 +39,7 @@ pub(super) struct Stream<'a> {
     failed: Option<Failure>,
 }
 
-/// Where results go that do not go to the caller.
+/// The delivery of one call.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) delivery: &'a dyn Delivery,
@@ -51,7 +52,7 @@ impl<'a> Stream<'a> {
         place: Option<Place<'a>>,
         limits: Limits,
         about: &About<'a>,
-        cancel: &'a CancelFlag,
+        cancel: &'a Cancel,
     ) -> Self {
         let way = place.map(|place| place.delivery.way(&place.about, tool.result_mode));
         let (place, (longest, reason)) = match way {
@@ -59,10 +60,10 @@ impl<'a> Stream<'a> {
             Some(Way::ByLength(mode)) if !tool.bounded => (place, limits.of(mode)),
             _ => (None, limits.of(ResultMode::Auto)),
         };
-        let most = about.context.max_output_size;
+        let max = about.context.max_output_size;
         Self {
             place,
-            most: if tool.bounded { most.max(BOUNDED) } else { most },
+            max: if tool.bounded { max.max(MAX_BOUNDED) } else { max },
             longest,
             always: way == Some(Way::Delivery),
             reason,
@@ -76,12 +77,12 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Why something that was written was not taken, if so.
+    /// The failure of a write, if one failed.
     pub(super) fn failed(&mut self) -> Option<Failure> {
         self.failed.take()
     }
 
-    /// Delivers what was returned, or what was streamed when nothing was returned.
+    /// Delivers the returned result, or the streamed one if nothing was returned.
     pub(super) fn deliver(
         mut self,
         returned: Output,
@@ -94,13 +95,11 @@ impl<'a> Stream<'a> {
             return self.finish(metadata);
         }
         if self.bytes > 0 {
-            return Err(Failure::new(
-                "The tool returned a result after it had streamed one: it must return nothing after writing",
-            ));
+            return Err(DeliveryError::Twice.into());
         }
         let bytes = returned.as_str().len();
-        if bytes > self.most {
-            return Err(self.too_long(bytes as u64));
+        if bytes > self.max {
+            return Err(self.too_long(bytes as u64).into());
         }
         self.count(returned.as_str().as_bytes());
         match self.place {
@@ -113,13 +112,13 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Ends what was streamed.
+    /// Delivers the streamed result.
     fn finish(mut self, metadata: &mut Map<String, Value>) -> Result<(Output, Delivered), Failure> {
         if let Some(sink) = self.sink.take() {
             return self.publish(sink, self.reason);
         }
-        if let Some(place) = self.place.filter(|_| self.always) {
-            // Nothing was written: what is there may have to give way nevertheless.
+        if let (Some(place), true) = (self.place, self.always) {
+            // Nothing was written, but an empty result may have to replace an earlier one.
             let sink = place.delivery.open(&place.about, self.reason)?;
             return self.publish(sink, self.reason);
         }
@@ -133,16 +132,20 @@ impl<'a> Stream<'a> {
         Ok(self.inline(output, metadata))
     }
 
-    /// Gives the caller the result, and keeps it where that is asked for. That it cannot be kept is no failure.
+    /// Returns the result to the caller, and also keeps it if the host wants that. A failure to
+    /// keep it is only a warning.
     fn inline(&self, output: Output, metadata: &mut Map<String, Value>) -> (Output, Delivered) {
-        let keep = self.keep && !output.as_str().is_empty();
-        match self.place.filter(|_| keep).map(|place| self.kept(place, &output)) {
-            Some(Ok(Delivered::Stored(manifest))) => (output, Delivered::Kept(manifest)),
-            Some(Err(failure)) => {
+        let Some(place) = self.place else { return (output, Delivered::Inline) };
+        if !self.keep || output.as_str().is_empty() {
+            return (output, Delivered::Inline);
+        }
+        match self.kept(place, &output) {
+            Ok(Delivered::Stored(manifest)) => (output, Delivered::Kept(manifest)),
+            Ok(_) => (output, Delivered::Inline),
+            Err(failure) => {
                 warn(metadata, &format!("the output was not kept: {failure}"));
                 (output, Delivered::Inline)
             }
-            _ => (output, Delivered::Inline),
         }
     }
 
@@ -163,22 +166,17 @@ impl<'a> Stream<'a> {
 
     fn count(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
-        self.chars += bytes.iter().filter(|byte| (**byte & 0xc0) != 0x80).count() as u64;
+        self.chars += count_chars(bytes);
     }
 
-    /// Whether the caller is not to get it. Bytes that begin no character count as well, in the end.
+    /// True if the result goes to the delivery instead of the caller. Bytes limit it as well, as
+    /// some of them may start no character.
     fn is_long(&self) -> bool {
-        self.always || self.chars > self.longest || self.bytes > self.longest.saturating_mul(WIDEST)
+        self.always || self.chars > self.longest || self.bytes > self.longest.saturating_mul(MAX_CHAR)
     }
 
-    fn too_long(&self, bytes: u64) -> Failure {
-        let (bytes, most) = (grouped(bytes), grouped(self.most as u64));
-        let instead = if self.place.is_some() {
-            "the tool must stream a result of this length, or max_output_size be raised"
-        } else {
-            "ask for less, raise max_output_size, or let long results be delivered elsewhere"
-        };
-        Failure::new(format!("Output of {bytes} bytes exceeds max_output_size ({most} bytes): {instead}"))
+    fn too_long(&self, bytes: u64) -> DeliveryError {
+        DeliveryError::TooLong { bytes, max: self.max as u64, can_stream: self.place.is_some() }
     }
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), Failure> {
@@ -197,9 +195,9 @@ impl<'a> Stream<'a> {
                 self.sink = Some(sink);
                 written.map_err(|error| Failure::raised(&error))
             }
-            None if self.bytes > self.most as u64 => {
+            None if self.bytes > self.max as u64 => {
                 self.held = Vec::new();
-                Err(self.too_long(self.bytes))
+                Err(self.too_long(self.bytes).into())
             }
             _ => {
                 self.held.extend_from_slice(bytes);

@@ -1,8 +1,9 @@
-//! Names that secrets stand under.
+//! The names of secrets.
 
 use serde_json::Value;
 
-/// Words that a secret's name ends with, in any of its words: `DB_PASSWORD`, `accessToken`, `set-cookie`.
+/// Words that a secret's name ends with, in any of its words: `DB_PASSWORD`, `accessToken`,
+/// `set-cookie`.
 const ENDINGS: &[&str] = &[
     "password",
     "passwords",
@@ -26,7 +27,7 @@ const ENDINGS: &[&str] = &[
     "jwt",
 ];
 
-/// What makes a `key` a secret when it stands before it.
+/// Words that make a following `key` the name of a secret.
 const KEYS: &[&str] = &[
     "api",
     "access",
@@ -46,9 +47,9 @@ const KEYS: &[&str] = &[
 /// Names that are secret as a whole.
 const WHOLE: &[&str] = &["auth", "connectionstring", "connstr", "sas", "sig", "otp", "mfacode", "authcode"];
 
-/// Whether what stands under this name is a secret.
+/// True if this is the name of a secret.
 pub(super) fn is_secret(name: &str) -> bool {
-    // No name is this long, and long texts that serve as one are not searched.
+    // No name is this long. A long text in its place counts as secret without a search.
     if name.len() > 256 {
         return true;
     }
@@ -58,7 +59,8 @@ pub(super) fn is_secret(name: &str) -> bool {
     words.iter().any(ends) || words.windows(2).any(is_key) || WHOLE.contains(&words.concat().as_str())
 }
 
-/// Whether a value under a secret name is one: nothing and yes-or-no are not, and a number of tokens is none either.
+/// True if a value with the name of a secret can be one: not null, a boolean, or a number of
+/// tokens.
 pub(super) fn can_be_secret(name: &str, value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => false,
@@ -67,12 +69,12 @@ pub(super) fn can_be_secret(name: &str, value: &Value) -> bool {
     }
 }
 
-/// A name without case and without what stands between its words.
+/// A name in lower case, without the marks between its words.
 pub(super) fn plain(name: &str) -> String {
     words(name).concat()
 }
 
-/// The words of a name in lower case, however they are put together.
+/// The words of a name in lower case, in any notation.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = None;

@@ -89,7 +89,7 @@ fn r25_secrets_in_values() {
 #[test]
 fn r13_what_is_too_deep_is_left_out() {
     let nested = |levels: usize| (0..levels).fold(json!("x"), |inner, _| Value::Array(vec![inner]));
-    assert_eq!(Redaction::new().value(&nested(DEEPEST)), nested(DEEPEST));
+    assert_eq!(Redaction::new().value(&nested(MAX_DEPTH)), nested(MAX_DEPTH));
     let deep = nested(1_000_000);
     assert!(Redaction::new().value(&deep).to_string().contains("[\"…\"]"));
     assert!(crate::nesting::shallow(deep).is_none());
@@ -107,7 +107,7 @@ fn what_is_remembered_is_bounded() {
     let long = json!({"content": "x".repeat(1_000_000), "many": vec![1; 100_000], "last": 1});
     let kept = Redaction::new().parameters(long.as_object().unwrap());
     assert!(serde_json::to_string(&kept).unwrap().len() < 40_000);
-    assert_eq!(kept["content"].as_str().unwrap().chars().count(), LONGEST_TEXT);
+    assert_eq!(kept["content"].as_str().unwrap().chars().count(), MAX_STRING);
     assert!(kept["many"].as_array().unwrap().last().unwrap().as_str().unwrap().ends_with(" more"));
     assert_eq!(kept["…"], "1 more");
 }

@@ -1,13 +1,14 @@
-//! Secrets inside texts, found by their look.
+//! Secrets inside texts, found by their form.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::REDACTED;
+/// The replacement of a secret.
+pub const REDACTED: &str = "[redacted]";
 
-/// Parts of the names that secrets stand under in texts; the name as a whole decides.
+/// Parts of the names of secrets in texts; the whole name decides.
 macro_rules! stems {
     () => {
         "(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|\
@@ -15,32 +16,36 @@ macro_rules! stems {
     };
 }
 
-/// Judges names.
+/// True for the name of a secret.
 type IsSecret<'a> = &'a dyn Fn(&str) -> bool;
 
-/// How a secret is recognised, and what stays of what was found.
+/// The pattern of a secret, and the parts of a match to keep.
 struct Look {
-    regex: Option<Regex>,
+    regex: Regex,
     stays: Stays,
 }
 
-/// What stays of what was found.
+/// The parts of a match to keep.
 enum Stays {
     Nothing,
     /// The first two groups.
     Front,
-    /// The first group, and an `@` behind the secret.
+    /// The first group, and an `@` after the secret.
     FrontAndAt,
-    /// It depends; nothing when it is no secret after all.
+    /// As the function decides; all if it returns `None`, as the match is not a secret.
     Judged(fn(&Captures<'_>, IsSecret<'_>) -> Option<String>),
 }
 
 impl Look {
+    #[expect(clippy::expect_used, reason = "the patterns are constants")]
     fn new(pattern: &str, stays: Stays) -> Self {
-        Self { regex: Regex::new(pattern).ok(), stays }
+        Self {
+            regex: Regex::new(pattern).expect("the patterns are constants, and a test compiles them"),
+            stays,
+        }
     }
 
-    /// What to write instead of what was found.
+    /// The replacement of a match.
     fn blot(&self, found: &Captures<'_>, is_secret: IsSecret<'_>) -> String {
         match self.stays {
             Stays::Nothing => REDACTED.to_owned(),
@@ -51,16 +56,15 @@ impl Look {
     }
 }
 
-/// A text without the secrets in it. `is_secret` judges names.
+/// A text with its secrets redacted. `is_secret` decides about names.
 pub(super) fn redact<'a>(text: &'a str, is_secret: IsSecret<'_>) -> Cow<'a, str> {
     let mut clean = Cow::Borrowed(text);
     for look in &*LOOKS {
-        let Some(regex) = &look.regex else { continue };
-        if !regex.is_match(&clean) {
+        if !look.regex.is_match(&clean) {
             continue;
         }
         let blot = |found: &Captures<'_>| look.blot(found, is_secret);
-        clean = Cow::Owned(regex.replace_all(&clean, blot).into_owned());
+        clean = Cow::Owned(look.regex.replace_all(&clean, blot).into_owned());
     }
     clean
 }
@@ -72,12 +76,12 @@ static LOOKS: LazyLock<Vec<Look>> = LazyLock::new(|| {
             r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
             Stays::Nothing,
         ),
-        // A header, to the end of the line or of the string it stands in.
+        // A header, to the end of the line or of its string.
         Look::new(
             r#"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie)(\\*["']?\s*[:=]\s*\\*["']?)([^\r\n"'\\]+)"#,
             Stays::Front,
         ),
-        // A scheme and what is shown with it.
+        // A scheme and its credentials.
         Look::new(r"(?i)\b(bearer)(\s+)([A-Za-z0-9._~+/=-]+)", Stays::Front),
         Look::new(
             r"(?i)\b(basic|digest|negotiate)(\s+)([A-Za-z0-9._~+/=-]{8,})",
@@ -94,7 +98,7 @@ static LOOKS: LazyLock<Vec<Look>> = LazyLock::new(|| {
             ),
             Stays::Judged(behind_an_option),
         ),
-        // A name and its value, in whatever notation.
+        // A name and its value, in any notation.
         Look::new(
             concat!(
                 r#"(?i)([a-z0-9_.$@/-]*"#,
@@ -115,7 +119,8 @@ fn part<'a>(found: &'a Captures<'_>, group: usize) -> &'a str {
     found.get(group).map_or("", |part| part.as_str())
 }
 
-/// `basic understanding` is none: what follows must look like code.
+/// The replacement of a scheme that is also a common word, as in `basic understanding`: only if the
+/// next word looks like code.
 fn behind_a_common_word(found: &Captures<'_>, _: IsSecret<'_>) -> Option<String> {
     let shown = part(found, 3);
     let is_code =
@@ -150,8 +155,9 @@ fn under_a_name(found: &Captures<'_>, is_secret: IsSecret<'_>) -> Option<String>
     Some(format!("{name}{}{slashes}{quote}{REDACTED}{close}", part(found, 2)))
 }
 
-/// True if a name is the end of a JSONPath query or of a file's path, and what follows is prose: `$.token: unexpected …`,
-/// `../passwd: no such file`. What a path is compared with or set to stays a secret.
+/// True if a name is the end of a JSONPath query or of a file path, and prose follows: `$.token:
+/// unexpected …`, `../passwd: no such file`. A value that a path is compared with or set to stays a
+/// secret.
 fn is_path(name: &str, separator: &str, value: &str) -> bool {
     let is_prose = separator.trim_start().starts_with(':') && separator.ends_with(char::is_whitespace);
     let is_query = ["$.", "@.", "."].iter().any(|root| name.starts_with(root)) && !name.contains('/');
@@ -165,6 +171,6 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles() {
-        assert!(LOOKS.iter().all(|look| look.regex.is_some()));
+        assert_eq!(LOOKS.len(), 8);
     }
 }

@@ -171,7 +171,7 @@ fn events_come_in_order() {
     let done = executor.call_with("t", json!({}), &context(), &mut |event| {
         events.push(match event {
             Event::Started => "started".to_owned(),
-            Event::Progress { done, total } => format!("{done}/{}", total.unwrap()),
+            Event::Progress(progress) => format!("{}/{}", progress.bytes, progress.total.unwrap()),
             Event::Output(output) => output.as_str().to_owned(),
             Event::Finished(result) => format!("finished {}", result.success),
             other => format!("{other:?}"),
@@ -185,7 +185,8 @@ fn events_come_in_order() {
     assert_eq!(events, 2);
 }
 
-/// R13: so has an asynchronous one, whether before it waits or after it was woken; and one that panics telling what it would do.
+/// R13: so has an asynchronous one, whether before it waits or after it was woken; and one that
+/// panics telling what it would do.
 #[test]
 fn r13_panics_of_futures_and_of_dry_runs() {
     let executor = executor([Arc::new(Async(Slow(anything("t")))) as Arc<dyn Tool>]);
@@ -293,7 +294,8 @@ fn arguments_are_parsed_as_they_are_meant() {
         Ok(format!("{limit} {ratio}").into())
     });
     let text = |arguments| executor.call("t", arguments, &context()).result;
-    // The schema takes a fraction of zero for an integer; nothing in the arguments is changed for it.
+    // The schema takes a fraction of zero for an integer; nothing in the arguments is changed for
+    // it.
     assert_eq!(text(json!({"limit": 5.0, "ratio": 2.0})).output, Some("5 2".into()));
     assert_eq!(text(json!({"limit": 5, "ratio": 2.5})).output, Some("5 2.5".into()));
     let error = text(json!({"limit": -5, "ratio": 1})).error.unwrap();

@@ -128,7 +128,8 @@ fn r28_anthropics_budgets_decide_which_tools_are_strict() {
         .map(|(name, members)| Metadata::new(*name, "", schema(*members)))
         .collect();
     let made = export(Dialect::AnthropicStrict, &tools);
-    // Twenty optional members; ten unions; four more optional ones; seven unions are one too many; six fit; none needed.
+    // Twenty optional members; ten unions; four more optional ones; seven unions are one too many;
+    // six fit; none needed.
     let strict: Vec<&str> =
         made.tools.iter().filter_map(|tool| tool.get("strict").and(tool["name"].as_str())).collect();
     assert_eq!(strict, ["a", "b", "c", "e", "f"]);

@@ -1,8 +1,8 @@
-//! Texts that are kept under `tests/golden`.
+//! Golden texts under `tests/golden`.
 
 use std::path::{Path, PathBuf};
 
-pub(crate) fn path(name: &str) -> PathBuf {
+fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
@@ -14,13 +14,7 @@ fn assert_kept(name: &str, shown: &str) {
     assert!(shown == kept, "tests/golden/{name} is another, first in line {line}:\n{shown}");
 }
 
-/// Compares a text with a wireframe of the specification, which is as it was written there.
-#[track_caller]
-pub(crate) fn assert_wireframe(name: &str, shown: &str) {
-    assert_kept(&format!("{name}.txt"), shown);
-}
-
-/// Compares a text with one of our own. With `UPDATE_SNAPSHOTS` set, it is kept instead.
+/// Compares a text with a golden file. With `UPDATE_SNAPSHOTS` set, it replaces the file.
 #[track_caller]
 pub(crate) fn assert_golden(name: &str, shown: &str) {
     let name = format!("more/{name}");

@@ -5,7 +5,6 @@
 mod calls;
 mod deliveries;
 mod dialects;
-mod displays;
 mod golden;
 mod hostile;
 mod names;

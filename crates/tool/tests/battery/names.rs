@@ -6,7 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use trommel_tool::names::{Names, is_legal};
 
-/// Names as tools have them, and names made to clash: few letters, what is replaced, lengths around the limit.
+/// Names as tools have them, and names made to clash: few letters, what is replaced, lengths around
+/// the limit.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[aA._ -]{1,4}",

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
-use trommel_tool::display::{Look, Outcome, Problem, Show};
+use trommel_display::{LogLines, Look, Outcome, Problem, Show};
 use trommel_tool::{
-    Context, ErrorKind, Executor, Failure, FaultKind, LogLines, Metadata, Output, REDACTED, Redaction,
-    ResultMode, Status, ToolExecution,
+    Context, ErrorKind, Executor, Failure, FaultKind, Metadata, Output, REDACTED, Redaction, ResultMode,
+    Status, ToolExecution,
 };
 
 use crate::support::{Lines, Shelf, anything, object, only};
@@ -118,7 +118,8 @@ fn every_kind_of_result_comes_back_from_json() {
     assert!(serde_json::to_string(&result).unwrap().contains(raw));
 }
 
-/// R47: what the first release wrote is read; what a later one adds is passed over, and its kinds are read as the most general.
+/// R47: what the first release wrote is read; what a later one adds is passed over, and its kinds
+/// are read as the most general.
 #[test]
 fn r47_recorded_executions_are_read_by_later_releases() {
     let kept: Vec<Value> = serde_json::from_str(include_str!("../golden/executions-1.json")).unwrap();
@@ -273,7 +274,8 @@ fn planted() -> Value {
     })
 }
 
-/// R25: no secret in logs, errors, the history, the record, what was healed, or a manifest; no payload in the history.
+/// R25: no secret in logs, errors, the history, the record, what was healed, or a manifest; no
+/// payload in the history.
 #[test]
 fn r25_no_canary_is_found_anywhere() {
     let properties = json!({"secret": {"type": "integer"}});
@@ -330,7 +332,8 @@ fn r25_arguments_are_logged_at_debug_only() {
     assert!(lines.join("\n").contains(CANARY));
 }
 
-/// R25: a secret that was passed as the name of a tool is neither logged nor remembered; the name of a tool is.
+/// R25: a secret that was passed as the name of a tool is neither logged nor remembered; the name
+/// of a tool is.
 #[test]
 fn r25_unknown_names_are_redacted() {
     const SECRET: &str = "sk-proj-0123456789abcdefghijABCDEFGHIJ";

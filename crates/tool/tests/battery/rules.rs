@@ -1,5 +1,5 @@
-//! What providers take, written down apart from the crate: their rules as JSON Schemas under `tests/golden`, and in code
-//! those that a schema cannot say.
+//! What providers take, written down apart from the crate: their rules as JSON Schemas under
+//! `tests/golden`, and in code those that a schema cannot say.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -63,7 +63,8 @@ fn compiled(text: &str) -> Validator {
     jsonschema::validator_for(&serde_json::from_str(text).unwrap()).unwrap()
 }
 
-/// What every provider and every client between takes: at most 63 letters, digits and `_`, no digit first.
+/// What every provider and every client between takes: at most 63 letters, digits and `_`, no digit
+/// first.
 fn is_taken_by_all(name: &str) -> bool {
     let first = name.as_bytes().first();
     first.is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')

@@ -95,7 +95,8 @@ fn with_nulls(schema: &Value, value: Value) -> Value {
     }
 }
 
-/// The members that are not null: one that may be null and is left out cannot be told from one that is.
+/// The members that are not null: one that may be null and is left out cannot be told from one that
+/// is.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(members) => {

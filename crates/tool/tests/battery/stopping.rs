@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use trommel_tool::{CancelFlag, Context, ErrorKind, Event, Failure, Output, Status};
+use trommel_tool::{Cancel, Context, ErrorKind, Event, Failure, Output, Status};
 
 use crate::support::{Shelf, anything, only};
 
@@ -15,8 +15,8 @@ const MOMENT: Duration = Duration::from_millis(50);
 /// Longest that anything here may take on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// R31: a tool that looks at its flag is stopped within 50 ms of the call's being given up: in one of some attempts, as a busy
-/// machine may be late itself.
+/// R31: a tool that looks at its flag is stopped within 50 ms of the call's being given up: in one
+/// of some attempts, as a busy machine may be late itself.
 #[test]
 fn r31_a_cancelled_call_ends() {
     let executor = only(anything("scan"), |call| {
@@ -26,7 +26,7 @@ fn r31_a_cancelled_call_ends() {
         }
     });
     let late = (0..10).find_map(|_| {
-        let flag = CancelFlag::new();
+        let flag = Cancel::new();
         let context = Context::new("/").cancelled_by(flag.clone());
         let raised = thread::spawn(move || {
             thread::sleep(MOMENT);
@@ -162,9 +162,9 @@ fn r32_progress_only_grows() {
     });
     let mut told = Vec::new();
     executor.call_with("t", json!({}), &Context::new("/"), &mut |event| {
-        if let Event::Progress { done, total } = event {
-            assert_eq!(total, Some(2_000));
-            told.push(done);
+        if let Event::Progress(progress) = event {
+            assert_eq!(progress.total, Some(2_000));
+            told.push(progress.bytes);
         }
     });
     assert!(told.windows(2).all(|pair| pair[0] < pair[1]), "{told:?}");
@@ -182,7 +182,7 @@ fn r32_progress_is_told_meanwhile() {
         Ok(Output::Nothing)
     });
     let done = executor.call_with("t", json!({}), &Context::new("/"), &mut |event| {
-        if matches!(event, Event::Progress { .. }) {
+        if matches!(event, Event::Progress(_)) {
             answer.send(()).unwrap();
         }
     });

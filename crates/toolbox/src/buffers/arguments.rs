@@ -1,13 +1,17 @@
 //! The arguments of `buffer_ops`, flat beside the operation, and what they mean together.
 
-use serde::Deserialize;
-use trommel_route::{Scope, WriteMode};
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use trommel_route::look::{CONTEXT_LINES, PEEK_CHARS, READ_CHARS};
+use trommel_route::{ErrorClass, Scope, WriteMode};
 use trommel_tool::Failure;
 
-use super::refused;
+use crate::schema;
 
-/// What is to be done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Operation {
     List,
@@ -18,21 +22,13 @@ pub(super) enum Operation {
     Export,
 }
 
-impl Operation {
-    pub(super) const ALL: [Self; 6] =
-        [Self::List, Self::Info, Self::Peek, Self::Read, Self::Search, Self::Export];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::List => "list",
-            Self::Info => "info",
-            Self::Peek => "peek",
-            Self::Read => "read",
-            Self::Search => "search",
-            Self::Export => "export",
-        }
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
+}
 
+impl Operation {
     /// The arguments it takes.
     fn takes(self) -> &'static [&'static str] {
         match self {
@@ -47,23 +43,65 @@ impl Operation {
 }
 
 /// The arguments as they come.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(super) struct Arguments {
+    /// What to do
     pub(super) operation: Operation,
+    /// The buffer's name; for search the pattern, when the buffer is in scope
     pub(super) target: Option<String>,
+    /// run or session, where a name is in both; for search the buffer's name, when the pattern is
+    /// in target
     scope: Option<String>,
+    /// What to search for
     query: Option<String>,
-    pub(super) plain: Option<bool>,
-    pub(super) context: Option<usize>,
+    /// Search for the text as it stands
+    #[serde(default)]
+    pub(super) plain: bool,
+    /// Lines to show before and after each hit
+    #[serde(default)]
+    #[schemars(range(max = CONTEXT_LINES))]
+    pub(super) context: usize,
+    /// Character to begin at; for list the number of buffers to pass over
     pub(super) offset: Option<u64>,
-    pub(super) max_chars: Option<u64>,
+    /// Most characters of a peek
+    #[serde(default = "peek_chars")]
+    #[schemars(range(min = 1, max = PEEK_CHARS))]
+    pub(super) max_chars: u64,
+    #[schemars(range(min = 1), description = format!("Characters to read, at most {READ_CHARS}"))]
     length: Option<u64>,
+    /// First line to read
+    #[schemars(range(min = 1))]
     start_line: Option<u64>,
+    /// Last line to read
+    #[schemars(range(min = 1))]
     end_line: Option<u64>,
+    #[schemars(range(min = 1), description = "The same as start_line")]
     start: Option<u64>,
+    #[schemars(range(min = 1), description = "The same as end_line")]
     end: Option<u64>,
+    /// Path of the file to export to, below the root
     pub(super) destination: Option<String>,
+    /// How to write to an existing file: after its content, in its place, or under a new number
+    #[serde(default)]
+    #[schemars(schema_with = "write_modes")]
     pub(super) write_mode: Option<WriteMode>,
+}
+
+fn peek_chars() -> u64 {
+    PEEK_CHARS
+}
+
+fn write_modes(_: &mut SchemaGenerator) -> Schema {
+    schema::one_of(&WriteMode::ALL)
+}
+
+/// The member of a failure's metadata with the arguments that its message is about, for hosts that
+/// spell them otherwise.
+pub(super) const ARGUMENTS: &str = "arguments";
+
+/// A request that contradicts itself, because of these arguments.
+fn refused(message: impl Into<String>, arguments: &[&str]) -> Failure {
+    Failure::refused(message).with("code", ErrorClass::Range.code()).with(ARGUMENTS, json!(arguments))
 }
 
 /// What is to be read.
@@ -71,33 +109,19 @@ pub(super) struct Arguments {
 pub(super) enum Range {
     /// From one line to another, both included.
     Lines(u64, u64),
-    /// So many characters from one on.
+    /// A number of characters from one on.
     Chars(u64, u64),
 }
 
 impl Arguments {
-    /// An error for an argument that the operation does not take.
-    pub(super) fn check(&self) -> Result<(), Failure> {
-        let given = [
-            ("target", self.target.is_some()),
-            ("scope", self.scope.is_some()),
-            ("query", self.query.is_some()),
-            ("plain", self.plain.is_some()),
-            ("context", self.context.is_some()),
-            ("offset", self.offset.is_some()),
-            ("max_chars", self.max_chars.is_some()),
-            ("length", self.length.is_some()),
-            ("start_line", self.start_line.is_some()),
-            ("end_line", self.end_line.is_some()),
-            ("start", self.start.is_some()),
-            ("end", self.end.is_some()),
-            ("destination", self.destination.is_some()),
-            ("write_mode", self.write_mode.is_some()),
-        ];
+    /// Refuses an argument that the operation does not take. `given` are the names of the call's
+    /// arguments.
+    pub(super) fn check<'n>(&self, given: impl Iterator<Item = &'n str>) -> Result<(), Failure> {
         let takes = self.operation.takes();
-        match given.iter().find(|(name, given)| *given && !takes.contains(name)) {
+        let mut strange = given.filter(|name| *name != "operation" && !takes.contains(name));
+        match strange.next() {
             None => Ok(()),
-            Some((name, _)) => {
+            Some(name) => {
                 let message = format!("unknown argument `{name}`; it takes {}", takes.join(", "));
                 Err(refused(message, &[name]))
             }
@@ -124,8 +148,8 @@ impl Arguments {
         Ok(self.scope.as_deref().map(str::parse::<Scope>).transpose()?)
     }
 
-    /// The pattern, the buffer's name, and its scope: the pattern in `query` and the buffer in `target`, or the pattern in `target`
-    /// and the buffer in `scope`.
+    /// The pattern, the buffer's name, and its scope: the pattern in `query` and the buffer in
+    /// `target`, or the pattern in `target` and the buffer in `scope`.
     pub(super) fn searched(&self) -> Result<(&str, &str, Option<Scope>), Failure> {
         match (self.query.as_deref(), self.target.as_deref(), self.scope.as_deref()) {
             (Some(query), Some(target), _) => Ok((query, target, self.lifetime()?)),
@@ -171,10 +195,10 @@ impl Arguments {
 
     /// Where a buffer is exported to.
     pub(super) fn destination(&self) -> Result<&str, Failure> {
-        let path = self.destination.as_deref().map(str::trim).filter(|path| !path.is_empty());
-        let path = path.ok_or_else(|| {
-            refused("pass the file's path below the root as `destination`", &["destination"])
-        })?;
+        let path = self.destination.as_deref().map_or("", str::trim);
+        if path.is_empty() {
+            return Err(refused("pass the file's path below the root as `destination`", &["destination"]));
+        }
         Ok(path.strip_prefix("file:").map_or(path, str::trim))
     }
 }

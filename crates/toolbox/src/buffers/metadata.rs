@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 use trommel_route::WriteMode;
-use trommel_route::look::{CONTEXT_LINES, PEEK_CHARS, READ_CHARS};
 use trommel_tool::{Category, Metadata, Permissions, ResultMode};
 
-use super::NAME;
-use super::arguments::Operation;
+use super::arguments::{Arguments, Operation};
+use crate::schema;
+
+/// The tool's name.
+pub const NAME: &str = "buffer_ops";
 
 /// The description with `{export}` in place of what it says about exports.
 const DESCRIPTION: &str = "Look at buffers: contents that results of tools and inputs were routed to (variable:NAME). \
@@ -19,7 +21,8 @@ const DESCRIPTION: &str = "Look at buffers: contents that results of tools and i
 const EXPORT: &str =
     ", `export` (to the file `destination` below the root; an existing file needs `write_mode`)";
 
-/// The metadata of the tool with these permissions. An operation that it may not do is not described.
+/// The metadata of the tool with these permissions. An operation that it may not do is not
+/// described.
 pub(super) fn metadata(permissions: Permissions) -> Metadata {
     let export = if permissions.write_files { EXPORT } else { "" };
     Metadata::new(NAME, DESCRIPTION.replace("{export}", export), arguments(permissions))
@@ -29,54 +32,16 @@ pub(super) fn metadata(permissions: Permissions) -> Metadata {
         .bounded()
 }
 
+/// The schema of the arguments, without those that are not permitted.
 fn arguments(permissions: Permissions) -> Value {
     let Permissions { write_files, replace_files, .. } = permissions;
-    let operations =
-        Operation::ALL.iter().filter(|operation| write_files || **operation != Operation::Export);
-    let operations: Vec<&str> = operations.map(|operation| operation.name()).collect();
-    let modes = WriteMode::ALL.iter().filter(|mode| replace_files || **mode != WriteMode::Replace);
-    let modes: Vec<&str> = modes.map(|mode| mode.name()).collect();
-    let number = |description: &str, minimum: u64| json!({"type": "integer", "minimum": minimum, "description": description});
-    let mut schema = json!({
-        "type": "object",
-        "properties": {
-            "operation": {"type": "string", "enum": operations, "description": "What to do"},
-            "target": {"type": "string", "description": "The buffer's name; for search the pattern, when the buffer is in scope"},
-            "scope": {
-                "type": "string",
-                "description": "run or session, where a name is in both; for search the buffer's name, when the pattern is in target"
-            },
-            "query": {"type": "string", "description": "What to search for"},
-            "plain": {"type": "boolean", "default": false, "description": "Search for the text as it stands"},
-            "context": {
-                "type": "integer", "minimum": 0, "maximum": CONTEXT_LINES, "default": 0,
-                "description": "Lines to show before and after each hit"
-            },
-            "offset": number("Character to begin at; for list the number of buffers to pass over", 0),
-            "max_chars": {
-                "type": "integer", "minimum": 1, "maximum": PEEK_CHARS, "default": PEEK_CHARS,
-                "description": "Most characters of a peek"
-            },
-            "length": {
-                "type": "integer", "minimum": 1,
-                "description": format!("Characters to read, at most {READ_CHARS}")
-            },
-            "start_line": number("First line to read", 1),
-            "end_line": number("Last line to read", 1),
-            "start": number("The same as start_line", 1),
-            "end": number("The same as end_line", 1),
-            "destination": {"type": "string", "description": "Path of the file to export to, below the root"},
-            "write_mode": {
-                "type": "string", "enum": modes,
-                "description": "How to write to an existing file: after its content, in its place, or under a new number"
-            }
-        },
-        "required": ["operation"],
-        "additionalProperties": false
-    });
-    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
-    if let Some(properties) = properties.filter(|_| !write_files) {
-        properties.retain(|name, _| !matches!(name.as_str(), "destination" | "write_mode"));
+    let mut schema = schema::of::<Arguments>();
+    if !write_files {
+        schema::forbid(&mut schema, "operation", &Operation::Export);
+        schema::properties(&mut schema)
+            .retain(|name, _| !matches!(name.as_str(), "destination" | "write_mode"));
+    } else if !replace_files {
+        schema::forbid(&mut schema, "write_mode", &WriteMode::Replace);
     }
     schema
 }

@@ -4,68 +4,93 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
+use serde_json::json;
 use trommel::path::{Logical, Query};
 use trommel::reader::Validation;
 use trommel::{CountAs, Measure};
-use trommel_tool::{Call, Failure, Metadata, Output, Tool};
+use trommel_base::text::shown;
+use trommel_hints::Asked as Questioned;
+use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
+use super::arguments::{Id, MaxChars, Where};
+use super::describe::{self, PATHS, Results, metadata};
 use super::filters::Filters;
+use super::hints::Silence;
 use super::job::{Basis, Job};
-use super::page::{Cut, Next, Reason, Sheet};
+use super::page::{Cut, DEFAULT_CHARS, Next, Reason, Sheet, push_warning, unit_text};
+use super::shared::{Asked, Shared, note, warning};
 use super::source::Source;
-use super::text::{chars, push_string, shown, string};
-use super::{Asked, DEFAULT_CHARS, Questioned, Shared, Silence, metadata, note, warning};
+use crate::schema;
+use crate::text::{chars, string};
 
 /// The tool.
-pub(crate) struct Count {
+pub(super) struct Count {
     metadata: Metadata,
     shared: Arc<Shared>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    id: String,
+    id: Id,
+    /// Array of count operations to perform
+    #[schemars(length(min = 1))]
     counts: Vec<Counted>,
     #[serde(default, rename = "where")]
-    filters: Vec<String>,
-    max_chars: Option<usize>,
-}
-
-#[derive(Deserialize)]
-struct Counted {
-    name: String,
-    path: String,
-    filter: Option<String>,
+    filters: Where,
     #[serde(default)]
-    count_type: CountType,
+    max_chars: MaxChars<DEFAULT_CHARS>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum CountType {
-    #[default]
-    ArrayLength,
-    ObjectKeys,
-    Matches,
-    NestedTotal,
+#[derive(Deserialize, JsonSchema)]
+struct Counted {
+    /// Name for this count operation
+    name: String,
+    /// JSONPath to the element to count
+    path: String,
+    /// Optional JSONPath filter expression
+    filter: Option<String>,
+    /// Type of counting operation
+    #[serde(default = "array_length")]
+    #[schemars(schema_with = "count_types")]
+    count_type: CountAs,
 }
 
-impl From<CountType> for CountAs {
-    fn from(count_type: CountType) -> Self {
-        match count_type {
-            CountType::ArrayLength => Self::ArrayLength,
-            CountType::ObjectKeys => Self::ObjectKeys,
-            CountType::Matches => Self::Matches,
-            CountType::NestedTotal => Self::NestedTotal,
-        }
-    }
+fn array_length() -> CountAs {
+    CountAs::ArrayLength
+}
+
+fn count_types(_: &mut SchemaGenerator) -> Schema {
+    schema::one_of(&[CountAs::ArrayLength, CountAs::ObjectKeys, CountAs::Matches, CountAs::NestedTotal])
 }
 
 impl Count {
-    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        Self { metadata: metadata::count(), shared: Arc::clone(shared) }
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self { metadata: describe(), shared: Arc::clone(shared) }
     }
+}
+
+fn describe() -> Metadata {
+    let first = "Count items in arrays, object keys, or matches without loading full data. Efficient for large datasets.";
+    let kinds = "count_type: `array_length` (elements of the arrays at `path`; the default), `object_keys` (members of the \
+        objects there), `matches` (how many values `path` selects), `nested_total` (elements and members of everything it \
+        selects). `filter` counts only what passes it, written @.price > 100: elements and members, for `matches` the values \
+        themselves. No match counts 0. `total` is the sum of all counts. In `truncated`, `next` is the number (from 0) of the \
+        first count that was left out: ask for it and those behind it again.";
+    let properties = json!({
+        "counts": {
+            "type": "object",
+            "additionalProperties": { "type": "integer" }
+        },
+        "total": {
+            "type": "integer",
+            "description": "Sum of all counts"
+        }
+    });
+    let results = Results { properties, required: &["counts"], next: describe::Next::Number };
+    metadata::<Arguments>("tool_outputs.count", &[first, kinds, PATHS], results)
+        .result_mode(ResultMode::Inline)
 }
 
 impl Tool for Count {
@@ -75,18 +100,15 @@ impl Tool for Count {
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
-        let max_chars = arguments.max_chars.unwrap_or(DEFAULT_CHARS);
-        let asked = Asked::new(&self.metadata.name, "count in", &arguments.id, max_chars);
+        let asked = Asked::new(&self.metadata.name, "count in", &arguments.id.0, arguments.max_chars.0);
         let stored = self.shared.json(asked.doing)?;
         let questions = questions(&self.shared, asked, &arguments.counts)?;
-        let filters = &Filters::new(&self.shared, asked.doing, &arguments.filters)?;
+        let filters = &Filters::new(&self.shared, asked.doing, &arguments.filters.0)?;
         let mut source = self.shared.open(asked.doing, stored)?;
-        let (counted, took) = Job::attend(call, |job| {
-            let counting = Counting { shared: &self.shared, asked, questions: &questions, filters, job };
-            (counting.answer(&mut source), job.took())
-        });
-        let (output, basis) = counted?;
-        note(call, basis, took);
+        let job = Job::new(call);
+        let counting = Counting { shared: &self.shared, asked, questions: &questions, filters, job: &job };
+        let (output, basis) = counting.answer(&mut source)?;
+        note(call, basis, job.took());
         Ok(output)
     }
 }
@@ -98,7 +120,7 @@ struct Question<'a> {
     query: Arc<Query>,
     filter: Option<Arc<Logical>>,
     count_as: CountAs,
-    /// What the count is known by, once it is known.
+    /// The key of the count in the cache.
     key: String,
 }
 
@@ -126,7 +148,7 @@ fn questions<'a>(
         if let Some(text) = filter_text {
             let _ = write!(key, " where {text}");
         }
-        Ok(Question { name, path, query, filter, count_as: (*count_type).into(), key })
+        Ok(Question { name, path, query, filter, count_as: *count_type, key })
     };
     counts.iter().map(question).collect()
 }
@@ -149,14 +171,15 @@ impl Counting<'_> {
         let empty: Vec<_> = none.map(|(questioned, _)| *questioned).collect();
         let silence =
             Silence { filters: self.filters, all: &all, is_silent: !empty.is_empty(), empty: &empty };
-        let hint = self.shared.hint(source, self.job, &silence);
+        let hint = silence.hint(self.shared, source, self.job);
         let counts = self.questions.iter().map(|question| question.name).zip(counts).collect();
         let warning = warning(hint.as_ref(), self.asked.max_chars);
         self.job.finished(total);
         Ok((self.asked.fit(&Counts { counts, warning })?, basis))
     }
 
-    /// All counts; those that are not known from earlier calls are made in one pass.
+    /// Returns all counts. One pass makes those that are not known from earlier calls.
+    #[expect(clippy::expect_used, reason = "a report has an answer for each measure")]
     fn counts(&self, source: &mut Source<'_>) -> Result<(Vec<u64>, Basis), Failure> {
         let total = source.stored.size_bytes;
         let filters = self.filters.key();
@@ -176,7 +199,7 @@ impl Counting<'_> {
         let mut made = report.answers.iter().filter_map(trommel::Answer::count);
         let mut counts = Vec::with_capacity(known.len());
         for (known, key) in known.into_iter().zip(keys) {
-            let count = known.or_else(|| made.next()).unwrap_or_default();
+            let count = known.or_else(|| made.next()).expect("each count that is not known was asked");
             let weight = key.len();
             self.shared.counts.put(key, count, weight);
             counts.push(count);
@@ -211,15 +234,12 @@ impl Sheet for Counts<'_> {
     }
 
     fn least(&self, unit: usize) -> usize {
-        self.counts.get(unit).map_or(0, |(name, _)| chars(name) + 4)
+        chars(self.counts[unit].0) + 4
     }
 
     fn text(&self, shown: usize, first: Option<&str>) -> String {
-        let counts = self.counts.get(..shown).unwrap_or_default().iter().enumerate();
-        let counts = counts.map(|(at, (name, count))| match first.filter(|_| at == 0) {
-            Some(first) => first.to_owned(),
-            None => format!("{}:{count}", string(name)),
-        });
+        let counts = self.counts[..shown].iter().map(|(name, count)| format!("{}:{count}", string(name)));
+        let counts = counts.enumerate().map(|(at, own)| unit_text(at, &own, first).to_owned());
         let total = self.counts.iter().fold(0_u64, |total, (_, count)| total.saturating_add(*count));
         let counts = counts.collect::<Vec<_>>().join(",");
         let mut out = format!(r#"{{"counts":{{{counts}}},"total":{total}"#);
@@ -228,10 +248,7 @@ impl Sheet for Counts<'_> {
             let next = Some(Next::Number(returned));
             Cut { reason: Reason::MaxChars, returned, next }.push(&mut out);
         }
-        if let Some(warning) = self.warning {
-            out.push_str(r#","warning":"#);
-            push_string(warning, &mut out);
-        }
+        push_warning(self.warning, &mut out);
         out.push('}');
         out
     }

@@ -1,8 +1,10 @@
-//! Cursors: where an answer goes on, as a text that only the same question about the same output takes back.
+//! Cursors: where an answer goes on, as a text that only the same question about the same output
+//! takes back.
 //!
-//! A cursor is `1` (the version), then base64 of five bytes that bind it and of the position's numbers. The binding is a
-//! hash over the tool, the output and its digest, the arguments, and the position itself: a cursor of another question,
-//! and one that was damaged on its way, are told from a good one, and nothing is kept between calls.
+//! A cursor is `1` (the version), then base64 of five bytes that bind it and of the position's
+//! numbers. The binding is a hash over the tool, the output and its digest, the arguments, and the
+//! position itself: a cursor of another question, and one that was damaged on its way, are told
+//! from a good one, and nothing is kept between calls.
 
 use blake3::Hasher;
 

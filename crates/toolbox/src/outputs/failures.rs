@@ -1,17 +1,18 @@
-//! Why there is no answer, in words that teach: the tool, what was to be done, why it was not, and what to do next.
+//! Why there is no answer, in words that teach: the tool, what was to be done, why it was not, and
+//! what to do next.
 //!
-//! The metadata of each has a `code` that never changes. Nothing of a payload stands in them but names in paths, and what
-//! comes from outside is short and escaped.
+//! The metadata of each has a `code` that never changes. Nothing of a payload stands in them but
+//! names in paths, and what comes from outside is short and escaped.
 
 use trommel::path::ParseError;
 use trommel::reader::{self, ErrorKind, Limit};
 use trommel::{Error, NotCountable};
-use trommel_store::{Error as StoreError, ErrorKind as StoreErrorKind, Kind, NotJson, Stored};
+use trommel_base::text::shown;
+use trommel_store::{Error as StoreError, ErrorClass, Kind, NotJson, Stored};
 use trommel_tool::{Failure, FailureKind};
 
 use super::cursor::BadCursor;
-use super::page::TooSmall;
-use super::text::shown;
+use super::page::{MAX_CHARS, TooSmall};
 
 /// Characters of a query or path in a message.
 const QUERY: usize = 200;
@@ -51,15 +52,15 @@ impl Doing<'_> {
 
     /// What the store says.
     pub(crate) fn store(self, error: &StoreError) -> Failure {
-        let code = error.kind().code();
+        let code = error.code();
         let candidates = error.candidates();
         let is_request = matches!(
-            error.kind(),
-            StoreErrorKind::InvalidId
-                | StoreErrorKind::NotFound
-                | StoreErrorKind::Ambiguous
-                | StoreErrorKind::Filter
-                | StoreErrorKind::NotJson
+            error.class(),
+            ErrorClass::InvalidId
+                | ErrorClass::NotFound
+                | ErrorClass::Ambiguous
+                | ErrorClass::Filter
+                | ErrorClass::NotJson
         );
         // The store's list is this tool's.
         let message = error.to_string().replace("`list`", "tool_outputs.list");
@@ -112,9 +113,10 @@ impl Doing<'_> {
     }
 
     /// Not even one unit fits on a page.
-    pub(crate) fn too_small(self, TooSmall { needed }: TooSmall, max_chars: usize, cursor: bool) -> Failure {
+    pub(crate) fn too_small(self, small: TooSmall, max_chars: usize, cursor: bool) -> Failure {
+        let TooSmall { needed } = small;
         let again = if cursor { ", with the same cursor" } else { "" };
-        let next = if needed <= super::MAX_CHARS {
+        let next = if needed <= MAX_CHARS {
             format!("pass `max_chars` of {needed} or more{again}")
         } else {
             "ask for less: fewer or shorter names and paths".to_owned()

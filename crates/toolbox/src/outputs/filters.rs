@@ -5,14 +5,14 @@ use std::sync::Arc;
 use trommel::path::{Duplicates, Logical, Query, RecordFilter};
 use trommel::reader::Validation;
 use trommel::{Analysis, Answer, Document, Measure, Report, Stats};
+use trommel_base::text::shown;
 use trommel_hints::bad_patterns;
 use trommel_tool::Failure;
 
-use super::Shared;
 use super::failures::Doing;
 use super::job::Job;
+use super::shared::Shared;
 use super::source::Source;
-use super::text::shown;
 
 /// The filters of `where`; a record must pass all of them.
 pub(super) struct Filters<'a> {
@@ -54,12 +54,15 @@ impl<'a> Filters<'a> {
         }
         let key = format!("{} Matches $ {}", source.stored.digest, self.key());
         let analysis = |source: &Source<'_>| job.analysis(source, Validation::Structural);
-        if shared.counts.get(&key).is_none() {
+        let kept = if let Some(kept) = shared.counts.get(&key) {
+            kept
+        } else {
             let counting = self.narrow(analysis(source)).count(Query::root());
             let count = counting.run(&mut source.document).ok()?.answers.first()?.count()?;
             shared.counts.put(key.as_str(), count, key.len());
-        }
-        if shared.counts.get(&key) != Some(0) {
+            count
+        };
+        if kept > 0 {
             return None;
         }
         let bytes = Some(source.stored.size_bytes);
@@ -80,10 +83,12 @@ pub fn dropped_document(report: &Report) -> bool {
     (coverage.records, coverage.dropped_records, coverage.bad_records) == (1, 1, 0)
 }
 
-/// Returns the query that applies filters on records to the elements of a document's longest array: `$.data[?@.level == "error"]`.
+/// Returns the query that applies filters on records to the elements of a document's longest array:
+/// `$.data[?@.level == "error"]`.
 ///
-/// `analysis` has no measure yet, and `bytes` is the document's decompressed length. Returns nothing where the document has no
-/// array, is longer than some hundred MiB or of unknown length, or cannot be read a second time.
+/// `analysis` has no measure yet, and `bytes` is the document's decompressed length. Returns
+/// nothing where the document has no array, is longer than some hundred MiB or of unknown length,
+/// or cannot be read a second time.
 pub fn elements_query(
     analysis: Analysis,
     document: &mut Document,

@@ -1,28 +1,30 @@
-//! Values as a page can hold them: their text, or for what no page can hold a mark that says what stands there.
+//! Values as a page can hold them: their text, or a mark for a value that no page can hold.
 
 use trommel::reader::{Cursor, Event, Kind, Payload, Result, Scalar};
+use trommel_base::text::first;
 
 use super::mark::{LOOKED_AT, Mark};
-use super::text::{chars, first};
+use crate::text::chars;
 
 /// The text of a value without its insignificant white space, as far as it was wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Rendering {
+pub struct Rendering {
     /// All of it, or its beginning.
-    pub(crate) text: String,
-    /// Whether that is all of it.
-    pub(crate) whole: bool,
+    pub text: String,
+    /// True if that is all of it.
+    pub whole: bool,
 }
 
 impl Rendering {
     /// The beginning of a text that is longer than was wanted.
-    pub(crate) fn beginning(bytes: &[u8]) -> Self {
+    pub fn beginning(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
         Self { text: first(&text, LOOKED_AT).to_owned(), whole: false }
     }
 }
 
-/// Renders the value that comes next, which is checked as it is gone through; no further than `most` characters.
+/// Renders the value that comes next, which is checked as it is gone through; no further than
+/// `most` characters.
 pub(crate) fn render(cursor: &mut Cursor<'_>, most: usize) -> Result<Rendering> {
     let mut text = String::new();
     let (mut count, mut separated) = (0, true);
@@ -33,7 +35,7 @@ pub(crate) fn render(cursor: &mut Cursor<'_>, most: usize) -> Result<Rendering> 
         }
         separated = matches!(event, Event::Name | Event::Begin(_));
         let cut = push_token(event, cursor, most, &mut text);
-        count += text.get(before..).map_or(0, chars);
+        count += chars(&text[before..]);
         if cut || count > most {
             return Ok(Rendering::beginning(text.as_bytes()));
         }
@@ -44,7 +46,8 @@ pub(crate) fn render(cursor: &mut Cursor<'_>, most: usize) -> Result<Rendering> 
     Ok(Rendering { text, whole: true })
 }
 
-/// Appends what an event stands for. `true` when that is longer than what is wanted, and its beginning alone was appended.
+/// Appends the text of an event. Returns true if it is longer than wanted, and only its beginning
+/// was appended.
 fn push_token(event: Event, cursor: &Cursor<'_>, most: usize, text: &mut String) -> bool {
     match event {
         Event::Begin(kind) => text.push(if kind == Kind::Object { '{' } else { '[' }),
@@ -72,9 +75,9 @@ fn push_token(event: Event, cursor: &Cursor<'_>, most: usize, text: &mut String)
     false
 }
 
-/// The type of a value by its first byte.
-pub(crate) fn kind_of(first: Option<u8>) -> Kind {
-    match first {
+/// Returns the type of a valid value by its first byte.
+pub fn kind_of(value: &[u8]) -> Kind {
+    match value.first() {
         Some(b'{') => Kind::Object,
         Some(b'[') => Kind::Array,
         Some(b'"') => Kind::String,
@@ -86,21 +89,23 @@ pub(crate) fn kind_of(first: Option<u8>) -> Kind {
 
 /// A value on its way to a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Item {
+pub struct Item {
     text: String,
     chars: usize,
-    /// What stands in its place, if it may come to that.
+    /// The stand-in, if the value may be too long.
     mark: Option<Box<Mark>>,
     large: bool,
 }
 
 impl Item {
-    /// An item for a page of `most` characters.
-    pub(crate) fn new(
-        Rendering { text, whole }: Rendering,
-        most: usize,
-        mark: impl FnOnce() -> Mark,
-    ) -> Self {
+    /// Creates an item for a page of `most` characters.
+    #[expect(
+        clippy::expect_used,
+        clippy::missing_panics_doc,
+        reason = "a mark fits in any room but a small one"
+    )]
+    pub fn new(rendering: Rendering, most: usize, mark: impl FnOnce() -> Mark) -> Self {
+        let Rendering { text, whole } = rendering;
         let count = chars(&text);
         if whole && count * 4 <= most {
             return Self { text, chars: count, mark: None, large: false };
@@ -109,34 +114,34 @@ impl Item {
         if whole {
             return Self { text, chars: count, mark: Some(mark), large: false };
         }
-        let text = mark.text(usize::MAX).unwrap_or_default();
+        let text = mark.text(usize::MAX).expect("there is room for every mark");
         Self { chars: chars(&text), text, mark: Some(mark), large: true }
     }
 
-    /// A text that is there already.
+    /// Creates an item of a text that is at hand.
     pub(crate) fn of_text(text: String, most: usize, path: &str) -> Self {
         let bytes = text.len() as u64;
-        let kind = kind_of(text.as_bytes().first().copied());
+        let kind = kind_of(text.as_bytes());
         let whole = text.len() <= most || chars(&text) <= most;
         Self::new(Rendering { text, whole }, most, || Mark::new(path.to_owned(), kind, bytes))
     }
 
-    /// What stands on the page: the value's text, or a mark.
+    /// The text on the page: the value's, or a mark.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Characters of that.
+    /// Characters of [`text`](Self::text).
     pub(crate) fn chars(&self) -> usize {
         self.chars
     }
 
-    /// Whether it is a mark.
+    /// True if the text is a mark.
     pub(crate) fn is_large(&self) -> bool {
         self.large
     }
 
-    /// A mark of at most so many characters, if there is one.
+    /// Returns a mark of at most `room` characters, if there is one.
     pub(crate) fn mark(&self, room: usize) -> Option<String> {
         self.mark.as_ref().and_then(|mark| mark.text(room))
     }

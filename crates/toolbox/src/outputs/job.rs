@@ -1,25 +1,24 @@
-//! One call at work: what ends it, what it tells while it goes on, and what it rests on in the end.
+//! One call at work: its cancellation, its progress, and the basis of its answer.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{self, Thread};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use trommel::reader::{Error, ErrorKind, Monitor, Validation};
-use trommel::{Analysis, Cancel, Coverage, Progress};
-use trommel_tool::{Call, CancelFlag, Meter};
+use trommel::{Analysis, Coverage, Progress};
+use trommel_base::{Cancel, Reason};
+use trommel_tool::{Call, Meter};
 
 use super::source::Source;
 
-/// How often it is looked whether the call is to end.
-const GLANCE: Duration = Duration::from_millis(5);
-
-/// Time kept back, at most, to hand over what was found before the call is given up.
+/// The most time that is kept back for handing over what was found before the call is given up.
 const RESERVE: Duration = Duration::from_secs(2);
 
 /// One call at work.
 pub(crate) struct Job {
+    /// Cancelled with the call. Its deadline is a little before the call's, and armed once
+    /// something was found.
     cancel: Cancel,
     state: Arc<State>,
     meter: Meter,
@@ -28,10 +27,6 @@ pub(crate) struct Job {
 
 #[derive(Debug, Default)]
 struct State {
-    done: AtomicBool,
-    /// Whether there is something to hand over.
-    found: AtomicBool,
-    out_of_time: AtomicBool,
     /// Bytes that passed.
     read: AtomicU64,
     /// Bytes of earlier passes, and of those that follow.
@@ -40,50 +35,38 @@ struct State {
 }
 
 impl State {
-    /// How far all passes together are, when one is at some byte of so many.
-    fn tell(&self, meter: &Meter, done: u64, total: Option<u64>) {
+    /// Reports the progress of all passes together, when one has done `done` bytes of `total`.
+    fn report(&self, meter: &Meter, done: u64, total: Option<u64>) {
         let (before, after) = (self.before.load(Ordering::Relaxed), self.after.load(Ordering::Relaxed));
         meter.progress(before + done, total.map(|total| before + total + after));
     }
 }
 
-/// Is told by whoever finds something.
+/// Is notified by the part of the work that finds something.
 #[derive(Clone, Debug)]
-pub(crate) struct Watch(Arc<State>);
+pub(crate) struct Watch(Cancel);
 
 impl Watch {
     /// There is something to hand over, so that the work may be ended before its time is quite up.
     pub(crate) fn found(&self) {
-        self.0.found.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Ends the watch, however the work ends.
-struct Ends<'a>(&'a State, &'a Thread);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.done.store(true, Ordering::Relaxed);
-        self.1.unpark();
+        self.0.arm();
     }
 }
 
 impl Job {
-    /// Does some work for a call, on this thread; another one watches the call's flag and its time.
-    pub(crate) fn attend<T>(call: &Call<'_>, work: impl FnOnce(&Self) -> T) -> T {
+    /// Begins the work of a call.
+    pub(crate) fn new(call: &Call<'_>) -> Self {
         let started = Instant::now();
         let until = call.remaining().map(|left| left.saturating_sub((left / 10).min(RESERVE)));
-        let until = until.and_then(|left| started.checked_add(left));
-        let job = Self { cancel: Cancel::new(), state: Arc::default(), meter: call.meter(), started };
-        let (flag, state, cancel) = (call.cancel(), &*job.state, &job.cancel);
-        thread::scope(|scope| {
-            let watcher = scope.spawn(move || watch(flag, until, state, cancel));
-            let _ends = Ends(state, watcher.thread());
-            work(&job)
-        })
+        let called = call.cancel();
+        let cancel = match until.and_then(|left| started.checked_add(left)) {
+            Some(until) => called.with_unarmed_deadline(until),
+            None => called.child(),
+        };
+        Self { cancel, state: Arc::default(), meter: call.meter(), started }
     }
 
-    /// An analysis of a source that ends with the call and tells its progress.
+    /// An analysis of a source that ends with the call and reports its progress.
     pub(crate) fn analysis(&self, source: &Source<'_>, validation: Validation) -> Analysis {
         let (meter, state) = (self.meter.clone(), Arc::clone(&self.state));
         Analysis::new()
@@ -92,7 +75,7 @@ impl Job {
             .cancel_with(&self.cancel)
             .on_progress(move |Progress { bytes, total, .. }| {
                 state.read.fetch_max(bytes, Ordering::Relaxed);
-                state.tell(&meter, bytes, total);
+                state.report(&meter, bytes, total);
             })
     }
 
@@ -101,7 +84,7 @@ impl Job {
         Analysis::new().duplicates(source.duplicates()).cancel_with(&self.cancel)
     }
 
-    /// Does a pass over so many bytes that another one will follow.
+    /// Does a pass over `bytes` bytes that another one will follow.
     pub(crate) fn first_pass<T>(&self, bytes: u64, pass: impl FnOnce() -> T) -> T {
         self.state.after.store(bytes, Ordering::Relaxed);
         let passed = pass();
@@ -110,19 +93,19 @@ impl Job {
         passed
     }
 
-    /// What ends a cursor of this call's with it, and tells its progress over so many bytes.
+    /// Ends a cursor with the call, and reports its progress over `total` bytes.
     pub(crate) fn monitor(&self, total: u64) -> Monitor<'static> {
         let (meter, state) = (self.meter.clone(), Arc::clone(&self.state));
         let mut quiet = self.quiet_monitor();
         Box::new(move |offset| {
             quiet(offset)?;
             state.read.fetch_max(offset, Ordering::Relaxed);
-            state.tell(&meter, offset.min(total), Some(total));
+            state.report(&meter, offset.min(total), Some(total));
             Ok(())
         })
     }
 
-    /// What ends a cursor of this call's with it.
+    /// Ends a cursor with the call.
     pub(crate) fn quiet_monitor(&self) -> Monitor<'static> {
         let cancel = self.cancel.clone();
         Box::new(
@@ -132,29 +115,29 @@ impl Job {
         )
     }
 
-    /// What is to be told when something is found.
+    /// To be notified when something is found.
     pub(crate) fn watch(&self) -> Watch {
-        Watch(Arc::clone(&self.state))
+        Watch(self.cancel.clone())
     }
 
-    /// Whether the work was ended because time was nearly up, with something to hand over.
+    /// True if the work was ended because its time was nearly up, with something to hand over.
     pub(crate) fn is_out_of_time(&self) -> bool {
-        self.state.out_of_time.load(Ordering::Relaxed)
+        self.cancel.reason() == Some(Reason::Deadline)
     }
 
-    /// Whether the work was asked to end.
+    /// True if the work must end.
     pub(crate) fn is_over(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
-    /// Bytes that passed, as far as was told.
+    /// Bytes that passed, as far as was reported.
     pub(crate) fn read(&self) -> u64 {
         self.state.read.load(Ordering::Relaxed)
     }
 
-    /// Tells that all is done.
+    /// Reports that all is done.
     pub(crate) fn finished(&self, total: u64) {
-        self.state.tell(&self.meter, total, Some(total));
+        self.state.report(&self.meter, total, Some(total));
     }
 
     /// How long it has taken.
@@ -163,20 +146,7 @@ impl Job {
     }
 }
 
-fn watch(flag: &CancelFlag, until: Option<Instant>, state: &State, cancel: &Cancel) {
-    while !state.done.load(Ordering::Relaxed) {
-        let found = state.found.load(Ordering::Relaxed);
-        let late = found && until.is_some_and(|until| Instant::now() >= until);
-        if late || flag.is_cancelled() {
-            state.out_of_time.store(late, Ordering::Relaxed);
-            cancel.cancel();
-            return;
-        }
-        thread::park_timeout(GLANCE);
-    }
-}
-
-/// What an answer rests on.
+/// The basis of an answer: what was read for it, and how well it was checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Basis {
     /// Passes over the payload; more than one where its size had to be known before.
@@ -186,9 +156,9 @@ pub(crate) struct Basis {
     /// Bytes of the payload.
     pub(crate) total: u64,
     pub(crate) validation: Validation,
-    /// Whether every figure is exact.
+    /// True if every figure is exact.
     pub(crate) exact: bool,
-    /// Whether all was read and checked that the answer could depend on, and everything else.
+    /// True if the whole payload was read and checked.
     pub(crate) complete: bool,
 }
 
@@ -198,7 +168,7 @@ impl Basis {
         Self { passes: 1, read: 0, total, validation: Validation::Structural, exact: true, complete: false }
     }
 
-    /// What an analysis rests on.
+    /// The basis of an analysis.
     pub(crate) fn of(coverage: &Coverage, total: u64) -> Self {
         Self {
             passes: 1,
@@ -210,7 +180,7 @@ impl Basis {
         }
     }
 
-    /// In the words of a result's metadata.
+    /// The `coverage` of a result's metadata.
     pub(crate) fn to_json(self, took: Duration) -> Value {
         let validation = if self.validation == Validation::Strict { "strict" } else { "structural" };
         let milliseconds = (took.as_secs_f64() * 1e6).round() / 1e3;

@@ -3,38 +3,84 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use trommel_base::nearest_one;
+use trommel_base::text::{first, shown};
 use trommel_store::{Filter, Page, Row, SortBy, SortOrder, Summary};
-use trommel_tool::{Call, Failure, Metadata, Output, Tool, nearest};
+use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
+use super::arguments::MaxChars;
+use super::describe::{self, Results, metadata};
 use super::job::Basis;
-use super::page::{Cut, Next, Reason, Sheet};
-use super::text::{chars, first, push_string, safe_json, shown};
-use super::{Asked, DEFAULT_CHARS, Shared, metadata, note, warning};
+use super::page::{Cut, DEFAULT_CHARS, Next, Reason, Sheet, push_warning, unit_text};
+use super::shared::{Asked, Shared, note, warning};
+use crate::schema;
+use crate::text::{self, chars};
 
 /// The tool.
-pub(crate) struct List {
+pub(super) struct List {
     metadata: Metadata,
     shared: Arc<Shared>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
+    /// Filter by conversation ID
     conversation_id: Option<String>,
+    /// Filter by tool name
     tool_name: Option<String>,
+    /// Filter by success status
     success: Option<bool>,
+    /// Unix timestamp - only show outputs created after this time
     after: Option<i64>,
+    /// Unix timestamp - only show outputs created before this time
     before: Option<i64>,
-    limit: Option<u64>,
-    offset: Option<u64>,
+    /// Maximum number of results
+    #[serde(default = "limit")]
+    #[schemars(range(min = 1, max = 100))]
+    limit: u64,
+    /// Number of results to skip
     #[serde(default)]
+    offset: u64,
+    /// Sort field
+    #[serde(default)]
+    #[schemars(schema_with = "sort_fields")]
     sort_by: SortBy,
+    /// Sort order
     #[serde(default)]
+    #[schemars(schema_with = "sort_orders")]
     sort_order: SortOrder,
-    include_preview: Option<bool>,
-    preview_length: Option<usize>,
-    max_chars: Option<usize>,
+    /// Include preview of output data
+    #[serde(default = "yes")]
+    include_preview: bool,
+    /// Characters to include in preview
+    #[serde(default = "preview")]
+    #[schemars(range(max = 500))]
+    preview_length: usize,
+    #[serde(default)]
+    max_chars: MaxChars<DEFAULT_CHARS>,
+}
+
+fn limit() -> u64 {
+    20
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn preview() -> usize {
+    100
+}
+
+fn sort_fields(_: &mut SchemaGenerator) -> Schema {
+    schema::one_of(&[SortBy::CreatedAt, SortBy::Size, SortBy::ToolName])
+}
+
+fn sort_orders(_: &mut SchemaGenerator) -> Schema {
+    schema::one_of(&[SortOrder::Asc, SortOrder::Desc])
 }
 
 impl Arguments {
@@ -45,8 +91,8 @@ impl Arguments {
         filter.success = self.success;
         filter.after = self.after;
         filter.before = self.before;
-        filter.limit = self.limit.unwrap_or(filter.limit);
-        filter.offset = self.offset.unwrap_or(filter.offset);
+        filter.limit = self.limit;
+        filter.offset = self.offset;
         filter.sort_by = self.sort_by;
         filter.sort_order = self.sort_order;
         filter
@@ -54,28 +100,76 @@ impl Arguments {
 }
 
 impl List {
-    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        Self { metadata: metadata::list(), shared: Arc::clone(shared) }
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self { metadata: describe(), shared: Arc::clone(shared) }
     }
-}
 
-impl List {
-    /// What to say of a tool of which no output is stored, with the nearest one of which some are.
+    /// The warning that no output of a tool is stored, with the nearest tool that has some.
     fn unknown_tool(&self, name: &str) -> Option<String> {
         const SHOWN: usize = 120;
-        let known =
-            self.shared.store.tool_names().ok().filter(|known| !known.iter().any(|known| known == name))?;
-        let shown_name = shown(name, SHOWN);
-        let nothing = format!("no output of a tool `{shown_name}` is stored");
-        Some(match nearest(name, known.iter().map(String::as_str), 1).first() {
+        let known = self.shared.store.tool_names().ok()?;
+        if known.iter().any(|known| known == name) {
+            return None;
+        }
+        let nothing = format!("no output of a tool `{}` is stored", shown(name, SHOWN));
+        Some(match nearest_one(name, known.iter().map(String::as_str)) {
             Some(near) => format!("{nothing}; the nearest tool name is `{}`", shown(near, SHOWN)),
             None => nothing,
         })
     }
 }
 
-/// Characters of a preview, unless the call says otherwise.
-const PREVIEW: usize = 100;
+fn describe() -> Metadata {
+    let first = "List stored tool outputs with filtering, sorting, and preview capabilities.";
+    let contents = "Each row has the id that the other tool_outputs tools take, and a summary of what is stored: `type` (of the \
+        root; `text` for what is not JSON), `keys` (members of an object) and `items` (elements of the array, or of the longest \
+        array directly in the object, or records). Newest first unless sorted otherwise. `after` and `before` are Unix times, both \
+        exclusive: seconds up to 10^11, milliseconds above; `created_at` is in milliseconds. When there is more, `next` in \
+        `truncated` is the `offset` to go on with. A row with `corrupted` stands for an output whose metadata is damaged.";
+    let properties = json!({
+        "outputs": {
+            "type": "array",
+            "items": row()
+        },
+        "total": {
+            "type": "integer",
+            "description": "Total matching outputs"
+        },
+        "has_more": {
+            "type": "boolean",
+            "description": "Whether more results exist"
+        }
+    });
+    let required = &["outputs", "total", "has_more"];
+    let results = Results { properties, required, next: describe::Next::Number };
+    metadata::<Arguments>("tool_outputs.list", &[first, contents], results).result_mode(ResultMode::Inline)
+}
+
+fn row() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "string" },
+            "tool_name": { "type": "string" },
+            "conversation_id": { "type": ["string", "null"] },
+            "message_id": { "type": "string" },
+            "created_at": { "type": "integer" },
+            "success": { "type": "boolean" },
+            "size_bytes": { "type": "integer" },
+            "preview": { "type": "string" },
+            "summary": {
+                "type": "object",
+                "properties": {
+                    "type": { "type": "string" },
+                    "keys": { "type": "integer" },
+                    "items": { "type": "integer" }
+                }
+            },
+            "corrupted": { "type": "boolean", "description": "Whether the metadata of the output is damaged" }
+        },
+        "required": ["id", "tool_name", "created_at", "success", "size_bytes"]
+    })
+}
 
 impl Tool for List {
     fn metadata(&self) -> &Metadata {
@@ -85,18 +179,16 @@ impl Tool for List {
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let started = Instant::now();
         let arguments: Arguments = call.parse()?;
-        let max_chars = arguments.max_chars.unwrap_or(DEFAULT_CHARS);
-        let asked = Asked::listing(&self.metadata.name, max_chars);
+        let asked = Asked::listing(&self.metadata.name, arguments.max_chars.0);
         call.check()?;
         let filter = arguments.filter();
         let page = self.shared.store.list(&filter).map_err(|error| asked.doing.store(&error))?;
-        let preview = arguments.include_preview.unwrap_or(true);
-        let preview = preview.then(|| arguments.preview_length.unwrap_or(PREVIEW));
+        let preview = arguments.include_preview.then_some(arguments.preview_length);
         note(call, Basis::known(0), started.elapsed());
         let mut listed = Listed::new(&page, filter.offset, preview);
         if page.total == 0 {
-            let told = filter.tool_name.as_deref().and_then(|name| self.unknown_tool(name));
-            listed.warning = warning(told.as_ref(), asked.max_chars).map(str::to_owned);
+            let unknown = filter.tool_name.as_deref().and_then(|name| self.unknown_tool(name));
+            listed.warning = warning(unknown.as_ref(), asked.max_chars).map(str::to_owned);
         }
         asked.fit(&listed)
     }
@@ -147,7 +239,7 @@ impl<'a> Line<'a> {
     }
 
     fn text(&self) -> String {
-        safe_json(&serde_json::to_string(self).unwrap_or_default())
+        text::json(self)
     }
 }
 
@@ -186,12 +278,12 @@ impl Sheet for Listed {
     }
 
     fn least(&self, unit: usize) -> usize {
-        self.rows.get(unit).map_or(0, |(_, chars)| *chars)
+        self.rows[unit].1
     }
 
     fn text(&self, shown: usize, first: Option<&str>) -> String {
-        let rows = self.rows.get(..shown).unwrap_or_default().iter().enumerate();
-        let rows = rows.map(|(at, (row, _))| first.filter(|_| at == 0).unwrap_or(row));
+        let rows = self.rows[..shown].iter().enumerate();
+        let rows = rows.map(|(at, (row, _))| unit_text(at, row, first));
         let rows = rows.collect::<Vec<_>>().join(",");
         let left = shown < self.rows.len();
         let (total, has_more) = (self.total, self.has_more || left);
@@ -202,10 +294,7 @@ impl Sheet for Listed {
         if has_more || first.is_some() {
             Cut { reason, returned, next }.push(&mut out);
         }
-        if let Some(warning) = &self.warning {
-            out.push_str(r#","warning":"#);
-            push_string(warning, &mut out);
-        }
+        push_warning(self.warning.as_deref(), &mut out);
         out.push('}');
         out
     }

@@ -1,10 +1,11 @@
-//! What stands on a page for what no page can hold.
+//! Marks: what a page shows for a value that no page can hold.
 
 use std::fmt::Write;
 
 use trommel::reader::Kind;
+use trommel_base::text::{first, shown};
 
-use super::text::{chars, first, shown, string};
+use crate::text::{chars, string, unquoted};
 
 /// Characters of a preview at most.
 const PREVIEW: usize = 160;
@@ -15,7 +16,8 @@ pub(super) const LOOKED_AT: usize = 2 * PREVIEW;
 /// The mark that says only that something was left out.
 const BARE: &str = r#"{"$truncated":true}"#;
 
-/// What stands for a value that is too long: `{"$truncated": true, "path", "kind", "bytes", "preview"}`.
+/// Stands in for a value that is too long:
+/// `{"$truncated": true, "path", "kind", "bytes", "preview"}`.
 ///
 /// ```
 /// use trommel::reader::Kind;
@@ -49,17 +51,17 @@ impl Mark {
         Self { preview: first(text, LOOKED_AT).to_owned(), ..self }
     }
 
-    /// The most telling text of at most so many characters: with a shorter preview, then without the path, at last one that
-    /// says only that something was left out. Nothing where there is no room for that either.
+    /// Returns the most informative text of at most `room` characters: with a shorter preview, then
+    /// without the path, at last one that says only that something was left out. Returns nothing if
+    /// there is no room for that either.
     pub fn text(&self, room: usize) -> Option<String> {
-        let (kind, bytes) = (self.kind.name(), self.bytes);
-        let mut with_path = String::from(r#"{"$truncated":true,"path":"#);
-        with_path.push_str(&string(&self.path));
-        let rest = format!(r#","kind":"{kind}","bytes":{bytes}"#);
+        let rest = format!(r#","kind":"{}","bytes":{}"#, self.kind.name(), self.bytes);
+        let with_path = format!(r#"{{"$truncated":true,"path":{}{rest}"#, string(&self.path));
+        let without = format!(r#"{{"$truncated":true{rest}"#);
         let fits = |mark: &String| chars(mark) <= room;
-        self.with_preview(&format!("{with_path}{rest}"), room)
-            .or_else(|| self.with_preview(&format!(r#"{{"$truncated":true{rest}"#), room))
-            .or_else(|| Some(format!(r#"{{"$truncated":true{rest}}}"#)).filter(fits))
+        self.with_preview(&with_path, room)
+            .or_else(|| self.with_preview(&without, room))
+            .or_else(|| Some(without + "}").filter(fits))
             .or_else(|| Some(BARE.to_owned()).filter(fits))
     }
 
@@ -75,22 +77,30 @@ impl Mark {
     }
 }
 
-/// The beginning of a name, a JSON string, that is too long for a page of so many characters.
-///
-/// ```
-/// use trommel_toolbox::outputs::shortened_name;
-///
-/// assert_eq!(shortened_name(r#""name""#, 200), None);
-/// let name = format!("\"{}\"", "n".repeat(500));
-/// assert_eq!(shortened_name(&name, 200), Some(format!("\"{}…\"", "n".repeat(40))));
-/// ```
-pub fn shortened_name(name: &str, most: usize) -> Option<String> {
+/// Returns the path of a location in a record of a stream, as `tool_outputs.read` takes it.
+pub(super) fn of_record(record: u64, location: &str) -> String {
+    format!("$[{record}]{}", location.trim_start_matches('$'))
+}
+
+/// Returns the beginning of a name, a JSON string, that is too long for a page of `most`
+/// characters.
+pub(super) fn shortened_name(name: &str, most: usize) -> Option<String> {
     const SHOWN: usize = 40;
-    // What stands around it takes less than that.
+    // The page around it takes less than that.
     let longest = most.saturating_sub(1_000).max(most / 2);
-    if name.len() <= longest {
-        return None;
+    (name.len() > longest).then(|| string(&format!("{}…", first(&unquoted(name), SHOWN))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shortened_on_small_pages() {
+        assert_eq!(shortened_name(r#""name""#, 200), None);
+        let name = format!("\"{}\"", "n".repeat(500));
+        assert_eq!(shortened_name(&name, 200), Some(format!("\"{}…\"", "n".repeat(40))));
+        let escaped = format!(r#""\u00fc{}""#, "n".repeat(500));
+        assert_eq!(shortened_name(&escaped, 200), Some(format!("\"ü{}…\"", "n".repeat(39))));
     }
-    let name = serde_json::from_str::<String>(name).unwrap_or_default();
-    Some(string(&format!("{}…", first(&name, SHOWN))))
 }

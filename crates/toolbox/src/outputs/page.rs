@@ -1,15 +1,29 @@
 //! How much of an answer fits.
 //!
-//! An answer is a row of units (values, items, rows, members). A page shows as many as fit, from the first on, each of them
-//! whole, and then says so: `"truncated":{"reason":…,"returned":…,"next":…}`. Only when not even the first one fits, a mark
+//! An answer is a row of units (values, items, rows, members). A page shows as many as fit, from
+//! the first on, each of them whole, and then says so:
+//! `"truncated":{"reason":…,"returned":…,"next":…}`. Only if not even the first one fits, a mark
 //! stands in for it.
 
-use std::fmt::Write;
+use serde::Serialize;
 
-use super::text::{chars, push_string};
+use crate::text::{chars, json};
 
-/// Why an answer is not all there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Characters of an answer, unless the call says otherwise.
+pub(crate) const DEFAULT_CHARS: usize = 30_000;
+
+/// Characters of a page of `tool_outputs.read`, unless the call says otherwise.
+pub(crate) const READ_CHARS: usize = 8_000;
+
+/// The fewest characters that can be asked for.
+pub(crate) const LEAST_CHARS: usize = 200;
+
+/// The most characters that can be asked for.
+pub(crate) const MAX_CHARS: usize = 100_000;
+
+/// Why an answer is partial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Reason {
     /// It would be longer than `max_chars`.
     MaxChars,
@@ -21,29 +35,20 @@ pub(crate) enum Reason {
     Damage,
 }
 
-impl Reason {
-    fn name(self) -> &'static str {
-        match self {
-            Self::MaxChars => "max_chars",
-            Self::Limit => "limit",
-            Self::Time => "time",
-            Self::Damage => "damage",
-        }
-    }
-}
-
 /// What a partial answer says of itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Cut {
     pub(crate) reason: Reason,
-    /// How many units there are on the page.
+    /// The number of units on the page.
     pub(crate) returned: u64,
-    /// Where it goes on; nothing where there is no more to come.
+    /// Where it continues; nothing if there is no more to come.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<Next>,
 }
 
-/// What to pass to the same tool to go on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The argument with which the same tool continues.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub(crate) enum Next {
     /// As `cursor`.
     Cursor(String),
@@ -54,46 +59,52 @@ pub(crate) enum Next {
 impl Cut {
     /// Appends `,"truncated":{…}`.
     pub(crate) fn push(&self, out: &mut String) {
-        // Writing to a string cannot fail.
-        let _ =
-            write!(out, r#","truncated":{{"reason":"{}","returned":{}"#, self.reason.name(), self.returned);
-        match &self.next {
-            Some(Next::Cursor(cursor)) => {
-                out.push_str(r#","next":"#);
-                push_string(cursor, out);
-            }
-            Some(Next::Number(number)) => {
-                let _ = write!(out, r#","next":{number}"#);
-            }
-            None => {}
-        }
-        out.push('}');
+        out.push_str(r#","truncated":"#);
+        out.push_str(&json(self));
+    }
+}
+
+/// Appends `,"warning":…`, if there is one.
+pub(crate) fn push_warning(warning: Option<&str>, out: &mut String) {
+    if let Some(warning) = warning {
+        out.push_str(r#","warning":"#);
+        crate::text::push_string(warning, out);
     }
 }
 
 /// An answer that may have to be cut.
 pub(crate) trait Sheet {
-    /// How many units there are.
+    /// The number of units.
     fn len(&self) -> usize;
 
-    /// Characters that a unit takes at least.
+    /// A lower bound of the characters that a unit takes.
     fn least(&self, unit: usize) -> usize;
 
-    /// The text with the first so many units. `first` is what stands in for the first of them, where it is given.
+    /// The text with the first `shown` units. `first` stands in for the first of them, where it is
+    /// given.
     fn text(&self, shown: usize, first: Option<&str>) -> String;
 
-    /// What can stand in for the first unit, in at most so many characters.
+    /// A stand-in for the first unit, of at most `room` characters.
     fn stand_in(&self, room: usize) -> Option<String>;
 }
 
-/// Not even the first unit fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooSmall {
-    /// With so many characters it would.
-    pub(crate) needed: usize,
+/// The text of the unit at a position: the stand-in, if it is the first one and has one.
+pub(crate) fn unit_text<'t>(at: usize, own: &'t str, first: Option<&'t str>) -> &'t str {
+    match first {
+        Some(first) if at == 0 => first,
+        _ => own,
+    }
 }
 
-/// The text of an answer with as many units as `most` characters hold.
+/// Not even the first unit fits on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TooSmall {
+    /// Characters with which it would.
+    pub needed: usize,
+}
+
+/// Returns the text of an answer with as many units as `most` characters hold.
 pub(crate) fn fit(sheet: &dyn Sheet, most: usize) -> Result<String, TooSmall> {
     if let Some(shown) = fitting(sheet, most) {
         return Ok(sheet.text(shown, None));
@@ -109,8 +120,8 @@ pub(crate) fn fit(sheet: &dyn Sheet, most: usize) -> Result<String, TooSmall> {
     }
 }
 
-/// As many units as `most` characters hold, if that is any; nothing, too, where there are none and what stands around them
-/// is too long.
+/// Returns the number of units that `most` characters hold, if that is any. Returns nothing, too,
+/// if there are none and the text around them is too long.
 pub(crate) fn fitting(sheet: &dyn Sheet, most: usize) -> Option<usize> {
     let fits = |shown: usize| chars(&sheet.text(shown, None)) <= most;
     let mut sum = 0;
@@ -122,7 +133,7 @@ pub(crate) fn fitting(sheet: &dyn Sheet, most: usize) -> Option<usize> {
     if at_most == sheet.len() && fits(at_most) {
         return Some(at_most);
     }
-    // More units make a longer text, so that the most that fit can be closed in on.
+    // More units make a longer text, so that bisection finds the most that fit.
     let (mut shown, mut too_many) = (0, at_most.min(sheet.len().saturating_sub(1)) + 1);
     while shown + 1 < too_many {
         let middle = shown.midpoint(too_many);
@@ -156,8 +167,7 @@ mod tests {
 
         fn text(&self, shown: usize, first: Option<&str>) -> String {
             let units = self.0[..shown].iter().enumerate();
-            let units: Vec<&str> =
-                units.map(|(at, unit)| first.filter(|_| at == 0).unwrap_or(unit)).collect();
+            let units: Vec<&str> = units.map(|(at, unit)| unit_text(at, unit, first)).collect();
             let mut text = format!("[{}]", units.join(","));
             if shown < self.0.len() {
                 let next = Some(Next::Number(shown as u64));

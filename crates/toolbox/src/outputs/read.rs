@@ -1,49 +1,88 @@
 //! `tool_outputs.read`: one value, page by page.
 //!
-//! A value is found once; from then on cursors carry where it stands, how large it is and how far it was read, so that a later
-//! page begins where the one before ended, on a line of any length. What a page shows of a container are its children, each
-//! whole; of a string or text its characters.
+//! A value is found once; from then on cursors carry its span, its size, and how far it was read,
+//! so that a later page begins where the one before ended, on a line of any length. A page shows
+//! the children of a container, each whole, or the characters of a string or text.
 
 mod children;
 mod locate;
+mod page;
 mod strings;
+mod value;
 
-use std::fmt::Write;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use trommel::path::Query;
-use trommel::reader::Kind;
+use serde_json::json;
 use trommel_store::{Kind as Payload, Stored};
-use trommel_tool::{Call, Failure, Metadata, Output, Tool};
+use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
+use super::arguments::{Cursor, Id, MaxChars};
+use super::cache::Cache;
 use super::cursor::Binding;
-use super::item::Item;
+use super::describe::{Next, Results, metadata};
 use super::job::{Basis, Job};
-use super::page::{Cut, Reason, Sheet};
-use super::text::push_string;
-use super::{Asked, READ_CHARS, Shared, metadata, note};
-pub(crate) use locate::Located;
-use locate::What;
+use super::page::READ_CHARS;
+use super::shared::{Asked, Shared, note};
+pub use page::{Character, Child, Content, Head, Position, ValuePage};
+use value::{Located, Place, Reading, What};
 
 /// The tool.
-pub(crate) struct Read {
+pub(super) struct Read {
     metadata: Metadata,
     shared: Arc<Shared>,
+    /// Where values are, by output and path.
+    places: Cache<Located>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    id: String,
-    path: Option<String>,
-    cursor: Option<String>,
-    max_chars: Option<usize>,
+    id: Id,
+    /// JSONPath to the one value to read
+    #[serde(default = "root")]
+    path: String,
+    cursor: Option<Cursor>,
+    #[serde(default)]
+    max_chars: MaxChars<READ_CHARS>,
+}
+
+/// The path of the whole value.
+fn root() -> String {
+    "$".to_owned()
 }
 
 impl Read {
-    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        Self { metadata: metadata::read(), shared: Arc::clone(shared) }
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self { metadata: describe(), shared: Arc::clone(shared), places: Cache::new(1_000, 1 << 20) }
     }
+}
+
+fn describe() -> Metadata {
+    let first = "Read a stored tool output, or one value in it, page by page: any size, on one line or many.";
+    let contents = "`content` is the value, or as much of it as fits: a cut array or object ends with {\"$more\": N} or \
+        \"$more\": N, how many elements or members are left, and a cut string with …; pass `truncated.next` as `cursor` for the \
+        rest. `size` has the bytes of the whole value and its elements or members. `path` must select one value ($.users[3].bio); \
+        elements too large for a page show the path to read them by. A text output is one string, cut at line ends; a stream of \
+        records (JSON Lines) is read as the array of its records, so that $[7].name is a field of the eighth.";
+    let properties = json!({
+        "path": { "type": "string", "description": "The path that was read" },
+        "kind": {
+            "type": "string",
+            "enum": ["array", "object", "string", "number", "boolean", "null", "records", "text"],
+            "description": "What the value is"
+        },
+        "size": {
+            "type": "object",
+            "properties": {
+                "bytes": { "type": "integer", "description": "Bytes of the whole value" },
+                "items": { "type": "integer", "description": "Its elements, members or records" }
+            }
+        },
+        "content": { "description": "The value, from where the cursor stands, as far as it fits" }
+    });
+    let results = Results { properties, required: &["path", "kind", "size", "content"], next: Next::Cursor };
+    metadata::<Arguments>("tool_outputs.read", &[first, contents], results).result_mode(ResultMode::Inline)
 }
 
 impl Tool for Read {
@@ -53,63 +92,27 @@ impl Tool for Read {
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
-        let max_chars = arguments.max_chars.unwrap_or(READ_CHARS);
-        let asked = Asked::new(&self.metadata.name, "read", &arguments.id, max_chars)
-            .from(arguments.cursor.as_deref());
+        let Arguments { id, path, cursor, max_chars } = &arguments;
+        let asked = Asked::new(&self.metadata.name, "read", &id.0, max_chars.0).from(cursor.as_ref());
         let stored = self.shared.stored(asked.doing)?;
-        let path = arguments.path.as_deref().unwrap_or("$");
         let query = self.shared.query(asked.doing, "the path", path)?;
         let binding = Binding::new(&self.metadata.name, &stored.id, &stored.digest).and(query.to_string());
         let place = asked.cursor.map(|cursor| binding.position(cursor)).transpose();
         let place = place.map_err(|bad| asked.doing.cursor(bad))?.and_then(|place| Place::of(&place));
-        let (read, took) = Job::attend(call, |job| {
-            let reading =
-                Reading { shared: &self.shared, asked, path, query: &query, binding: &binding, job };
-            (reading.answer(stored, place), job.took())
-        });
-        let (output, basis) = read?;
-        note(call, basis, took);
+        let job = Job::new(call);
+        let reading = Reading {
+            shared: &self.shared,
+            places: &self.places,
+            asked,
+            path,
+            query: &query,
+            binding: &binding,
+            job: &job,
+        };
+        let (output, basis) = reading.answer(stored, place)?;
+        note(call, basis, job.took());
         Ok(output)
     }
-}
-
-/// How far a value was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    value: Located,
-    /// Children that were read.
-    index: u64,
-    /// Offset behind what was read.
-    at: u64,
-}
-
-impl Place {
-    /// The beginning of a value.
-    fn start(value: Located) -> Self {
-        Self { index: 0, at: value.start, value }
-    }
-
-    fn of(numbers: &[u64]) -> Option<Self> {
-        let [what, start, length, items, index, passed] = *numbers else { return None };
-        let value =
-            Located { what: What::of(what)?, start, end: start + length, items: items.checked_sub(1) };
-        Some(Self { value, index, at: start + passed })
-    }
-
-    fn numbers(&self) -> [u64; 6] {
-        let Located { what, start, end, items } = self.value;
-        [what as u64, start, end - start, items.map_or(0, |items| items + 1), self.index, self.at - start]
-    }
-}
-
-/// A page that is made.
-struct Reading<'a> {
-    shared: &'a Shared,
-    asked: Asked<'a>,
-    path: &'a str,
-    query: &'a Query,
-    binding: &'a Binding,
-    job: &'a Job,
 }
 
 impl Reading<'_> {
@@ -132,66 +135,9 @@ impl Reading<'_> {
             None => Place::start(self.locate(&source, read)?),
         };
         match place.value.what {
-            What::Array | What::Object | What::Records => self.container(&source, place, read),
+            What::Array | What::Object | What::Records => self.container(&source, &place, read),
             What::String => self.string(&source, &place, read),
             What::Number | What::Bool | What::Null | What::Text => self.scalar(&source, &place, read),
-        }
-    }
-
-    /// What stands before a page's content.
-    fn head(&self, value: &Located) -> String {
-        let mut head = String::from(r#"{"path":"#);
-        push_string(self.path, &mut head);
-        let Located { what, start, end, items } = value;
-        // Writing to a string cannot fail.
-        let _ = write!(head, r#","kind":"{}","size":{{"bytes":{}"#, what.name(), end - start);
-        if let Some(items) = items {
-            let _ = write!(head, r#","items":{items}"#);
-        }
-        head.push_str(r#"},"content":"#);
-        head
-    }
-}
-
-/// A page of one value that is not taken apart.
-struct Whole {
-    head: String,
-    item: Item,
-}
-
-impl Sheet for Whole {
-    fn len(&self) -> usize {
-        1
-    }
-
-    fn least(&self, _: usize) -> usize {
-        self.item.chars()
-    }
-
-    fn text(&self, _: usize, first: Option<&str>) -> String {
-        let mut out = self.head.clone();
-        out.push_str(first.unwrap_or_else(|| self.item.text()));
-        if first.is_some() || self.item.is_large() {
-            Cut { reason: Reason::MaxChars, returned: 0, next: None }.push(&mut out);
-        }
-        out.push('}');
-        out
-    }
-
-    fn stand_in(&self, room: usize) -> Option<String> {
-        self.item.mark(room)
-    }
-}
-
-impl What {
-    fn of_kind(kind: Kind) -> Self {
-        match kind {
-            Kind::Array => Self::Array,
-            Kind::Object => Self::Object,
-            Kind::String => Self::String,
-            Kind::Number => Self::Number,
-            Kind::Bool => Self::Bool,
-            Kind::Null => Self::Null,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `tool_outputs.sample`: some of many.
 //!
-//! One pass draws; it remembers places, so that memory follows the size of the sample and not that of its items. The values
-//! are then read from where they stand, as many as a page holds.
+//! One pass draws. It remembers spans, so that memory follows the size of the sample and not that
+//! of its items. The values are then read at these spans, as many as a page holds.
 
 mod draw;
 
@@ -10,51 +10,67 @@ use std::hash::{BuildHasher, RandomState};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::Number;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value, json};
 use trommel::path::Query;
 use trommel::reader::{Span, Validation};
 use trommel::sampler::Seed;
 use trommel::{CountAs, Error, Measure};
+use trommel_hints::Asked as Questioned;
 use trommel_store::Stored;
-use trommel_tool::{Call, Failure, Metadata, Output, Tool};
+use trommel_tool::{Call, Failure, Metadata, Output, ResultMode, Tool};
 
+use super::arguments::{Cursor, Id, MaxChars, Where};
+use super::cache::Cache;
 use super::cursor::Binding;
+use super::describe::{self, Results, metadata};
 use super::failures::Doing;
 use super::filters::Filters;
+use super::hints::Silence;
 use super::item::{Item, kind_of};
 use super::job::{Basis, Job};
 use super::mark::Mark;
-use super::page::{Cut, Next, Reason, Sheet};
+use super::page::{Cut, DEFAULT_CHARS, Next, Reason, Sheet, push_warning, unit_text};
+use super::shared::{Asked, Shared, note, warning};
 use super::source::Source;
-use super::text::push_string;
-use super::{Asked, DEFAULT_CHARS, Questioned, Shared, Silence, metadata, note, warning};
-pub(crate) use draw::Drawn;
-use draw::{Group, Picked, Population, Rule, Wanted, draw};
+use draw::{Drawn, Group, Picked, Population, Rule, Wanted, draw};
 
 /// The tool.
-pub(crate) struct Sample {
+pub(super) struct Sample {
     metadata: Metadata,
     shared: Arc<Shared>,
+    /// Samples, by output and what was asked.
+    drawn: Cache<Arc<Drawn>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Arguments {
-    id: String,
+    id: Id,
+    /// JSONPath to the array to sample from
     path: String,
+    /// Number of items to sample
+    #[schemars(range(min = 1, max = 1000))]
     size: NonZeroUsize,
+    /// Sampling strategy to use
     #[serde(default)]
     strategy: Strategy,
+    /// Random seed for reproducible sampling
+    #[schemars(with = "i64")]
+    #[serde(default)]
     seed: Option<Number>,
+    /// Step size for systematic sampling
     stride: Option<NonZeroU64>,
+    /// JSONPath within items for stratified sampling
     strata_path: Option<String>,
     #[serde(default, rename = "where")]
-    filters: Vec<String>,
-    cursor: Option<String>,
-    max_chars: Option<usize>,
+    filters: Where,
+    cursor: Option<Cursor>,
+    #[serde(default)]
+    max_chars: MaxChars<DEFAULT_CHARS>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Strategy {
     #[default]
@@ -66,9 +82,59 @@ enum Strategy {
 }
 
 impl Sample {
-    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        Self { metadata: metadata::sample(), shared: Arc::clone(shared) }
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self { metadata: describe(), shared: Arc::clone(shared), drawn: Cache::new(50, 4 << 20) }
     }
+}
+
+fn describe() -> Metadata {
+    let first = "Extract a sample of items from arrays in stored output. Supports random, systematic, and edge sampling \
+        strategies.";
+    let kinds = "A path that can select only one value must lead to an array, whose elements are sampled; any other path \
+        ($.orders[*].items[*]) samples the values it selects, and `$` in a stream of records the records. `sample` stands in the \
+        order of the output, with `indices` from 0. strategy: `random` (the same `seed` always gives the same sample), `first`, \
+        `last`, `systematic` (every `stride`-th; without `stride` evenly spread), `stratified` (from each group its share; needs \
+        `strata_path`, a path within items such as $.region).";
+    let properties = json!({
+        "sample": {
+            "type": "array",
+            "description": "Sampled items"
+        },
+        "total_items": {
+            "type": "integer",
+            "description": "Total number of items in source array"
+        },
+        "sample_size": {
+            "type": "integer",
+            "description": "Actual number of items sampled"
+        },
+        "indices": {
+            "type": "array",
+            "items": { "type": "integer" },
+            "description": "Indices of sampled items in original array"
+        },
+        "strata": strata()
+    });
+    let required = &["sample", "total_items", "sample_size"];
+    let results = Results { properties, required, next: describe::Next::Cursor };
+    metadata::<Arguments>("tool_outputs.sample", &[first, kinds], results).result_mode(ResultMode::Auto)
+}
+
+fn strata() -> Value {
+    json!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "value": { "description": "What the items of the group have at strata_path; null when they have nothing" },
+                "total": { "type": "integer", "description": "Items of the group" },
+                "sampled": { "type": "integer", "description": "Items of the group in the sample" },
+                "missing": { "type": "boolean", "description": "Whether they have nothing at strata_path" }
+            },
+            "required": ["value", "total", "sampled"]
+        },
+        "description": "The groups of a stratified sample, in order of first appearance"
+    })
 }
 
 impl Tool for Sample {
@@ -78,39 +144,36 @@ impl Tool for Sample {
 
     fn run(&self, call: &mut Call<'_>) -> Result<Output, Failure> {
         let arguments: Arguments = call.parse()?;
-        let max_chars = arguments.max_chars.unwrap_or(DEFAULT_CHARS);
-        let asked = Asked::new(&self.metadata.name, "sample", &arguments.id, max_chars)
-            .from(arguments.cursor.as_deref());
+        let asked = Asked::new(&self.metadata.name, "sample", &arguments.id.0, arguments.max_chars.0)
+            .from(arguments.cursor.as_ref());
         let doing = asked.doing;
         arguments.check(doing)?;
         let stored = self.shared.json(doing)?;
         let query = self.shared.query(doing, "the path", &arguments.path)?;
         let strata = arguments.strata_path.as_deref();
         let strata = strata.map(|text| self.shared.query(doing, "the strata_path", text)).transpose()?;
-        let filters = &Filters::new(&self.shared, doing, &arguments.filters)?;
-        let binding = arguments.binding(Binding::new(&self.metadata.name, &stored.id, &stored.digest));
-        let binding = binding.and(filters.key());
+        let filters = &Filters::new(&self.shared, doing, &arguments.filters.0)?;
+        let binding = Binding::new(&self.metadata.name, &stored.id, &stored.digest);
+        let binding = binding.and(arguments.question()).and(filters.key());
         let start = arguments.start(asked, &binding)?;
         if arguments.is_seeded() {
             call.note("seed", start.seed);
         }
         let mut source = self.shared.open(doing, stored)?;
-        let (sampled, took) = Job::attend(call, |job| {
-            let strata = strata.as_deref();
-            let sampling = Sampling {
-                shared: &self.shared,
-                asked,
-                arguments: &arguments,
-                query: &query,
-                strata,
-                filters,
-                start,
-                job,
-            };
-            (sampling.answer(&mut source, &binding), job.took())
-        });
-        let (output, basis) = sampled?;
-        note(call, basis, took);
+        let job = Job::new(call);
+        let sampling = Sampling {
+            shared: &self.shared,
+            known: &self.drawn,
+            asked,
+            arguments: &arguments,
+            query: &query,
+            strata: strata.as_deref(),
+            filters,
+            start,
+            job: &job,
+        };
+        let (output, basis) = sampling.answer(&mut source, &binding)?;
+        note(call, basis, job.took());
         Ok(output)
     }
 }
@@ -120,7 +183,7 @@ impl Tool for Sample {
 struct Start {
     unit: u64,
     seed: u64,
-    /// Whether the seed is not the caller's, and must stand in cursors.
+    /// True if the seed is not the caller's, and must be in cursors.
     drawn: bool,
 }
 
@@ -166,10 +229,6 @@ impl Arguments {
         )
     }
 
-    fn binding(&self, binding: Binding) -> Binding {
-        binding.and(self.question())
-    }
-
     fn start(&self, asked: Asked<'_>, binding: &Binding) -> Result<Start, Failure> {
         let given = self.seed();
         let drawn = given.is_none() && self.is_seeded();
@@ -182,12 +241,15 @@ impl Arguments {
         };
         let position = binding.position(cursor).map_err(|bad| asked.doing.cursor(bad))?;
         let mut numbers = position.into_iter();
-        let unit = numbers.next().unwrap_or_default();
-        Ok(Start { unit, seed: given.or_else(|| numbers.next()).unwrap_or_default(), drawn })
+        // A cursor of this binding was made here: it has a unit, and the seed where the caller gave
+        // none.
+        let unit = numbers.next().unwrap_or(0);
+        Ok(Start { unit, seed: given.or_else(|| numbers.next()).unwrap_or(0), drawn })
     }
 }
 
-/// A seed that nobody chose: the system's random numbers, by way of the keys of a hash map. Few digits make short cursors.
+/// A seed that nobody chose: the system's random numbers, by way of the keys of a hash map. Few
+/// digits make short cursors.
 fn fresh() -> u64 {
     RandomState::new().hash_one("seed") >> 36
 }
@@ -195,6 +257,7 @@ fn fresh() -> u64 {
 /// A sample that is drawn.
 struct Sampling<'a> {
     shared: &'a Shared,
+    known: &'a Cache<Arc<Drawn>>,
     asked: Asked<'a>,
     arguments: &'a Arguments,
     query: &'a Query,
@@ -210,8 +273,8 @@ impl Sampling<'_> {
         let (drawn, basis) = self.drawn(source).map_err(|error| self.asked.doing.engine(&error))?;
         let mut page = Page::new(&drawn, self.start, binding);
         self.fill(&mut page, &drawn, source).map_err(|error| self.asked.doing.read(&error, None))?;
-        let told = self.warning(source, &drawn);
-        page.warning = warning(told.as_ref(), self.asked.max_chars);
+        let few = self.warning(source, &drawn);
+        page.warning = warning(few.as_ref(), self.asked.max_chars);
         self.job.finished(size);
         Ok((self.asked.fit(&page)?, basis))
     }
@@ -229,7 +292,7 @@ impl Sampling<'_> {
         let (most, seed) = (self.asked.max_chars, self.start.seed);
         let filters = self.filters.key();
         let key = format!("{digest} {most} {seed} {}{filters}", self.arguments.question());
-        if let Some(known) = self.shared.drawn.get(&key) {
+        if let Some(known) = self.known.get(&key) {
             return Ok((known, Basis::known(total)));
         }
         let population = self.population(source);
@@ -265,11 +328,12 @@ impl Sampling<'_> {
         self.shared.counts.put(length, drawn.total, weight);
         let drawn = Arc::new(drawn);
         let weight = drawn.weight() + key.len();
-        self.shared.drawn.put(key, Arc::clone(&drawn), weight);
+        self.known.put(key, Arc::clone(&drawn), weight);
         Ok((drawn, basis))
     }
 
-    /// The size of the population, counted if nobody has yet.
+    /// Returns the size of the population, and counts it unless it is known.
+    #[expect(clippy::expect_used, reason = "a report has an answer for each measure")]
     fn length(
         &self,
         source: &mut Source<'_>,
@@ -290,12 +354,14 @@ impl Sampling<'_> {
             error => error,
         })?;
         *read = report.coverage.bytes_read;
-        let length = report.answers.first().and_then(trommel::Answer::count).unwrap_or_default();
+        let length = report.answers.first().and_then(trommel::Answer::count);
+        let length = length.expect("the count that was asked is answered");
         self.shared.counts.put(key, length, key.len());
         Ok(length)
     }
 
-    /// Reads values from where they stand, as many as there may be room for.
+    /// Reads values at their spans, as many as there may be room for.
+    #[expect(clippy::expect_used, reason = "an item that needs a mark takes more than `Wanted::long` bytes")]
     fn fill(
         &self,
         page: &mut Page<'_>,
@@ -310,11 +376,11 @@ impl Sampling<'_> {
                 return Ok(());
             }
             let span = Span::new(place.start, place.end);
-            let first = values.bytes(Span::new(span.start, span.end.min(span.start + 1)))?.first().copied();
             let rendering = values.rendering(span, most)?;
+            let kind = kind_of(rendering.text.as_bytes());
             let item = Item::new(rendering, most, || {
-                let path = place.path.clone().unwrap_or_default();
-                Mark::new(path, kind_of(first), span.len())
+                let path = place.path.clone().expect("the drawing pass notes the path of each long item");
+                Mark::new(path, kind, span.len())
             });
             sum += item.chars() + 1;
             page.units.push(Unit::Item(*index, item));
@@ -331,7 +397,7 @@ impl Sampling<'_> {
         let is_silent = drawn.total == 0;
         let empty = if is_silent { &questioned[..] } else { &[] };
         let silence = Silence { filters: self.filters, all: &questioned, is_silent, empty };
-        let hint = self.shared.hint(source, self.job, &silence);
+        let hint = silence.hint(self.shared, source, self.job);
         let wanted = self.arguments.size.get() as u64;
         if drawn.total >= wanted {
             return hint;
@@ -387,7 +453,7 @@ impl<'a> Page<'a> {
     fn cut(&self, shown: usize, marked: bool) -> Option<Cut> {
         let next = self.from.saturating_add(shown);
         let all = self.drawn.items.len() + self.drawn.strata.as_ref().map_or(0, Vec::len);
-        let large = self.units.get(..shown).unwrap_or_default().iter().any(Unit::is_large);
+        let large = self.units[..shown].iter().any(Unit::is_large);
         let next = (next < all).then(|| {
             let seed = self.start.drawn.then_some(self.start.seed);
             let position: Vec<u64> = std::iter::once(next as u64).chain(seed).collect();
@@ -404,18 +470,18 @@ impl Sheet for Page<'_> {
     }
 
     fn least(&self, unit: usize) -> usize {
-        self.units.get(unit).map_or(0, |unit| match unit {
+        match &self.units[unit] {
             Unit::Item(_, item) => item.chars(),
             Unit::Group(text, _) => text.len() / 4,
-        })
+        }
     }
 
     fn text(&self, shown: usize, first: Option<&str>) -> String {
         let (mut items, mut indices, mut groups) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, unit) in self.units.get(..shown).unwrap_or_default().iter().enumerate() {
+        for (at, unit) in self.units[..shown].iter().enumerate() {
             match unit {
                 Unit::Item(index, item) => {
-                    items.push(first.filter(|_| at == 0).unwrap_or_else(|| item.text()));
+                    items.push(unit_text(at, item.text(), first));
                     indices.push(index.to_string());
                 }
                 Unit::Group(text, _) => groups.push(text.as_str()),
@@ -433,10 +499,7 @@ impl Sheet for Page<'_> {
         if let Some(cut) = self.cut(shown, first.is_some()) {
             cut.push(&mut out);
         }
-        if let Some(warning) = self.warning {
-            out.push_str(r#","warning":"#);
-            push_string(warning, &mut out);
-        }
+        push_warning(self.warning, &mut out);
         out.push('}');
         out
     }

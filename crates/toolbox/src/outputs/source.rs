@@ -1,4 +1,5 @@
-//! A stored output that is questioned: its document, cursors over it, and values read back from where they stand.
+//! A stored output that is questioned: its document, cursors over it, and values read back from
+//! where they stand.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -87,12 +88,14 @@ struct Map<'a> {
     seen: Option<Span>,
 }
 
-/// Bytes within which places lie close together; what the system brings in with a place is no more, on either side.
+/// Bytes within which places lie close together; what the system brings in with a place is no more,
+/// on either side.
 const AROUND: u64 = 2 << 20;
 
 impl<'a> Map<'a> {
-    /// The bytes of a place. Where places lie far apart, what the system has brought in with the last one goes.
-    fn bytes(&mut self, span: Span) -> &'a [u8] {
+    /// Returns the bytes of a span. Where spans are far apart, the pages of the last one are
+    /// released.
+    fn bytes(&mut self, span: Span) -> Result<&'a [u8]> {
         self.seen = Some(match self.seen {
             Some(seen) if seen.start / AROUND == span.start / AROUND => {
                 Span::new(seen.start.min(span.start), seen.end.max(span.end))
@@ -104,8 +107,13 @@ impl<'a> Map<'a> {
                 span
             }
         });
-        self.view.get(span).unwrap_or_default()
+        self.view.get(span).ok_or_else(|| cut(self.view.base() + self.view.bytes().len() as u64))
     }
+}
+
+/// The payload is shorter than when it was stored.
+fn cut(at: u64) -> Error {
+    Error::io(io::Error::new(io::ErrorKind::UnexpectedEof, "the payload is shorter than it was"), at)
 }
 
 impl Values<'_> {
@@ -118,7 +126,7 @@ impl Values<'_> {
     /// The bytes of a place, which must not be many.
     pub(crate) fn bytes(&mut self, span: Span) -> Result<&[u8]> {
         match &mut self.0 {
-            Bytes::Map(map) => Ok(map.bytes(span)),
+            Bytes::Map(map) => map.bytes(span),
             Bytes::Window(window) => window.bytes(span),
         }
     }
@@ -130,8 +138,8 @@ const LOOK: u64 = 1 << 20;
 /// Bytes of a value that is too long from which its beginning is shown.
 const BEGINNING: usize = 2048;
 
-/// The text of a value of so many bytes, which are at hand as far as they are looked at, as far as it is wanted. It is
-/// checked as far as it is gone through.
+/// The text of a value of so many bytes, which are at hand as far as they are looked at, as far as
+/// it is wanted. It is checked as far as it is gone through.
 pub(crate) fn rendering(value: View<'_>, bytes: u64, most: usize) -> Result<Rendering> {
     let end = value.base() + bytes.min(LOOK);
     let value = value.narrow(Span::new(value.base(), end)).unwrap_or(value);
@@ -148,7 +156,8 @@ pub(crate) fn rendering(value: View<'_>, bytes: u64, most: usize) -> Result<Rend
     }
 }
 
-/// A part of what can be read, kept so that places close together are read once: a packed payload is unpacked in frames.
+/// A part of what can be read, kept so that places close together are read once: a packed payload
+/// is unpacked in frames.
 struct Window<R> {
     source: R,
     start: u64,
@@ -169,7 +178,7 @@ impl<R: Read + Seek> Window<R> {
             self.load(span)?;
         }
         let from = (span.start - self.start) as usize;
-        Ok(self.bytes.get(from..from + span.len() as usize).unwrap_or_default())
+        Ok(&self.bytes[from..from + span.len() as usize])
     }
 
     /// Reads a place and some of what follows; what is there of it already stays.
@@ -187,8 +196,7 @@ impl<R: Read + Seek> Window<R> {
         let read = (&mut self.source).take(wanted).read_to_end(&mut self.bytes);
         read.map_err(|error| Error::io(error, span.start))?;
         if (self.bytes.len() as u64) < span.len() {
-            let cut = io::Error::new(io::ErrorKind::UnexpectedEof, "the payload is shorter than it was");
-            return Err(Error::io(cut, self.start + self.bytes.len() as u64));
+            return Err(cut(self.start + self.bytes.len() as u64));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! An answer as JSON whose values stand as they were written, and how it is made to fit.
+//! An answer as JSON whose values are verbatim, and how it is made to fit.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use trommel_tool::Failure;
 
-use super::refused;
+use super::failures::refused;
 
 /// Characters that `truncated` takes at most.
 const TRUNCATED: usize = 100;
@@ -71,7 +71,8 @@ impl Answer {
         Ok(())
     }
 
-    /// In the place of an object the rows that are one of its members; the others become a member of their own.
+    /// Replaces an object by the rows that are one of its members; the other members become a
+    /// member of their own.
     pub(super) fn lift(&mut self, name: &str, rows: &str, others: &str) -> Result<(), Failure> {
         let Some(object) = self.get(name) else { return Ok(()) };
         let mut inner = Self(members(object.get())?);
@@ -100,7 +101,7 @@ impl Answer {
         if chars <= room.chars { Ok(json.get().to_owned()) } else { Err(room.too_long(chars)) }
     }
 
-    /// The JSON of an answer with a page of rows, of which so many are shown as there is room for.
+    /// The JSON of an answer with a page of rows: as many as there is room for.
     pub(super) fn paged(mut self, name: &str, offset: u64, room: Room) -> Result<String, Failure> {
         let rows = self.rows(name)?;
         let length = |row: &RawValue| row.get().chars().count() + 1;
@@ -122,14 +123,14 @@ impl Answer {
         let reason = if shown < rows.len() { Some("max_chars") } else { self.has_more()?.then_some("limit") };
         if let Some(reason) = reason {
             let next = offset + shown as u64;
-            self.set(name, raw(&rows.get(..shown))?);
+            self.set(name, raw(&&rows[..shown])?);
             self.set("truncated", raw(&json!({"reason": reason, "returned": shown, "next": next}))?);
             self.say_more()?;
         }
         self.whole(room)
     }
 
-    /// Whether there are more rows behind these.
+    /// True if there are more rows after these.
     fn has_more(&self) -> Result<bool, Failure> {
         let page = self.page()?;
         let said = page.as_ref().unwrap_or(self).get("has_more");

@@ -1,4 +1,5 @@
-//! No answer is longer than asked, none is partial without saying so, and all pages together are the whole.
+//! No answer is longer than asked, none is partial without saying so, and all pages together are
+//! the whole.
 
 use std::collections::BTreeSet;
 

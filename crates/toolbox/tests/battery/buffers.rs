@@ -239,7 +239,8 @@ fn a_dry_run_of_an_export_writes_nothing() {
     assert_eq!(fs::read_dir(bench.folder.path().join("root")).unwrap().count(), 0);
 }
 
-/// R26: no character of a buffer that could do something to a terminal stands in an answer as it is.
+/// R26: no character of a buffer that could do something to a terminal stands in an answer as it
+/// is.
 #[test]
 fn r26_answers_are_safe() {
     let bench = Bench::new();

@@ -1,4 +1,5 @@
-//! Errors name the tool, what was to be done, why it was not, and what to do next (R45), and keep secrets (R25).
+//! Errors name the tool, what was to be done, why it was not, and what to do next (R45), and keep
+//! secrets (R25).
 
 use std::fmt::Write as _;
 
@@ -151,7 +152,8 @@ fn no_payload_stands_in_an_error() {
     }
 }
 
-/// R45: every refusal and failure that arguments or a payload can bring about has a code, and a text that is kept.
+/// R45: every refusal and failure that arguments or a payload can bring about has a code, and a
+/// text that is kept.
 #[test]
 fn r45_errors_are_written_down() {
     let bench = bench();

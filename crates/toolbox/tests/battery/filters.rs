@@ -1,4 +1,5 @@
-//! `where` in `extract`, `count`, `sample`, and `stats`: answers for the records that pass the filters.
+//! `where` in `extract`, `count`, `sample`, and `stats`: answers for the records that pass the
+//! filters.
 
 use serde_json::{Value, json};
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use trommel_blocks::{HybridBlockStorage, HybridOptions, LocalBlockStorage};
+use trommel_blocks::{Folders, Owner, SyncedOptions, SyncedSessions};
 use trommel_session::Sessions;
+use trommel_storage::FolderStorage;
 use trommel_tool::{Context, Executor, Output, Registry};
 use trommel_toolbox::sessions::{self, Bounds};
 
@@ -21,13 +22,13 @@ struct Machine {
 impl Machine {
     fn new(shared: &TempDir, name: &str) -> Self {
         let home = shared.path().join(name);
-        let storage = Arc::new(LocalBlockStorage::make(shared.path().join("storage")).unwrap());
-        let places = (home.join("amplifier"), home.join("state"));
-        let known = Sessions::new().amplifier(&places.0);
-        let mut options = HybridOptions::new(known, places, ("ada", name), storage);
+        let storage = Arc::new(FolderStorage::make(shared.path().join("storage")).unwrap());
+        let folders = Folders::new(home.join("amplifier"), home.join("state"));
+        let known = Sessions::new().amplifier(&folders.local);
+        let mut options = SyncedOptions::new(known, folders, Owner::new("ada", name), storage);
         (options.freshness, options.rest) = (Duration::ZERO, Duration::ZERO);
         let registry = Registry::new();
-        let hybrid = Arc::new(HybridBlockStorage::new(options).unwrap());
+        let hybrid = Arc::new(SyncedSessions::new(options).unwrap());
         sessions::register_hybrid(&registry, hybrid, Bounds::default()).unwrap();
         Self { home, executor: Executor::new(Arc::new(registry)) }
     }

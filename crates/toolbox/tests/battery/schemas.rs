@@ -1,6 +1,10 @@
 //! Schemas are the specification's, with the optional members that were agreed, and nothing else.
 
 use serde_json::{Value, json};
+use trommel_route::Destinations;
+use trommel_session::Sessions;
+use trommel_tool::Registry;
+use trommel_toolbox::{buffers, outputs, sessions};
 
 use crate::support::Bench;
 
@@ -320,5 +324,27 @@ fn the_rest_of_what_they_say_of_themselves() {
         let max_chars = &metadata.args_schema["properties"]["max_chars"];
         assert_eq!(max_chars["default"], default, "{}", metadata.name);
         assert_eq!((&max_chars["minimum"], &max_chars["maximum"]), (&json!(200), &json!(100_000)));
+    }
+}
+
+/// The schemas of arguments, which are derived, are those that were published, to the order of the
+/// arguments.
+#[test]
+fn arguments_are_as_published() {
+    let golden: Value = serde_json::from_str(include_str!("../golden/arguments.json")).unwrap();
+    let bench = Bench::new();
+    let registry = Registry::new();
+    outputs::register(&registry, &bench.store).unwrap();
+    buffers::register(&registry, &Destinations::default()).unwrap();
+    sessions::register(&registry, &Sessions::new()).unwrap();
+    assert_eq!(registry.tools().len(), golden.as_object().unwrap().len());
+    for tool in registry.tools() {
+        let metadata = tool.metadata();
+        let published = &golden[metadata.name.as_str()];
+        assert_eq!(metadata.args_schema, *published, "{}", metadata.name);
+        let names =
+            |schema: &Value| schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&metadata.args_schema), names(published), "{}", metadata.name);
+        assert_eq!(metadata.args_schema["required"], published["required"], "{}", metadata.name);
     }
 }

@@ -231,7 +231,8 @@ fn r37_nothing_is_connected() {
     );
 }
 
-/// R37: what is known of the cloud is shown without it, once where it lies here as well, or left out.
+/// R37: what is known of the cloud is shown without it, once where it lies here as well, or left
+/// out.
 #[test]
 fn r37_sessions_of_the_cloud() {
     let there = "77aa0000-0000-4000-8000-000000000001";
@@ -318,7 +319,7 @@ fn r45_requests_that_are_wrong() {
         (
             json!({"operation": "get", "session_id": "zz"}),
             "not_found",
-            "session get: there is no session zz: list all sessions",
+            "session get: there is no session zz; list all sessions",
         ),
         (json!({"operation": "get", "session_id": ID, "limit": 3}), "request", "pass `include_transcript`"),
         (json!({"operation": "search"}), "request", "session search: pass what to search for as `query`"),

@@ -22,7 +22,8 @@ fn figures_of_values() {
     assert_eq!(answer.coverage("validation"), "strict");
 }
 
-/// Sum, average, minimum and maximum of the numeric paths that are asked for, exact whatever else stands at them.
+/// Sum, average, minimum and maximum of the numeric paths that are asked for, exact whatever else
+/// stands at them.
 #[test]
 fn aggregations_of_asked_paths() {
     let bench = Bench::new();

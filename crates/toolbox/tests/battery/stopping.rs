@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use trommel_store::Origin;
 use trommel_testkit::effort::cases;
 use trommel_testkit::repeat::Repeat;
-use trommel_tool::{CancelFlag, Context, ErrorKind, Event};
+use trommel_tool::{Cancel, Context, ErrorKind, Event};
 
 use crate::support::Bench;
 
@@ -38,7 +38,8 @@ fn slow() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// R31: a call at work is stopped within 50 ms of its flag: in one of some attempts, as a busy machine may be late itself.
+/// R31: a call at work is stopped within 50 ms of its flag: in one of some attempts, as a busy
+/// machine may be late itself.
 #[test]
 fn a_cancelled_call_stops_at_once() {
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -47,11 +48,11 @@ fn a_cancelled_call_stops_at_once() {
     for (tool, arguments) in slow() {
         let name = format!("tool_outputs.{tool}");
         let late = (0..10).find_map(|_| {
-            let flag = CancelFlag::new();
+            let flag = Cancel::new();
             let context = Context::new("/").cancelled_by(flag.clone());
             let mut raised = None;
             let events = &mut |event: Event<'_>| {
-                if matches!(event, Event::Progress { .. }) && raised.is_none() {
+                if matches!(event, Event::Progress(_)) && raised.is_none() {
                     flag.cancel();
                     raised = Some(Instant::now());
                 }
@@ -109,7 +110,7 @@ fn progress_only_grows_and_ends_at_the_total() {
         }
         let mut told = Vec::new();
         let events = &mut |event: Event<'_>| {
-            if let Event::Progress { done, total } = event {
+            if let Event::Progress(trommel_tool::Progress { bytes: done, total, .. }) = event {
                 told.push((done, total, Instant::now()));
             }
         };

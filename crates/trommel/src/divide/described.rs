@@ -2,12 +2,11 @@
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use trommel_path::Matcher;
-use trommel_reader::{Alike, Between, Config, Kind, Listener, Scalar, Span, Text, View};
+use trommel_reader::{Alike, Between, Config, Kind, Listener, Scalar, Span, Text};
 
 use super::{Chain, DESCRIBED, Divide, Meeting, WRONG};
 use crate::error::Error;
-use crate::parallel::release;
-use crate::run::Run;
+use crate::kept::release;
 use crate::stats::Describing;
 
 /// Bytes in which it shows which array goes on and on, at first.
@@ -30,30 +29,28 @@ struct Apart {
     describing: Describing,
 }
 
-impl Run<'_> {
+impl<'a> Divide<'a> {
     /// Describes the value that the matcher is in, on several threads as far as that goes.
-    pub(crate) fn described(
-        &mut self,
-        divide: &Divide<'_>,
+    pub(super) fn describe_value(
+        &self,
+        config: &Config,
         matcher: &mut Matcher<'_, '_>,
+        describing: &mut Describing,
     ) -> Result<(), Error> {
-        let Some(describing) = self.work.describing.first_mut() else { return Ok(()) };
-        let config = self.analysis.options.config();
         let (mut fruitless, mut watched) = (0, WATCHED);
         while matcher.is_forwarding() && fruitless < WRONG {
-            let Some(elements) = divide.long_array(watched, matcher, describing)? else {
+            let Some(elements) = self.long_array(watched, matcher, describing)? else {
                 watched = (2 * watched).min(WATCHED << 8);
                 continue;
             };
-            let joined = divide.elements(&elements, &config, matcher, describing)?;
+            let joined = self.elements(&elements, config, matcher, describing)?;
             fruitless = if joined { 0 } else { fruitless + 1 };
         }
         Ok(matcher.forward(describing)?)
     }
-}
 
-impl<'a> Divide<'a> {
-    /// Watches for some bytes which array is never left, and goes behind the present element of it, if elements begin alike.
+    /// Watches for some bytes which array is never left, and goes behind the present element of it,
+    /// if elements begin alike.
     fn long_array(
         &self,
         bytes: u64,
@@ -71,7 +68,8 @@ impl<'a> Divide<'a> {
         Ok(matcher.cursor().between().and_then(|_| Alike::new(self.view, matcher.cursor().offset())))
     }
 
-    /// Describes the elements behind the one where the matcher is; whether any were described apart.
+    /// Describes the elements behind the one where the matcher is; whether any were described
+    /// apart.
     fn elements(
         &self,
         elements: &Alike<'a>,
@@ -88,7 +86,9 @@ impl<'a> Divide<'a> {
         let mut stretches = self.stretches(start, DESCRIBED, elements);
         let mut answers = Vec::new();
         self.threads.scope(|scope| scope.spawn(|_| answers = self.describe_all(&apart, &stretches)));
-        while let Some(last) = stretches.last().filter(|_| !chain.ended) {
+        while let Some(last) = stretches.last()
+            && !chain.ended
+        {
             // While these are joined, the next ones are described.
             stretches = self.stretches(last.end, DESCRIBED, elements);
             let Some(empty) = describing.apart() else { break };
@@ -111,7 +111,9 @@ impl<'a> Divide<'a> {
         Ok(chain.at > start)
     }
 
-    /// Joins what was seen in the next stretch, or in its place from where the last element ended. Gives its characters.
+    /// Joins what was seen in the next stretch, or in its place from where the last element ended.
+    /// Gives its characters.
+    #[expect(clippy::expect_used, reason = "a stretch is a part of the view")]
     fn join_described(
         &self,
         apart: &Apart,
@@ -130,7 +132,7 @@ impl<'a> Divide<'a> {
             chain.ended = true;
             return Ok(0);
         };
-        release(self.view.narrow(Span::new(chain.at, end)).unwrap_or(View::at(&[], chain.at)));
+        release(self.view.narrow(Span::new(chain.at, end)).expect("its elements are in the view"));
         describing.join(stretch.describing);
         chain.pass(end, &self.track)?;
         Ok(stretch.characters)
@@ -140,8 +142,8 @@ impl<'a> Divide<'a> {
         stretches.par_iter().map(|span| self.describe(apart, *span)).collect()
     }
 
-    /// Describes the elements from behind one that ends at the beginning of a span up to the first that ends at its end or
-    /// behind.
+    /// Describes the elements from behind one that ends at the beginning of a span up to the first
+    /// that ends at its end or behind.
     fn describe(&self, apart: &Apart, span: Span) -> Described {
         let mut describing = apart.describing.clone();
         let mut cursor = self.cursor_between(&apart.between, span, &apart.config);

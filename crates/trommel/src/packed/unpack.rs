@@ -104,8 +104,8 @@ enum At<B: BufRead> {
     Failed,
 }
 
-/// Unpacks all members. Zero bytes after one are padding, as tapes and block devices add it: another member or the end may
-/// follow it.
+/// Unpacks all members. Zero bytes after one are padding, as tapes and block devices add it:
+/// another member or the end may follow it.
 struct Members<B: BufRead> {
     codec: Codec,
     at: At<B>,

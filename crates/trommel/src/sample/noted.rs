@@ -1,15 +1,16 @@
-//! Candidates of a part of the input: noted by one thread, and drawn from by another, which knows how many came before them.
+//! Candidates of a part of the input: noted by one thread, and drawn from by another, which knows
+//! how many came before them.
 
 use std::sync::{Arc, Mutex};
 
+use trommel_base::Cancel;
 use trommel_path::Matcher;
 use trommel_reader::Span;
 use trommel_sampler::Draw;
 
 use super::store::{Slot, Stored};
-use super::strata::{Grouping, Stratified, offer_to};
+use super::strata::{Candidate, Grouping, Stratified};
 use crate::analysis::Options;
-use crate::control::Cancel;
 use crate::error::Error;
 use crate::measure::{Sample, Strategy};
 
@@ -58,10 +59,10 @@ impl Noted {
         Ok(())
     }
 
+    #[expect(clippy::expect_used, reason = "candidates that are left were entered")]
     pub(crate) fn leave(&mut self, span: Span) {
-        if let Some(left) = self.open.pop().and_then(|number| self.spans.get_mut(number)) {
-            *left = span;
-        }
+        let number = self.open.pop().expect("a candidate is open");
+        self.spans[number] = span;
     }
 
     pub(crate) fn end_record(&mut self) {
@@ -100,18 +101,18 @@ impl Noted {
         let Some(Groups { keys, ends, .. }) = &self.groups else { return Ok(()) };
         let (mut times, mut from) = (self.times.iter().peekable(), 0);
         for (number, (span, &end)) in self.spans.iter().zip(ends).enumerate() {
-            let key = keys.get(from..end).unwrap_or_default();
+            let key = &keys[from..end];
             from = end;
             let times = times.next_if(|(several, _)| *several == number).map_or(1, |(_, times)| *times);
             let mut slot = None;
             let make = &mut || Arc::clone(slot.get_or_insert_with(|| self.slot(number)));
-            offer_to(&mut drawer.strata, (key, times), make, (cancel, span.start))?;
+            let candidate = Candidate { key, times, start: span.start };
+            candidate.offer_to(&mut drawer.strata, make, cancel)?;
         }
         Ok(())
     }
 
     fn slot(&self, number: usize) -> Slot {
-        let span = self.spans.get(number).copied();
-        Arc::new(Mutex::new(span.map_or(Stored::Open, Stored::Span)))
+        Arc::new(Mutex::new(Stored::Span(self.spans[number])))
     }
 }

@@ -1,4 +1,5 @@
-//! Where the values of candidates are until the sample is drawn: in the input, in memory, or in temporary files without a name.
+//! Where the values of candidates are until the sample is drawn: in the input, in memory, or in
+//! temporary files without a name.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +12,8 @@ use crate::notes::Notes;
 /// Bytes of candidates of one sample kept in memory, where they cannot be read again.
 const MEMORY: usize = 16 << 20;
 
-/// Bytes of a temporary file after which another one is begun, so that files whose candidates have all lost can go.
+/// Bytes of a temporary file after which another one is begun, so that files whose candidates have
+/// all lost can go.
 const FILE: u64 = 64 << 20;
 
 /// A candidate's value, filled in when its end is seen.
@@ -40,7 +42,8 @@ impl Drop for Counted {
     }
 }
 
-/// Where the values of candidates are kept that cannot be read again: in memory, then in temporary files without a name.
+/// Where the values of candidates are kept that cannot be read again: in memory, then in temporary
+/// files without a name.
 pub(super) struct Store {
     budget: Arc<AtomicUsize>,
     /// Bytes in files whose candidates have not all lost.
@@ -98,17 +101,16 @@ impl Store {
 const AROUND: u64 = 2 << 20;
 
 /// The bytes of a stored candidate.
+#[expect(clippy::expect_used, reason = "spans are stored only where the input is in memory or mapped")]
 pub(super) fn bytes_of(slot: &Slot, view: Option<View<'_>>) -> Result<Vec<u8>, Error> {
     let stored = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    debug_assert!(!matches!(*stored, Stored::Open), "a winner was left");
     Ok(match &*stored {
-        Stored::Open => Vec::new(),
+        Stored::Open => unreachable!("a winner was left"),
         Stored::Span(span) => {
-            let bytes = view.and_then(|view| view.get(*span)).unwrap_or_default().to_vec();
-            if let Some(view) = view {
-                // Items lie far apart, and with each the system has brought in what is around it.
-                view.release(Span::new(span.start.saturating_sub(AROUND), span.end + AROUND));
-            }
+            let view = view.expect("the input has a view");
+            let bytes = view.get(*span).expect("a candidate is in the input").to_vec();
+            // Items lie far apart, and with each the system has brought in what is around it.
+            view.release(Span::new(span.start.saturating_sub(AROUND), span.end + AROUND));
             bytes
         }
         Stored::Memory(counted) => counted.bytes.clone(),

@@ -1,12 +1,13 @@
 //! Samples by groups.
 
+use trommel_base::Cancel;
 use trommel_path::{Matcher, Order, Plan, PlanOptions, Query, Scratch};
 use trommel_reader::{ErrorKind, Limit, compact};
 use trommel_sampler::Strata;
 
 use super::store::Slot;
 use crate::analysis::Options;
-use crate::control::Cancel;
+use crate::control::check;
 use crate::error::Error;
 use crate::measure::Sample;
 
@@ -20,7 +21,8 @@ pub(super) struct Stratified {
 pub(super) struct Grouping {
     plan: Plan,
     scratch: Scratch,
-    /// The bytes by which the last candidate is grouped, without white space; none where nothing is selected.
+    /// The bytes by which the last candidate is grouped, without white space; none where nothing is
+    /// selected.
     key: Vec<u8>,
 }
 
@@ -47,19 +49,32 @@ impl Grouping {
     }
 }
 
-/// Offers a candidate, which stands at an offset and in the population `times`, to the group of its key.
-pub(super) fn offer_to(
-    strata: &mut Strata<Option<String>, Slot>,
-    (key, times): (&[u8], u64),
-    make: &mut dyn FnMut() -> Slot,
-    (cancel, offset): (&Cancel, u64),
-) -> Result<(), Error> {
-    let label = || (!key.is_empty()).then(|| String::from_utf8_lossy(key).into_owned());
-    for time in 0..times {
-        if time % 1024 == 1023 {
-            cancel.check(offset)?;
+/// A candidate for a group.
+pub(super) struct Candidate<'k> {
+    /// The key of its group.
+    pub(super) key: &'k [u8],
+    /// How often it is in the population.
+    pub(super) times: u64,
+    /// Its offset.
+    pub(super) start: u64,
+}
+
+impl Candidate<'_> {
+    /// Offers the candidate to its group.
+    pub(super) fn offer_to(
+        &self,
+        strata: &mut Strata<Option<String>, Slot>,
+        make: &mut dyn FnMut() -> Slot,
+        cancel: &Cancel,
+    ) -> Result<(), Error> {
+        let key = self.key;
+        let label = || (!key.is_empty()).then(|| String::from_utf8_lossy(key).into_owned());
+        for time in 0..self.times {
+            if time % 1024 == 1023 {
+                check(cancel, self.start)?;
+            }
+            strata.offer_with(key, label, &mut *make)?;
         }
-        strata.offer_with(key, label, &mut *make)?;
+        Ok(())
     }
-    Ok(())
 }

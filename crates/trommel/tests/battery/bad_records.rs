@@ -48,7 +48,8 @@ fn place(text: &[u8], offset: u64) -> (u64, u64) {
     (line, column)
 }
 
-/// A bad record adds nothing to any answer, is reported with its number and place, and the good ones keep their numbers.
+/// A bad record adds nothing to any answer, is reported with its number and place, and the good
+/// ones keep their numbers.
 #[test]
 fn bad_records_are_left_out_of_every_answer() {
     let mut bad = 0;
@@ -100,7 +101,8 @@ fn bad_records_are_left_out_of_every_answer() {
     assert!(bad > 300, "records were bad: {bad}");
 }
 
-/// Without leave to skip, the first bad record ends the run, at its byte, line and column; what came before was handed out.
+/// Without leave to skip, the first bad record ends the run, at its byte, line and column; what
+/// came before was handed out.
 #[test]
 fn the_first_bad_record_ends_the_run() {
     for seed in 0..cases(300, 5000) {
@@ -116,7 +118,8 @@ fn the_first_bad_record_ends_the_run() {
                 assert_eq!(record, Some(bad as u64), "seed {seed} {error}");
                 // Of a wrong word we name the first byte, the oracle the first wrong one.
                 let word = error.kind() == ErrorKind::Syntax(Syntax::Literal);
-                // A record that ends within a character ends too early; to the oracle the character is bad.
+                // A record that ends within a character ends too early; to the oracle the character
+                // is bad.
                 let cut = error.kind() == ErrorKind::Syntax(Syntax::UnterminatedString)
                     && (offset..offset + 4).contains(&error.offset());
                 let is_there = error.offset() == offset || word && error.offset() < offset || cut;

@@ -64,8 +64,8 @@ fn run_and_change(
     questions().window(4096).on_progress(once).run(&mut Document::open(path).unwrap().framing(framing))
 }
 
-/// R22: truncated, grown, overwritten or replaced at any point, a file that is read through a window gives the right answer
-/// or says that it changed: never another answer, never a signal.
+/// R22: truncated, grown, overwritten or replaced at any point, a file that is read through a
+/// window gives the right answer or says that it changed: never another answer, never a signal.
 #[test]
 fn a_file_that_changes_is_noticed() {
     let item = r#"{"a": [1, {"a": "text"}], "b": null}"#;
@@ -85,7 +85,8 @@ fn a_file_that_changes_is_noticed() {
             });
             match ran {
                 Ok(report) => {
-                    // The clock of a file system is coarse: a change right after the opening may be too soon for it.
+                    // The clock of a file system is coarse: a change right after the opening may be
+                    // too soon for it.
                     let answers: Vec<String> = report.answers.iter().map(shown).collect();
                     assert_eq!(answers, right, "{change:?} {number} {framing:?}");
                 }

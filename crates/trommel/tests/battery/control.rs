@@ -28,13 +28,14 @@ impl<R: Read> Read for Started<R> {
     }
 }
 
-/// Milliseconds that a run may take to stop: as promised where all tests run at their full numbers, and with a margin for a
-/// busy machine and a build without optimisation.
+/// Milliseconds that a run may take to stop: as promised where all tests run at their full numbers,
+/// and with a margin for a busy machine and a build without optimisation.
 fn soon() -> Duration {
     Duration::from_millis(cases(2000, 50))
 }
 
-/// Tries it anew where it takes longer: on a busy machine a thread may have to wait that long for its turn.
+/// Tries it anew where it takes longer: on a busy machine a thread may have to wait that long for
+/// its turn.
 fn stops(name: &str, attempt: impl Fn() -> Duration) {
     let mut took = Vec::new();
     while took.len() < 5 {
@@ -75,7 +76,8 @@ fn time_to_stop(
     at.saturating_duration_since(raised)
 }
 
-/// R31: whatever a run is busy with, it stops soon after the flag is raised. The inputs would take minutes to hours.
+/// R31: whatever a run is busy with, it stops soon after the flag is raised. The inputs would take
+/// minutes to hours.
 #[test]
 fn a_cancelled_run_stops() {
     let record = format!(r#"{{"id": 1, "a": [1, 2, {{"b": "{}"}}]}}"#, "x".repeat(200));
@@ -106,7 +108,8 @@ fn a_cancelled_run_stops() {
     }
 }
 
-/// R31: also where no byte passes: in many ways to one node, and in filters that go over the same bytes again and again.
+/// R31: also where no byte passes: in many ways to one node, and in filters that go over the same
+/// bytes again and again.
 #[test]
 fn a_cancelled_run_stops_where_no_byte_passes() {
     let time = |name: &str, analysis: &Analysis, text: &str| {
@@ -176,7 +179,8 @@ fn check(told: &[Progress], bytes: u64, total: Option<u64>, note: &str) {
     assert!(total.is_none_or(|total| total == bytes), "the last is the total: {note}");
 }
 
-/// R32: what is told grows, and ends with all of it; at least once a MiB on a slice, and once a read on a stream.
+/// R32: what is told grows, and ends with all of it; at least once a MiB on a slice, and once a
+/// read on a stream.
 #[test]
 fn progress_grows_to_the_total() {
     let lines = "{\"a\": [1, 2, 3], \"pad\": \"xxxxxxxxxxxxxxxxxxxxxxxx\"}\n".repeat(120_000);

@@ -58,7 +58,8 @@ fn filter_of(query: &Query) -> Option<Logical> {
     filters.find(|filter| !filter.to_string().contains('$'))
 }
 
-/// Every kind of count, with and without a filter, on every kind of input, is what the oracle counts.
+/// Every kind of count, with and without a filter, on every kind of input, is what the oracle
+/// counts.
 #[test]
 fn counts_are_those_of_the_oracle() {
     let mut filtered = 0;

@@ -38,7 +38,8 @@ fn what_was_read_is_said() {
     assert_eq!(facts(coverage), (0, Some(0), 0, true));
 }
 
-/// Under structural validation a decided document is left: the rest is not read, and no error in it is found.
+/// Under structural validation a decided document is left: the rest is not read, and no error in it
+/// is found.
 #[test]
 fn a_decided_document_is_not_read_on() {
     let text = format!("{{\"a\": [7, {}], \"b\": [nul", "8, ".repeat(100_000) + "9");
@@ -53,7 +54,8 @@ fn a_decided_document_is_not_read_on() {
     // Another question that wants the rest meets what is wrong there.
     let both = first.clone().count(query("$.b[*]"));
     assert!(both.run(&mut Document::from_bytes(text.clone()).framing(Framing::Single)).is_err());
-    // What may be the first of several records has to be passed over to know; a limit makes it unneeded.
+    // What may be the first of several records has to be passed over to know; a limit makes it
+    // unneeded.
     assert!(first.run(&mut Document::from_bytes(text.clone())).is_err());
     let limited = Analysis::new().ask(Measure::Extract(Extract::new(query("$.a[0]")).limit(1)));
     let loose = limited.clone().validation(Validation::Structural);
@@ -75,8 +77,8 @@ impl std::io::Read for Taken {
     }
 }
 
-/// Under structural validation the rest of a decided line is not checked, and the coverage says so; unless every record is
-/// checked first.
+/// Under structural validation the rest of a decided line is not checked, and the coverage says so;
+/// unless every record is checked first.
 #[test]
 fn a_decided_line_is_not_checked() {
     let text = "{\"a\": 1, \"b\": nul}\n{\"b\": 2, \"a\": 3}\n";

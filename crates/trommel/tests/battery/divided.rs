@@ -108,7 +108,8 @@ fn records_of_a_document() {
     assert!(same(&questions("$.*.*"), &text).0 > 20_000);
 }
 
-/// Filters, lengths, and what is selected in several ways: by the general matcher, or with matches open around.
+/// Filters, lengths, and what is selected in several ways: by the general matcher, or with matches
+/// open around.
 fn conditions(path: &str) -> Vec<Analysis> {
     let path = |rest: &str| query(&format!("{path}{rest}"));
     let length = |path| Count::new(path).count_as(CountAs::ArrayLength);
@@ -150,7 +151,8 @@ fn filters_and_lengths() {
     }
 }
 
-/// Elements between which places cannot be guessed, or are guessed wrong; and how many values have an `id` at least.
+/// Elements between which places cannot be guessed, or are guessed wrong; and how many values have
+/// an `id` at least.
 static ODD_ARRAYS: LazyLock<[(String, usize); 6]> = LazyLock::new(|| {
     let numbers = array(3 << 20, |number, _| number.to_string());
     let objects = array(3 << 20, |number, random| match random.below(4) {
@@ -212,7 +214,8 @@ fn statistics_of_a_document() {
     }
 }
 
-/// Where most of a document is an object, there is nothing to divide; and what is wrong is found in its place.
+/// Where most of a document is an object, there is nothing to divide; and what is wrong is found in
+/// its place.
 #[test]
 fn statistics_of_what_is_no_array_or_wrong() {
     let object = array(3 << 20, |number, _| format!(r#""{number}":{{"id":{number}}}"#));

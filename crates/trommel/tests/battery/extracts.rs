@@ -46,7 +46,8 @@ fn analysis(case: &Case) -> Analysis {
     case.queries.iter().cloned().fold(Analysis::new().duplicates(duplicates), Analysis::extract)
 }
 
-/// R4, R1: each query's values stand in the order of RFC 9535, with span, record and normalized path, whatever the input is.
+/// R4, R1: each query's values stand in the order of RFC 9535, with span, record and normalized
+/// path, whatever the input is.
 #[test]
 fn values_are_those_of_the_oracle_in_rfc_order() {
     for seed in 0..cases(700, 10_000) {
@@ -73,7 +74,8 @@ fn values_are_those_of_the_oracle_in_rfc_order() {
     }
 }
 
-/// All queries' values together stand in the order in which they begin; of one place, in the order of the queries.
+/// All queries' values together stand in the order in which they begin; of one place, in the order
+/// of the queries.
 #[test]
 fn values_are_those_of_the_oracle_in_document_order() {
     for seed in 0..cases(500, 10_000) {
@@ -92,7 +94,8 @@ fn values_are_those_of_the_oracle_in_document_order() {
     }
 }
 
-/// A limit hands out the first so many of each query, and nothing after the last of them is handed out at all.
+/// A limit hands out the first so many of each query, and nothing after the last of them is handed
+/// out at all.
 #[test]
 fn limits_cut_each_query_by_itself() {
     for seed in 0..cases(300, 2000) {
@@ -150,7 +153,8 @@ fn a_node_selected_very_often_is_cut_by_the_limit() {
     assert_eq!(texts(&Analysis::new().order(Order::Document).extract(often(3)), text(3)), ["7"; 8]);
 }
 
-/// A value is the bytes that stand in the input, and comes when it can: here, before the reader has given the rest.
+/// A value is the bytes that stand in the input, and comes when it can: here, before the reader has
+/// given the rest.
 #[test]
 fn a_pipe_gives_its_first_match_before_it_ends() {
     struct Slow {

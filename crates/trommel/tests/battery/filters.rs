@@ -1,4 +1,5 @@
-//! Filters on whole records: the answers are those to the kept records alone, at their places in the whole input.
+//! Filters on whole records: the answers are those to the kept records alone, at their places in
+//! the whole input.
 
 use std::fmt::Write;
 use std::num::NonZeroU64;
@@ -19,7 +20,8 @@ use crate::support::{
     Memory, Source, Value, cases, naive_framing, nodes, query, run, sample_of, shown, size, stats_of, values,
 };
 
-/// A filter; a generated one may be a path from the root, which is refused alone and valid in a query.
+/// A filter; a generated one may be a path from the root, which is refused alone and valid in a
+/// query.
 fn filter(text: &str) -> Logical {
     let in_query = || {
         let query = query(&format!("$[?{}]", text.trim().trim_start_matches('?')));
@@ -112,7 +114,8 @@ fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measu
             }
             5 => {
                 let mut stats = Stats::new();
-                // Without queries the size is that of the input's bytes, or with filters that of the kept records' values.
+                // Without queries the size is that of the input's bytes, or with filters that of
+                // the kept records' values.
                 stats.queries = vec![query("$")];
                 (stats.values, stats.schema) = (random.chance(30), random.chance(30));
                 Measure::Stats(stats)
@@ -122,8 +125,8 @@ fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measu
         .collect()
 }
 
-/// R4: any questions over any stream from any source: the answers and the values' texts are those of a run without filters over
-/// the kept records.
+/// R4: any questions over any stream from any source: the answers and the values' texts are those
+/// of a run without filters over the kept records.
 #[test]
 fn answers_are_those_to_the_kept_records() {
     let (mut some, mut all) = (0, 0);
@@ -268,7 +271,8 @@ fn dropped_records_are_validated() {
     assert!(first.run(&mut { trailing }).is_err());
 }
 
-/// Bad records are reported whatever the filter says of the others, and their numbers count dropped ones.
+/// Bad records are reported whatever the filter says of the others, and their numbers count dropped
+/// ones.
 #[test]
 fn bad_records_are_reported_beside_dropped_ones() {
     let text = "{\"n\":1}\n{\"n\":2]\n{\"n\":3}\n{\"n\":4,}\n{\"n\":5}\n";
@@ -393,7 +397,8 @@ fn errors_in_dropped_records_are_the_same_for_any_number_of_threads() {
     assert!(end.is_ok() && memory.damages().len() > 2);
 }
 
-/// A long document that is kept is divided among threads as without a filter; a dropped one gives nothing.
+/// A long document that is kept is divided among threads as without a filter; a dropped one gives
+/// nothing.
 #[test]
 fn a_divided_document_is_kept_or_dropped_whole() {
     let elements: Vec<String> =

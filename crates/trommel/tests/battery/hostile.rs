@@ -11,11 +11,12 @@ use trommel_testkit::repeat::Repeat;
 
 use crate::support::{Source, cases, query, run, run_bytes, size};
 
-/// What must be quick may take this long on a busy machine, in a build with little optimisation; what is not quick takes
-/// minutes at least.
+/// What must be quick may take this long on a busy machine, in a build with little optimisation;
+/// what is not quick takes minutes at least.
 const QUICK: Duration = Duration::from_secs(5);
 
-/// R40: patterns that make others go back and forth over the text are linear here, in the query or in the data.
+/// R40: patterns that make others go back and forth over the text are linear here, in the query or
+/// in the data.
 #[test]
 fn evil_patterns_are_linear() {
     let patterns = [
@@ -127,7 +128,8 @@ fn depth_is_limited() {
     }));
 }
 
-/// R13: whatever the bytes are, a run ends with an answer or an error; and for every kind of input with the same one.
+/// R13: whatever the bytes are, a run ends with an answer or an error; and for every kind of input
+/// with the same one.
 #[test]
 fn any_bytes_give_an_answer_or_an_error() {
     let framings = [Framing::Auto, Framing::Single, Framing::Lines, Framing::Concatenated, Framing::JsonSeq];

@@ -145,8 +145,8 @@ fn a_limited_scan_stops_when_its_values_are_known() {
     assert!(coverage.bytes_read < 1 << 20, "{coverage:?}");
 }
 
-/// What cannot be among the first is skipped: members of an object may still come before what is in an earlier one, so all of
-/// it is read, as fast as it can be skipped.
+/// What cannot be among the first is skipped: members of an object may still come before what is in
+/// an earlier one, so all of it is read, as fast as it can be skipped.
 #[test]
 fn what_cannot_be_among_the_first_is_skipped() {
     let text = format!("{{\"a\": {}, \"b\": 1}}", array(32 << 20));

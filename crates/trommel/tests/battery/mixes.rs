@@ -47,7 +47,8 @@ fn measures(random: &mut Random, seed: u64, tree: &naive::Document) -> Vec<Measu
         .collect()
 }
 
-/// Any mix of questions over any input: each answer, and each query's values, are those of a run of its own.
+/// Any mix of questions over any input: each answer, and each query's values, are those of a run of
+/// its own.
 #[test]
 fn a_mix_is_answered_as_its_parts() {
     for seed in 0..cases(300, 3000) {
@@ -79,7 +80,8 @@ fn no_question_has_no_answer() {
     assert!(report.answers.is_empty() && report.coverage.bytes_read < 6);
 }
 
-/// In document order, a value inside a sampled one is handed out before the sampled one's bytes are released.
+/// In document order, a value inside a sampled one is handed out before the sampled one's bytes are
+/// released.
 #[test]
 fn values_inside_sampled_ones_are_handed_out_before_their_bytes_are_released() {
     let text = format!("[[[{{\"b\": 17}}]]{}]", ", [0, 1, 2]".repeat(5000));

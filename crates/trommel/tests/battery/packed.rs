@@ -26,7 +26,8 @@ type Pack = fn(&[u8]) -> Vec<u8>;
 
 const PACKS: [(&str, Pack); 2] = [("gz", gzip), ("zst", zstd)];
 
-/// R41: packed in one member or several, as bytes, file or pipe, an input gives what it gives unpacked.
+/// R41: packed in one member or several, as bytes, file or pipe, an input gives what it gives
+/// unpacked.
 #[test]
 fn packed_inputs_are_answered_as_plain_ones() {
     for seed in 0..cases(60, 500) {
@@ -135,7 +136,8 @@ fn damage_is_never_another_answer() {
     assert!(refused > 300, "{refused}");
 }
 
-/// R41: what unpacks to far more than it takes is refused behind the first 64 MiB, with the ratio named.
+/// R41: what unpacks to far more than it takes is refused behind the first 64 MiB, with the ratio
+/// named.
 #[test]
 fn a_bomb_is_refused() {
     let spaces = vec![b' '; 80 << 20];

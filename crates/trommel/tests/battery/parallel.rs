@@ -33,7 +33,8 @@ fn lines(bytes: usize, mut odd: impl FnMut(u64, &mut Random) -> Option<String>) 
     text
 }
 
-/// All that can be seen of a run: what was told in which order, the answers with the coverage, or the error.
+/// All that can be seen of a run: what was told in which order, the answers with the coverage, or
+/// the error.
 #[derive(Debug, PartialEq)]
 struct Seen {
     told: Memory,

@@ -53,8 +53,8 @@ fn answers(analysis: &Analysis, partial: Partial) -> Vec<String> {
     analysis.finish(partial).unwrap().answers.iter().map(shown).collect()
 }
 
-/// R34: any split at record boundaries, merged in order, is the whole: for counts and statistics exactly, rows, schema,
-/// figures and their order included; stored in between or not.
+/// R34: any split at record boundaries, merged in order, is the whole: for counts and statistics
+/// exactly, rows, schema, figures and their order included; stored in between or not.
 #[test]
 fn merged_parts_are_the_whole() {
     let analysis = counted_and_described();
@@ -74,7 +74,8 @@ fn merged_parts_are_the_whole() {
     }
 }
 
-/// R34: merging is associative, to the byte of what is stored; a part without records changes no answer.
+/// R34: merging is associative, to the byte of what is stored; a part without records changes no
+/// answer.
 #[test]
 fn merging_is_associative() {
     let analysis = counted_and_described();
@@ -102,7 +103,8 @@ fn merging_is_associative() {
     }
 }
 
-/// R33, R34: samples of parts are merged to samples of the whole: every item stands where its index says.
+/// R33, R34: samples of parts are merged to samples of the whole: every item stands where its index
+/// says.
 #[test]
 fn samples_of_parts_merge() {
     let text: Vec<u8> =
@@ -187,7 +189,8 @@ fn only_a_whole_input_has_a_systematic_sample() {
     assert!(error.to_string().contains("random"), "{error}");
 }
 
-/// What a stored value is, it is as text: bytes that are no UTF-8 cannot be stored, and are refused.
+/// What a stored value is, it is as text: bytes that are no UTF-8 cannot be stored, and are
+/// refused.
 #[test]
 fn a_sample_that_is_no_text_is_not_stored() {
     let analysis =
@@ -212,7 +215,8 @@ const GOLDEN: &str = include_str!("../golden/partial-1.json");
 const GOLDEN_INPUT: &str =
     "{\"a\": [1, 2.5], \"b\": \"x\"}\n{\"a\": null, \"b\": \"y\"}\n{\"c\": {\"b\": 1e400}}\n";
 
-/// R47: what this version stores is what it has always stored, and can be read, merged and finished.
+/// R47: what this version stores is what it has always stored, and can be read, merged and
+/// finished.
 #[test]
 fn the_stored_form_is_frozen() {
     let analysis = everything();
@@ -246,7 +250,8 @@ fn unknown_versions_are_refused() {
     }
 }
 
-/// Damaged bytes are refused, or are a partial that can be merged and finished like any other: nothing panics.
+/// Damaged bytes are refused, or are a partial that can be merged and finished like any other:
+/// nothing panics.
 #[test]
 fn damaged_bytes_do_no_harm() {
     let (analysis, whole) = (everything(), GOLDEN.trim_end().as_bytes());

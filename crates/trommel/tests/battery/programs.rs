@@ -1,4 +1,5 @@
-//! The programs in `examples` do what they say: they are run as a reader of the documentation would.
+//! The programs in `examples` do what they say: they are run as a reader of the documentation
+//! would.
 
 use std::io::Write;
 use std::path::PathBuf;

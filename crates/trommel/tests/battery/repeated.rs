@@ -1,4 +1,5 @@
-//! Repeated names: listed with their places, and the last of them selected, as `serde_json` keeps it.
+//! Repeated names: listed with their places, and the last of them selected, as `serde_json` keeps
+//! it.
 
 use serde_json::Value as Json;
 use trommel::path::{Duplicates, Query};

@@ -66,8 +66,8 @@ fn strategies(random: &mut Random) -> Vec<Strategy> {
     ]
 }
 
-/// R33: what is drawn follows from the seed and the population alone: not from the kind of input, the window, the backend,
-/// the validation.
+/// R33: what is drawn follows from the seed and the population alone: not from the kind of input,
+/// the window, the backend, the validation.
 #[test]
 fn samples_are_those_of_the_arithmetic_on_any_input() {
     let mut arrays = 0;
@@ -222,7 +222,8 @@ fn a_singular_query_samples_the_elements_of_an_array() {
     assert_eq!((empty.total, empty.items.len()), (0, 0));
 }
 
-/// `$` is the array that the input is; or the records, where there are several or the framing says so.
+/// `$` is the array that the input is; or the records, where there are several or the framing says
+/// so.
 #[test]
 fn the_root_is_an_array_or_the_records() {
     let ask = |text: &str, framing: Framing| {
@@ -242,8 +243,8 @@ fn the_root_is_an_array_or_the_records() {
     }
 }
 
-/// A stream of arrays shows only at its second record that it is one: what can be read again is, and what cannot is refused
-/// with the way out.
+/// A stream of arrays shows only at its second record that it is one: what can be read again is,
+/// and what cannot is refused with the way out.
 #[test]
 fn a_stream_of_arrays_is_read_again_where_it_can_be() {
     let text = b"[1, 2]\n[3]\n[4, 5, 6]\n";
@@ -301,7 +302,8 @@ fn nested_candidates_stand_in_the_order_of_the_document() {
     }
 }
 
-/// A node stands in the population as often as the query selects it, in time that does not follow that number.
+/// A node stands in the population as often as the query selects it, in time that does not follow
+/// that number.
 #[test]
 fn candidates_that_stand_very_often_are_passed_over_at_once() {
     let often = query(&format!("${}", "[0,0]".repeat(60)));
@@ -328,7 +330,8 @@ fn repeated_names_are_one_stratum_or_many_candidates() {
     assert_eq!(sample_of(&report.answers[0]).total, 3);
 }
 
-/// Under structural validation the inside of a candidate may be no JSON; its bytes are handed out as they stand.
+/// Under structural validation the inside of a candidate may be no JSON; its bytes are handed out
+/// as they stand.
 #[test]
 fn bytes_are_handed_out_as_they_stand() {
     let text = b"[[\"\xFF\"], [ 1 ,2 ]]";
@@ -363,7 +366,8 @@ fn what_is_read_twice_is_kept_within_the_limit() {
     }
 }
 
-/// Values that do not fit into memory go to a temporary file, and come back from it; there is a limit to that file.
+/// Values that do not fit into memory go to a temporary file, and come back from it; there is a
+/// limit to that file.
 #[test]
 fn large_candidates_come_back_from_their_files() {
     let item = |number: usize| format!("\"{number}{}\"", "x".repeat(1 << 20));

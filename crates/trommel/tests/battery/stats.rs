@@ -52,7 +52,8 @@ fn check_structure(found: &Summary, population: &Population<'_>, note: &str) {
     }
 }
 
-/// A row of arrays or objects: path, sum, types of elements, and count, least and most where there are several.
+/// A row of arrays or objects: path, sum, types of elements, and count, least and most where there
+/// are several.
 type Row = (String, u64, String, Option<[u64; 3]>);
 
 fn rows(found: &Summary) -> [Vec<Row>; 2] {
@@ -132,7 +133,8 @@ fn whole_inputs_are_described_as_by_the_oracle() {
     }
 }
 
-/// The values of queries, those that lie in each other too; each value once, however often a query selects it.
+/// The values of queries, those that lie in each other too; each value once, however often a query
+/// selects it.
 #[test]
 fn selected_values_are_described_as_by_the_oracle() {
     for seed in 0..cases(400, 5000) {
@@ -265,7 +267,8 @@ fn real_documents_have_the_figures_of_the_suite() {
             assert_eq!((found.bytes, found.records), (figures.bytes, figures.records), "{name}");
             assert_eq!(structure.total_values, figures.values, "{name}");
             assert_eq!(structure.total_keys, figures.members, "{name}");
-            // The suite counts open containers, we the values: one more where the deepest container is not empty.
+            // The suite counts open containers, we the values: one more where the deepest container
+            // is not empty.
             let deepest = figures.open_containers..=figures.open_containers + 1;
             assert!(deepest.contains(&structure.max_depth), "{name}: {}", structure.max_depth);
             let types = &found.summary.types;
@@ -387,6 +390,25 @@ fn overviews_are_exact() {
             assert_eq!(found.summary.structure, expected, "seed {seed} {validation:?}");
             assert_eq!((found.bytes, found.characters), (whole.bytes, whole.characters));
             assert!(found.summary.arrays.is_none() && found.summary.capped.is_empty());
+        }
+    }
+}
+
+/// A string that is too long to be held on a stream is measured as it is in memory.
+#[test]
+fn long_strings_are_measured_on_streams() {
+    let text = format!(r#"{{"x": 1, "a": "{}", "b": ["{}"]}}"#, "é".repeat(9_000), "xé\\n".repeat(3_000));
+    let mut limits = trommel::reader::Limits::default();
+    limits.token_bytes = 1_000;
+    for path in ["$.a", "$.b", "$.b[0]", "$..*", "$"] {
+        let analysis = asked(&[query(path)], |_| {});
+        let expected = describe(&analysis, &mut Document::from_bytes(text.clone()));
+        for window in [64, 5_000] {
+            let analysis = analysis.clone().limits(limits).window(window);
+            let reader = std::io::Cursor::new(text.clone().into_bytes());
+            let found = describe(&analysis, &mut Document::from_reader(reader));
+            assert_eq!(found.characters, expected.characters, "{path} {window}");
+            assert_eq!(found.bytes, expected.bytes, "{path} {window}");
         }
     }
 }

@@ -17,7 +17,8 @@ const BAD: [&[u8]; 7] = [
     b"{\"level\": \"warn\", \"x\": {\"y\": \"\\q\"}, \"z\": 1}",
 ];
 
-/// The commands, each decided early: values, counts, samples, statistics of what a query selects, with limits and without.
+/// The commands, each decided early: values, counts, samples, statistics of what a query selects,
+/// with limits and without.
 fn commands() -> Vec<(&'static str, Measure)> {
     let level = || query("$.level");
     let several: Query = query("$['level','level']");

@@ -1,6 +1,8 @@
-//! Where a page of a file goes on, as a text that only the same question about the same value takes back.
+//! Where a page of a file goes on, as a text that only the same question about the same value takes
+//! back.
 //!
-//! A cursor is `1` (the version), the position, and a tag over the position and what it is a position in.
+//! A cursor is `1` (the version), the position, and a tag over the position and what it is a
+//! position in.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,21 +1,22 @@
-//! `trommel sessions sync` where it is no question: both sides made the same again and again, compared by hand, or kept apart.
+//! `trommel sessions sync` where it is no question: both sides made the same again and again,
+//! compared by hand, or kept apart.
 
 use std::path::Path;
 
 use trommel_session::Watch;
 
-use super::{Place, Where};
+use super::{Location, Where};
 use crate::args::SessionOperation as Operation;
 use crate::errors::Failure;
 use crate::output::tables::sessions as tables;
 use crate::output::{self, Notes};
 
 /// Does what is asked for, when it is one of these.
-pub(super) fn done(operation: &Operation, place: &Place, notes: &Notes) -> Option<Result<(), Failure>> {
+pub(super) fn done(operation: &Operation, location: &Location, notes: &Notes) -> Option<Result<(), Failure>> {
     let Operation::Sync { session, exchange, .. } = operation else { return None };
     let is_asked =
         exchange.apply || exchange.watch || exchange.show.is_some() || exchange.keep || exchange.send;
-    let cloud = match &place.sessions {
+    let cloud = match &location.sessions {
         Where::Both(cloud) => cloud,
         Where::Here(_) => return is_asked.then(|| Err(refused(NOWHERE))),
         Where::Path(_) if is_asked => return Some(Err(refused(OUTSIDE))),
@@ -29,7 +30,8 @@ pub(super) fn done(operation: &Operation, place: &Place, notes: &Notes) -> Optio
     {
         return Some(Err(error.into()));
     }
-    let id = session.as_deref().unwrap_or_default();
+    // The parser of the command line requires a session for these.
+    let id = session.as_deref().unwrap_or("");
     if let Some(folder) = &exchange.show {
         let written = cloud.hybrid.write_out(id, Path::new(folder), &Watch::new());
         return Some(written.map_err(Failure::from));
@@ -52,9 +54,8 @@ fn refused(message: &str) -> Failure {
 fn watch(cloud: &crate::cloud::Cloud, notes: &Notes) -> Result<(), Failure> {
     let kept = cloud.hybrid.keep_synced(cloud.interval, &Watch::new(), &mut |report| match report {
         Ok(report) => {
-            let told = serde_json::to_string(&report).and_then(|json| tables::exchanged(&json));
-            // What cannot be printed keeps nothing from being sent.
-            let _ = told.map(|text| output::print(&text));
+            // A report that cannot be printed does not end the synchronization.
+            let _ = output::print(&tables::exchanged(&report, None));
         }
         Err(error) => notes.warn(&error.to_string()),
     });

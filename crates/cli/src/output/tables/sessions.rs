@@ -22,7 +22,44 @@ pub(crate) use timeline::timeline;
 pub(crate) use times::Clock;
 pub(crate) use usage::usage;
 
+use trommel_session::Source;
+
 use crate::output::size::grouped;
+
+/// A JSON value as tables show it.
+enum Json<'a> {
+    Null,
+    /// A string, decoded.
+    Text(String),
+    /// A number or a truth value, verbatim.
+    Plain(&'a str),
+    /// The JSON of an array.
+    Array(&'a str),
+    /// The JSON of an object.
+    Object(&'a str),
+}
+
+impl<'a> Json<'a> {
+    fn of(json: &'a str) -> Self {
+        match json.as_bytes().first() {
+            // Half of a surrogate pair cannot be decoded, and is shown as it is written.
+            Some(b'"') => Self::Text(serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())),
+            Some(b'[') => Self::Array(json),
+            Some(b'{') => Self::Object(json),
+            Some(b'n') => Self::Null,
+            _ => Self::Plain(json),
+        }
+    }
+}
+
+/// The name of the places where a session is.
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::Local => "local",
+        Source::Cloud => "cloud",
+        _ => "both",
+    }
+}
 
 /// Characters of names and ids that are shown.
 const NAME: usize = 64;
@@ -32,15 +69,17 @@ fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// A bar whose length tells which part of a whole something is, to an eighth of a column; something is never nothing.
+/// A bar whose length tells which part of a whole something is, to an eighth of a column; something
+/// is never nothing.
 fn bar(part: u64, whole: u64, columns: u64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     if part == 0 || whole == 0 {
         return String::new();
     }
     let eighths = u128::from(part.min(whole)) * u128::from(columns) * 8 / u128::from(whole);
-    let eighths = usize::try_from(eighths).unwrap_or(0).max(1);
-    "█".repeat(eighths / 8) + EIGHTHS.get(eighths % 8).copied().unwrap_or_default()
+    // At most eight for each column, as the part is not larger than the whole.
+    let eighths = (eighths as usize).max(1);
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
 #[cfg(test)]

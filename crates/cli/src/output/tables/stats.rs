@@ -5,12 +5,22 @@ use super::values::values;
 use super::{Grid, heading};
 use crate::args::Section;
 use crate::output::size::{binary, grouped};
-use crate::output::{escape, for_reader, is_coloured, pretty};
+use crate::output::{Stream, escape, for_reader, pretty};
 
-/// A description, section by section; of an overview the sections asked for.
-///
-/// `selected_of` is the size of the input if queries select a part of it.
-pub(crate) fn stats(file: &str, answer: &StatsAnswer, only: &[Section], selected_of: Option<u64>) -> String {
+/// What a description is of, and which sections it has.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    /// The name of the input.
+    pub(crate) file: &'a str,
+    /// The sections of an overview; none for all.
+    pub(crate) only: &'a [Section],
+    /// The size of the input if queries select a part of it.
+    pub(crate) selected_of: Option<u64>,
+}
+
+/// A description, section by section.
+pub(crate) fn stats(shown: &Shown<'_>, answer: &StatsAnswer, out: Stream) -> String {
+    let Shown { file, only, selected_of } = *shown;
     let summary = &answer.summary;
     let size = match selected_of {
         None => binary(answer.bytes),
@@ -18,35 +28,35 @@ pub(crate) fn stats(file: &str, answer: &StatsAnswer, only: &[Section], selected
     };
     let (bytes, characters) = (grouped(answer.bytes), grouped(answer.characters));
     let title = format!("{}: {size} ({bytes} bytes, {characters} characters)", escape::short(file, 200));
-    let mut sections = vec![heading(&title)];
+    let mut sections = vec![heading(&title, out)];
     if only.is_empty() || only.contains(&Section::Structure) {
-        sections.push(structure(&summary.structure, answer.records));
+        sections.push(structure(&summary.structure, answer.records, out));
     }
     if only.is_empty() || only.contains(&Section::Types) {
-        sections.push(types(&summary.types));
+        sections.push(types(&summary.types, out));
     }
     if !answer.by_path.is_empty() {
-        sections.push(paths(&answer.by_path));
+        sections.push(paths(&answer.by_path, out));
     }
     if let Some(rows) = summary.arrays.as_deref().filter(|rows| !rows.is_empty()) {
-        sections.push(heading("Arrays") + &arrays(rows) + &cut(summary.capped.arrays));
+        sections.push(heading("Arrays", out) + &arrays(rows, out) + &cut(summary.capped.arrays));
     }
     if let Some(rows) = summary.objects.as_deref().filter(|rows| !rows.is_empty()) {
-        sections.push(heading("Objects") + &objects(rows) + &cut(summary.capped.objects));
+        sections.push(heading("Objects", out) + &objects(rows, out) + &cut(summary.capped.objects));
     }
     if let Some(rows) = summary.values.as_deref().filter(|rows| !rows.is_empty()) {
-        sections.push(heading("Values") + &values(rows) + &cut(summary.capped.values));
+        sections.push(heading("Values", out) + &values(rows, out) + &cut(summary.capped.values));
     }
     if let Some(schema) = &summary.schema {
-        let schema = pretty::json(&for_reader(schema.as_json().to_owned(), true), is_coloured());
-        sections.push(format!("{}{schema}\n", heading("Schema")));
+        let schema = pretty::json(&for_reader(schema.as_json().to_owned(), true), out.is_colored);
+        sections.push(format!("{}{schema}\n", heading("Schema", out)));
     }
-    sections.extend(limits(&summary.capped));
+    sections.extend(limits(&summary.capped, out));
     sections.join("\n")
 }
 
-fn structure(structure: &Structure, records: Option<u64>) -> String {
-    let mut grid = Grid::unnamed(&[false, false]);
+fn structure(structure: &Structure, records: Option<u64>, out: Stream) -> String {
+    let mut grid = Grid::unnamed(&[false, false], out);
     let mut row = |name: &str, figure: String| grid.row([name.to_owned(), figure]);
     if let Some(records) = records {
         row("records", grouped(records));
@@ -58,11 +68,11 @@ fn structure(structure: &Structure, records: Option<u64>) -> String {
     if structure.duplicate_names > 0 {
         row("repeated", grouped(structure.duplicate_names));
     }
-    heading("Structure") + &grid.text()
+    heading("Structure", out) + &grid.text()
 }
 
-fn types(types: &TypeCounts) -> String {
-    let mut grid = Grid::unnamed(&[false, true]);
+fn types(types: &TypeCounts, out: Stream) -> String {
+    let mut grid = Grid::unnamed(&[false, true], out);
     let TypeCounts { object, array, string, number, boolean, null } = *types;
     for (name, count) in [
         ("object", object),
@@ -74,22 +84,22 @@ fn types(types: &TypeCounts) -> String {
     ] {
         grid.row([name.to_owned(), grouped(count)]);
     }
-    heading("Types") + &grid.text()
+    heading("Types", out) + &grid.text()
 }
 
-fn paths(rows: &[PathStats]) -> String {
-    let mut grid = Grid::new(&["query", "type", "values", "size"], &[false, false, true, true]);
+fn paths(rows: &[PathStats], out: Stream) -> String {
+    let mut grid = Grid::new(&["query", "type", "values", "size"], &[false, false, true, true], out);
     for row in rows {
         let structure = &row.summary.structure;
         let figures = [structure.root_type.to_owned(), grouped(structure.total_values), binary(row.bytes)];
         grid.row([row.path.clone()].into_iter().chain(figures));
     }
-    heading("Queries") + &grid.text()
+    heading("Queries", out) + &grid.text()
 }
 
-fn arrays(rows: &[ArrayRow]) -> String {
+fn arrays(rows: &[ArrayRow], out: Stream) -> String {
     let names = ["path", "arrays", "items", "shortest", "longest", "item type"];
-    let mut grid = Grid::new(&names, &[false, true, true, true, true, false]);
+    let mut grid = Grid::new(&names, &[false, true, true, true, true, false], out);
     for row in rows {
         let length = |length: Option<u64>| grouped(length.unwrap_or(row.length));
         let figures = [
@@ -104,9 +114,9 @@ fn arrays(rows: &[ArrayRow]) -> String {
     grid.text()
 }
 
-fn objects(rows: &[ObjectRow]) -> String {
+fn objects(rows: &[ObjectRow], out: Stream) -> String {
     let names = ["path", "objects", "names", "fewest", "most"];
-    let mut grid = Grid::new(&names, &[false, true, true, true, true]);
+    let mut grid = Grid::new(&names, &[false, true, true, true, true], out);
     for row in rows {
         let keys = |keys: Option<u64>| grouped(keys.unwrap_or(row.keys));
         let figures =
@@ -119,11 +129,11 @@ fn objects(rows: &[ObjectRow]) -> String {
 /// Says that rows are left out.
 fn cut(rows: Option<RowsShown>) -> String {
     let cut = |rows: RowsShown| format!("the first {} of {}\n", grouped(rows.shown), grouped(rows.total));
-    rows.map(cut).unwrap_or_default()
+    rows.map_or(String::new(), cut)
 }
 
 /// Says what could not be kept within the limits.
-fn limits(capped: &Capped) -> Option<String> {
+fn limits(capped: &Capped, out: Stream) -> Option<String> {
     let mut lines = Vec::new();
     if capped.folded_paths > 0 {
         lines.push(format!(
@@ -137,5 +147,5 @@ fn limits(capped: &Capped) -> Option<String> {
     if capped.duplicate_names {
         lines.push("the number of repeated names is a lower bound".into());
     }
-    (!lines.is_empty()).then(|| heading("Limits") + &lines.join("\n") + "\n")
+    (!lines.is_empty()).then(|| heading("Limits", out) + &lines.join("\n") + "\n")
 }

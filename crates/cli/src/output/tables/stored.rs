@@ -1,4 +1,4 @@
-//! Stored outputs, and what their upkeep did.
+//! Stored outputs, what their upkeep did, and buffers.
 
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use serde::Deserialize;
 use trommel_store::{Damage, Reason, Rebuilt, Summary, Swept, Verified};
 
 use super::{Grid, heading, on_one_line};
-use crate::output::escape;
 use crate::output::size::{binary, grouped};
+use crate::output::{Stream, escape};
 
 /// Characters of a preview that are shown.
 const PREVIEW: usize = 60;
@@ -34,8 +34,9 @@ pub(crate) struct OutputRow {
 impl OutputRow {
     /// What it is made of, in a few words.
     fn content(&self) -> String {
-        let Some(summary) = self.summary.as_ref().filter(|_| !self.corrupted) else {
-            return "damaged".into();
+        let summary = match &self.summary {
+            Some(summary) if !self.corrupted => summary,
+            _ => return "damaged".into(),
         };
         let counted = |count: Option<u64>, unit: &str| {
             count.map(|count| format!("{} {unit}{}", grouped(count), if count == 1 { "" } else { "s" }))
@@ -48,11 +49,11 @@ impl OutputRow {
 }
 
 /// Outputs, one a row.
-pub(crate) fn outputs(rows: &[OutputRow], zone: &TimeZone) -> String {
+pub(crate) fn outputs(rows: &[OutputRow], zone: &TimeZone, out: Stream) -> String {
     let previews = rows.iter().any(|row| row.preview.is_some());
     let names = ["id", "tool", "made", "size", "content", "preview"];
-    let names = if previews { &names[..] } else { names.split_last().map_or(&[][..], |(_, names)| names) };
-    let mut grid = Grid::new(names, &[false, false, false, true, false, false]);
+    let names = if previews { &names[..] } else { &names[..5] };
+    let mut grid = Grid::new(names, &[false, false, false, true, false, false], out);
     for row in rows {
         let cells = [
             escape::short(&row.id, NAME),
@@ -61,7 +62,7 @@ pub(crate) fn outputs(rows: &[OutputRow], zone: &TimeZone) -> String {
             binary(row.size_bytes),
             row.content(),
         ];
-        let preview = row.preview.as_deref().map(|text| on_one_line(text, PREVIEW)).filter(|_| previews);
+        let preview = row.preview.as_deref().map(|text| on_one_line(text, PREVIEW));
         grid.row(cells.into_iter().chain(preview));
     }
     grid.text()
@@ -74,10 +75,10 @@ fn clock(milliseconds: i64, zone: &TimeZone) -> String {
 }
 
 /// What was swept out, or would be.
-pub(crate) fn swept(swept: &Swept) -> String {
+pub(crate) fn swept(swept: &Swept, out: Stream) -> String {
     let mut sections = Vec::new();
     if !swept.evicted.is_empty() {
-        let mut grid = Grid::new(&["id", "size", "because of their"], &[false, true, false]);
+        let mut grid = Grid::new(&["id", "size", "because of their"], &[false, true, false], out);
         for one in &swept.evicted {
             let reason = match one.reason {
                 Reason::Age => "age",
@@ -87,17 +88,17 @@ pub(crate) fn swept(swept: &Swept) -> String {
             grid.row([one.id.clone(), binary(one.bytes), reason.to_owned()]);
         }
         let title = if swept.dry_run { "Outputs that would go" } else { "Outputs that went" };
-        sections.push(heading(title) + &grid.text());
+        sections.push(heading(title, out) + &grid.text());
     }
     if !swept.removed.is_empty() {
-        let mut grid = Grid::new(&["file", "size"], &[false, true]);
+        let mut grid = Grid::new(&["file", "size"], &[false, true], out);
         for one in &swept.removed {
             grid.row([one.path.display().to_string(), binary(one.bytes)]);
         }
         let title = if swept.dry_run { "Remains that would go" } else { "Remains that went" };
-        sections.push(heading(title) + &grid.text());
+        sections.push(heading(title, out) + &grid.text());
     }
-    let mut grid = Grid::unnamed(&[false, true]);
+    let mut grid = Grid::unnamed(&[false, true], out);
     let freed = if swept.dry_run { "would be freed" } else { "freed" };
     grid.row([freed.into(), binary(swept.freed_bytes)]);
     grid.row(["outputs left".into(), grouped(swept.left_count)]);
@@ -114,7 +115,7 @@ pub(crate) fn swept(swept: &Swept) -> String {
 }
 
 /// The result of a verification.
-pub(crate) fn verified(verified: &Verified, damages: &[Damage], leftovers: &[Damage]) -> String {
+pub(crate) fn verified(verified: &Verified, damages: &[Damage], leftovers: &[Damage], out: Stream) -> String {
     let mut text = String::new();
     for (prefix, found) in [("", damages), ("note: ", leftovers)] {
         for one in found {
@@ -123,7 +124,7 @@ pub(crate) fn verified(verified: &Verified, damages: &[Damage], leftovers: &[Dam
             let _ = writeln!(text, "{prefix}{}: {}", escape::short(&what, NAME), escape::text(&one.message));
         }
     }
-    let mut grid = Grid::unnamed(&[false, true]);
+    let mut grid = Grid::unnamed(&[false, true], out);
     grid.row(["outputs".into(), grouped(verified.outputs)]);
     grid.row(["read".into(), binary(verified.bytes)]);
     grid.row(["damaged".into(), grouped(verified.damaged)]);
@@ -134,10 +135,32 @@ pub(crate) fn verified(verified: &Verified, damages: &[Damage], leftovers: &[Dam
 }
 
 /// What a rebuild found.
-pub(crate) fn rebuilt(rebuilt: &Rebuilt) -> String {
-    let mut grid = Grid::unnamed(&[false, true]);
+pub(crate) fn rebuilt(rebuilt: &Rebuilt, out: Stream) -> String {
+    let mut grid = Grid::unnamed(&[false, true], out);
     grid.row(["outputs".into(), grouped(rebuilt.outputs)]);
     grid.row(["damaged".into(), grouped(rebuilt.corrupted)]);
     grid.row(["remains".into(), grouped(rebuilt.strays)]);
+    grid.text()
+}
+
+/// A buffer as the tool lists it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct BufferRow {
+    name: String,
+    chars: u64,
+    lines: u64,
+    source: String,
+    updated_at: Timestamp,
+}
+
+/// Buffers, one a row.
+pub(crate) fn buffers(rows: &[BufferRow], out: Stream) -> String {
+    let names = ["name", "characters", "lines", "source", "written"];
+    let mut grid = Grid::new(&names, &[false, true, true, false, false], out);
+    for row in rows {
+        let written = row.updated_at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string();
+        let source = escape::short(&row.source, NAME);
+        grid.row([escape::short(&row.name, NAME), grouped(row.chars), grouped(row.lines), source, written]);
+    }
     grid.text()
 }

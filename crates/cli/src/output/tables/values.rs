@@ -1,8 +1,8 @@
 use trommel::statistics::{Exact, FrequentSummary, NumericSummary, QuantilesSummary, Shown, ValuesSummary};
 
 use super::Grid;
-use crate::output::escape;
 use crate::output::size::grouped;
+use crate::output::{Stream, escape};
 
 /// Frequent values shown in a row.
 const FREQUENT: usize = 3;
@@ -11,20 +11,21 @@ const FREQUENT: usize = 3;
 const SHOWN: usize = 24;
 
 /// Figures of the values by path: one row each, and the numbers' in a table of their own.
-pub(super) fn values(rows: &[ValuesSummary]) -> String {
+pub(super) fn values(rows: &[ValuesSummary], out: Stream) -> String {
     let mut grid = Grid::new(
         &["path", "values", "distinct", "lengths", "most frequent"],
         &[false, true, true, true, false],
+        out,
     );
     for row in rows {
-        let lengths = row.strings.as_ref().map(|strings| {
+        let lengths = row.strings.as_ref().map_or(String::new(), |strings| {
             let (least, most) = (strings.min_length, strings.max_length);
             if least == most { grouped(least) } else { format!("{}–{}", grouped(least), grouped(most)) }
         });
         let figures = [
             grouped(row.count),
             about(row.distinct.approximate) + &grouped(row.distinct.count),
-            lengths.unwrap_or_default(),
+            lengths,
             frequent(&row.frequent),
         ];
         grid.row([row.path.clone()].into_iter().chain(figures));
@@ -35,7 +36,7 @@ pub(super) fn values(rows: &[ValuesSummary]) -> String {
         return grid.text();
     }
     let names = ["path", "numbers", "least", "median", "mean", "most", "sum"];
-    let mut table = Grid::new(&names, &[false, true, true, true, true, true, true]);
+    let mut table = Grid::new(&names, &[false, true, true, true, true, true, true], out);
     for (row, summary) in numbers {
         table.row([row.path.clone()].into_iter().chain(figures(summary, row.quantiles.as_ref())));
     }
@@ -43,13 +44,14 @@ pub(super) fn values(rows: &[ValuesSummary]) -> String {
 }
 
 fn figures(numbers: &NumericSummary, quantiles: Option<&QuantilesSummary>) -> [String; 6] {
-    let exact = |number: &Option<Exact>| number.as_ref().map(ToString::to_string).unwrap_or_default();
-    let double = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let median = quantiles.map(|quantiles| about(quantiles.approximate) + &double(quantiles.p50));
+    let exact = |number: &Option<Exact>| number.as_ref().map_or(String::new(), ToString::to_string);
+    let double = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
+    let median =
+        quantiles.map_or(String::new(), |quantiles| about(quantiles.approximate) + &double(quantiles.p50));
     [
         grouped(numbers.count),
         exact(&numbers.min),
-        median.unwrap_or_default(),
+        median,
         double(numbers.mean),
         exact(&numbers.max),
         exact(&numbers.sum),
@@ -62,7 +64,7 @@ fn frequent(summary: &FrequentSummary) -> String {
             Shown::Null => "null".into(),
             Shown::Bool(value) => value.to_string(),
             Shown::Number(number) => number.to_string(),
-            Shown::String(text) => serde_json::to_string(text).unwrap_or_default(),
+            Shown::String(text) => serde_json::Value::from(&**text).to_string(),
             _ => "(long)".into(),
         };
         format!("{} × {}{}", escape::short(&text, SHOWN), about(summary.approximate), grouped(value.count))

@@ -1,4 +1,5 @@
-//! Sessions found by project and path, and what is said where there is none, or something else is in its place.
+//! Sessions found by project and path, and what is said where there is none, or something else is
+//! in its place.
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -4,9 +4,10 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::operand::nearest_function;
+use super::report::Near;
 use super::strings::{call, portable, string_test};
-use super::{Near, Parser, is_blank};
 use crate::error::{ParseErrorKind, Suggestion};
+use crate::parse::parser::{Parser, is_blank, is_name_char};
 use crate::tree::Literal;
 
 /// A longer list is not turned into comparisons.
@@ -98,7 +99,7 @@ impl<'t> Parser<'t> {
         let before = self.text.get(..self.shorthand.start)?;
         let start = before.rfind(['@', '$'])?;
         let names = before.get(start + 1..)?;
-        names.chars().all(|c| super::is_name_char(c) || c == '.').then_some(start)
+        names.chars().all(|c| is_name_char(c) || c == '.').then_some(start)
     }
 
     /// `@.a =~ /x/` as `search(@.a, 'x')`; `=~` or its second half stands here.

@@ -1,11 +1,13 @@
 //! A whole query where a filter's condition is needed: `$.items[?@.a > 1]` instead of `@.a > 1`.
 
-use super::Parser;
 use crate::error::{ParseError, ParseErrorKind, Suggestion};
+use crate::parse::parser::Parser;
+use crate::parse::text::filter_once;
 use crate::tree::{FilterQuery, Logical, Segment, Selector};
 
 impl Parser<'_> {
-    /// The filter is a query from the root that has a filter of its own, which is probably the one that is meant.
+    /// The filter is a query from the root that has a filter of its own, which is probably the one
+    /// that is meant.
     #[cold]
     pub(in crate::parse) fn filtered_path(&self, expression: &Logical) -> ParseError {
         let start = self.text.len() - self.text.trim_start().len();
@@ -32,7 +34,7 @@ impl Parser<'_> {
         inner.filter().ok()?;
         let text = self.text.get(start..inner.at)?.trim();
         let bare = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).map(str::trim);
-        let parses = |text: &&str| super::super::filter_once(text, &self.limits).is_ok();
+        let parses = |text: &&str| filter_once(text, &self.limits).is_ok();
         bare.filter(parses).or_else(|| Some(text).filter(parses))
     }
 

@@ -1,12 +1,13 @@
-//! Programs of jq that a query or a filter can express: paths, `select` after an iteration, objects of plain names, and
-//! conditions.
+//! Programs of jq that a query or a filter can express: paths, `select` after an iteration, objects
+//! of plain names, and conditions.
 
 use super::repair::LONGEST;
 use super::strings::string_test;
-use super::{is_name_char, is_name_first};
 use crate::display::write_quoted;
+use crate::parse::parser::{is_name_char, is_name_first};
 
-/// The query that selects the values of a jq program, if the text uses jq's own words and a query can express them.
+/// The query that selects the values of a jq program, if the text uses jq's own words and a query
+/// can express them.
 ///
 /// The result may need further repairs, such as quotes for names.
 pub(in crate::parse) fn query(text: &str) -> Option<String> {

@@ -2,23 +2,16 @@
 
 use std::ops::Range;
 
-use super::{Near, Parser, is_blank, is_name_char, is_name_first};
+use trommel_base::nearest_one;
+
+use super::report::Near;
 use crate::error::{ParseError, ParseErrorKind, Suggestion};
+use crate::function::{Function, FunctionResult};
+use crate::parse::parser::{Parser, is_blank, is_name_char, is_name_first};
 use crate::tree::Comparison;
 
 const OPERAND: &str = "a query (`@…` or `$…`), a literal, a function or a parenthesis";
 const COMPARABLE: &str = "a query (`@…` or `$…`), a number, a string, `true`, `false`, `null` or a function";
-const FUNCTION: &str = "`length`, `count`, `value`, `match` or `search`";
-
-/// Names that other dialects have for the functions.
-const ALIASES: [(&str, &str); 6] = [
-    ("len", "length"),
-    ("size", "length"),
-    ("strlen", "length"),
-    ("matches", "match"),
-    ("regex", "match"),
-    ("fullmatch", "match"),
-];
 
 impl Parser<'_> {
     /// No operand stands here; `right` of a comparison or not.
@@ -73,7 +66,7 @@ impl Parser<'_> {
 
     /// Bytes of white space at `start`.
     pub(super) fn blanks_at(&self, start: usize) -> usize {
-        let rest = self.text.get(start..).unwrap_or_default();
+        let rest = &self.text[start..];
         rest.len() - rest.trim_start_matches(is_blank).len()
     }
 
@@ -116,11 +109,11 @@ impl Parser<'_> {
         error.suggesting(self.suggest(padding, ""))
     }
 
-    /// A function that yields a value stands as a test.
+    /// A call of a function that yields a value, at `span`, is used as a test.
     #[cold]
-    pub(in crate::parse) fn untested_value(&self, span: Range<usize>) -> ParseError {
-        let counts = self.text.get(span.clone()).is_some_and(|call| !call.starts_with("value"));
-        let suggestion = if counts { self.suggest(span.end..span.end, " > 0") } else { None };
+    pub(in crate::parse) fn untested_value(&self, function: Function, span: Range<usize>) -> ParseError {
+        let is_number = function.signature().result == FunctionResult::Number;
+        let suggestion = if is_number { self.suggest(span.end..span.end, " > 0") } else { None };
         let expected = "a comparison, since it yields a value";
         self.error(ParseErrorKind::ResultType, span, expected).suggesting(suggestion)
     }
@@ -154,43 +147,25 @@ impl Parser<'_> {
             self.near_string_test(name.clone())
                 .or_else(|| self.suggest(name.clone(), nearest_function(word)?))
         });
-        self.error(ParseErrorKind::UnknownFunction, name, FUNCTION).suggesting(suggestion)
+        self.error(ParseErrorKind::UnknownFunction, name, any_function()).suggesting(suggestion)
     }
 }
 
-/// The function whose name is the nearest, if one is near.
+/// The names of all functions: `` `length`, `count` or `value` ``.
+fn any_function() -> String {
+    let names = Function::ALL.map(|function| format!("`{}`", function.signature().name));
+    let [all @ .., last] = names.as_slice() else { return String::new() };
+    format!("{} or {last}", all.join(", "))
+}
+
+/// The name of the nearest function, if one is near.
 pub(super) fn nearest_function(word: &str) -> Option<&'static str> {
-    const NAMES: [&str; 5] = ["length", "count", "value", "match", "search"];
-    if word.len() > 12 {
-        return None;
-    }
     let word = word.to_ascii_lowercase();
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == word);
-    let nearest = NAMES.into_iter().map(|name| (distance(&word, name), name)).min();
-    match (alias, nearest) {
-        (Some((_, name)), _) => Some(name),
-        (None, Some((edits, name))) if edits <= word.len() / 3 => Some(name),
-        _ => None,
+    let signatures = Function::ALL.into_iter().map(Function::signature);
+    if let Some(known) = signatures.clone().find(|known| known.aliases.contains(&word.as_str())) {
+        return Some(known.name);
     }
-}
-
-/// Edits between two short words, a swap of neighbours being one (optimal string alignment).
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
-    for (i, x) in a.iter().enumerate() {
-        let above = &rows[i];
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let mut least = (above[j] + usize::from(x != y)).min(above[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i - 1] == *y && *x == b[j - 1] {
-                least = least.min(rows[i - 1][j - 1] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows.last().and_then(|row| row.last()).copied().unwrap_or_default()
+    nearest_one(&word, signatures.map(|known| known.name))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Near misses outside filters: the root, segments and selectors.
 
-use super::{Near, Parser, is_blank, is_name_char, is_name_first};
+use super::report::Near;
 use crate::error::{ParseError, ParseErrorKind, Suggestion};
+use crate::parse::parser::{Parser, is_blank, is_name_char, is_name_first};
 
 const SEGMENT: &str = "a segment (`.name`, `..name` or `[…]`) or the end of the query";
 const AFTER_DOT: &str = "a name or `*` directly after the dot";

@@ -14,17 +14,18 @@ const ENDS: usize = 8;
 /// Parses a text without checking the suggestion of its error.
 type Parse<'a> = &'a dyn Fn(&str) -> Result<(), ParseError>;
 
-/// Translates a text of jq's language; none if the text has none of jq's own words.
-type Translate<'a> = &'a dyn Fn(&str) -> Option<String>;
+/// Ways to get a text that parses from one that does not.
+pub(in crate::parse) struct Reparse<'a> {
+    /// Translates a text of jq's language. Returns `None` if the text has none of jq's own words.
+    pub(in crate::parse) translate: &'a dyn Fn(&str) -> Option<String>,
+    pub(in crate::parse) parse: Parse<'a>,
+}
 
 /// Replaces the suggestion of an error by one after which the text parses, or drops it.
 #[cold]
 #[inline(never)]
-pub(in crate::parse) fn checked(
-    error: ParseError,
-    text: &str,
-    (translate, parse): (Translate<'_>, Parse<'_>),
-) -> ParseError {
+pub(in crate::parse) fn checked(error: ParseError, text: &str, reparse: &Reparse<'_>) -> ParseError {
+    let Reparse { translate, parse } = *reparse;
     if error.kind().is_limit() {
         return error;
     }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Parser;
 use crate::error::{ParseError, ParseErrorKind};
+use crate::parse::parser::Parser;
 
 const ESCAPES: &str = "one of `\\b`, `\\f`, `\\n`, `\\r`, `\\t`, `\\/`, `\\\\`, the quote or `\\uXXXX`";
 

@@ -1,9 +1,11 @@
-//! Tests of strings in other languages (`startswith`, `contains`, `like`), as calls of `match` and `search`.
+//! Tests of strings in other languages (`startswith`, `contains`, `like`), as calls of `match` and
+//! `search`.
 
 use crate::display::write_quoted;
 use crate::regexp::Pattern;
 
-/// Returns the call that tests whether a query's string begins with, ends with, contains or matches `text`.
+/// Returns the call that tests whether a query's string begins with, ends with, contains or matches
+/// `text`.
 ///
 /// `name` is the name that another language has for the test, in any case.
 pub(super) fn string_test(name: &str, query: &str, text: &str) -> Option<String> {
@@ -26,7 +28,8 @@ pub(super) fn call(function: &str, query: &str, text: &str) -> Option<String> {
     Some(call)
 }
 
-/// A regular expression of another language as an I-Regexp, if it is one after its classes are written out.
+/// A regular expression of another language as an I-Regexp, if it is one after its classes are
+/// written out.
 pub(super) fn portable(pattern: &str) -> Option<String> {
     let pattern = pattern.replace("\\d", "[0-9]").replace("\\w", "[A-Za-z0-9_]");
     let pattern = pattern.replace("\\s", "[ \\t\\r\\n]").replace("\\/", "/");

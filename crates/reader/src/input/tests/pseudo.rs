@@ -41,7 +41,8 @@ fn files_of_the_kernel_are_read_to_their_end() {
     assert!(missing.len() <= 3, "too few of these files can be read here: not {missing:?}");
 }
 
-/// A file of zeros without a block on the disk has the length that it reports, and one that is truncated has not.
+/// A file of zeros without a block on the disk has the length that it reports, and one that is
+/// truncated has not.
 #[test]
 fn sparse_files_keep_their_length() {
     let (_folder, path) = file(b"");

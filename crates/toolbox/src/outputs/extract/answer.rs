@@ -1,59 +1,28 @@
-//! `{"extracted": …, "missing_paths": […]}`, as much of it as fits.
+//! The answer: as much of the document as fits.
 
-use super::collect::{Collector, Part};
-use super::{Request, Start};
-use crate::outputs::Questioned;
+use trommel_hints::Asked as Questioned;
+
+use super::collect::{Collector, Keeps, Part};
+use super::document::Document;
+use super::request::{Path, Request, Start};
 use crate::outputs::cursor::Binding;
 use crate::outputs::item::Item;
-use crate::outputs::page::{Cut, Next, Reason, Sheet};
-use crate::outputs::text::push_string;
+use crate::outputs::page::{Cut, Next, Reason, Sheet, push_warning, unit_text};
 
-/// What an answer is like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// `{PATH: values, …}`
-    ByPath,
-    /// `[{"path": PATH, "value": values}, …]`
-    WithPaths,
-    /// `[value, …]`
-    Flat,
-    /// `[{"path": PATH, "location": …, "value": …}, …]`
-    FlatWithPaths,
-}
-
-impl Shape {
-    pub(super) fn of(flatten: bool, include_paths: bool) -> Self {
-        match (flatten, include_paths) {
-            (false, false) => Self::ByPath,
-            (false, true) => Self::WithPaths,
-            (true, false) => Self::Flat,
-            (true, true) => Self::FlatWithPaths,
-        }
-    }
-
-    pub(super) fn is_flat(self) -> bool {
-        matches!(self, Self::Flat | Self::FlatWithPaths)
-    }
-
-    pub(super) fn has_paths(self) -> bool {
-        matches!(self, Self::WithPaths | Self::FlatWithPaths)
-    }
-}
-
-/// An answer, and where it goes on.
+/// An answer, and where it continues.
 pub(super) struct Answer<'a> {
     request: &'a Request<'a>,
     binding: &'a Binding,
     start: Start,
     units: Vec<Unit>,
-    /// For each path, whether its only value stands by itself, not in an array.
+    /// For each path, true if its only value is bare, not in an array.
     bare: Vec<bool>,
     /// Why there may be more than the units.
     end: Option<Reason>,
     pub(super) warning: Option<String>,
 }
 
-/// A value, or what stands for a path without any.
+/// A value, or the default of a path without any.
 struct Unit {
     path: usize,
     /// Its number among those of its path.
@@ -81,23 +50,22 @@ impl<'a> Answer<'a> {
             end,
             warning: None,
         };
-        let (most, stream) = (collector.most(), collector.is_stream());
+        let keeps = collector.keeps();
         for part in collector.parts {
-            if answer.add(part, most, stream) {
+            if answer.add(part, keeps) {
                 break;
             }
         }
         answer
     }
 
-    /// Adds what was found for a path. `true` when there may be more of it, so that nothing can follow.
-    fn add(&mut self, part: Part, most: usize, stream: bool) -> bool {
+    /// Adds the values of a path. Returns true if there may be more of them, so that nothing can
+    /// follow.
+    fn add(&mut self, part: Part, keeps: Keeps) -> bool {
         let Part { path, skip, seen, values, more } = part;
-        let Some(asked) = self.request.paths.get(path) else { return true };
-        let singular = asked.query.is_singular() && !stream;
-        if let Some(bare) = self.bare.get_mut(path) {
-            *bare = singular && seen <= 1 && !more;
-        }
+        let asked = &self.request.paths[path];
+        let singular = asked.query.is_singular() && !keeps.stream;
+        self.bare[path] = singular && seen <= 1 && !more;
         let known = self.units.len();
         self.units.extend((skip..).zip(values).map(|(number, value)| Unit {
             path,
@@ -122,7 +90,7 @@ impl<'a> Answer<'a> {
                 (None, true) => None,
                 (None, false) => Some("null".to_owned()),
             };
-            let item = default.map(|default| Item::of_text(default, most, asked.text));
+            let item = default.map(|default| Item::of_text(default, keeps.most, asked.text));
             self.units.push(Unit { path, number: 0, item, location: None, missing: true });
         }
         false
@@ -131,12 +99,12 @@ impl<'a> Answer<'a> {
     /// The paths that select nothing.
     pub(super) fn missing(&self) -> Vec<Questioned<'a>> {
         let missing = self.units.iter().filter(|unit| unit.missing);
-        let paths = missing.filter_map(|unit| self.request.paths.get(unit.path));
-        paths.map(super::Path::questioned).collect()
+        let paths = missing.map(|unit| &self.request.paths[unit.path]);
+        paths.map(Path::questioned).collect()
     }
 
     fn cut(&self, shown: usize, marked: bool) -> Option<Cut> {
-        let units = self.units.get(..shown).unwrap_or_default();
+        let units = &self.units[..shown];
         let returned = units.iter().filter(|unit| !unit.missing).count() as u64;
         let next = match (self.units.get(shown), units.last()) {
             (Some(next), _) => [next.path as u64, next.number],
@@ -154,52 +122,26 @@ impl<'a> Answer<'a> {
         }
     }
 
-    fn push_path(&self, path: usize, out: &mut String) {
-        push_string(self.request.paths.get(path).map_or("", |path| path.text), out);
+    fn document(&self) -> Document {
+        Document::new(self.request.shape)
     }
 
-    /// The values of one path, which stand together.
+    fn path(&self, unit: &Unit) -> &'a str {
+        self.request.paths[unit.path].text
+    }
+
+    /// Writes the values of one path.
     fn push_group(&self, group: &[Unit], first: Option<&str>, out: &mut String) {
-        let Some(unit) = group.first() else { return };
-        let with_paths = self.request.shape == Shape::WithPaths;
-        if with_paths {
-            out.push_str(r#"{"path":"#);
-        }
-        self.push_path(unit.path, out);
-        out.push_str(if with_paths { r#","value":"# } else { ":" });
-        let array = !unit.missing && !self.bare.get(unit.path).copied().unwrap_or(false);
-        if array {
-            out.push('[');
-        }
+        let [unit, ..] = group else { return };
+        let is_array = !unit.missing && !self.bare[unit.path];
+        self.document().begin_group(self.path(unit), is_array, out);
         for (at, unit) in group.iter().enumerate() {
             if at > 0 {
                 out.push(',');
             }
-            out.push_str(first.filter(|_| at == 0).unwrap_or_else(|| unit.text()));
+            out.push_str(unit_text(at, unit.text(), first));
         }
-        if array {
-            out.push(']');
-        }
-        if with_paths {
-            out.push('}');
-        }
-    }
-
-    fn push_flat(&self, unit: &Unit, first: Option<&str>, out: &mut String) {
-        let text = first.unwrap_or_else(|| unit.text());
-        if self.request.shape == Shape::Flat {
-            out.push_str(text);
-            return;
-        }
-        out.push_str(r#"{"path":"#);
-        self.push_path(unit.path, out);
-        if let Some(location) = &unit.location {
-            out.push_str(r#","location":"#);
-            push_string(location, out);
-        }
-        out.push_str(r#","value":"#);
-        out.push_str(text);
-        out.push('}');
+        self.document().end_group(is_array, out);
     }
 
     fn push_values(&self, units: &[Unit], first: Option<&str>, out: &mut String) {
@@ -209,7 +151,7 @@ impl<'a> Answer<'a> {
                 if at > 0 {
                     out.push(',');
                 }
-                self.push_group(group, first.filter(|_| at == 0), out);
+                self.push_group(group, if at == 0 { first } else { None }, out);
             }
             return;
         }
@@ -218,7 +160,9 @@ impl<'a> Answer<'a> {
             if number > 0 {
                 out.push(',');
             }
-            self.push_flat(unit, first.filter(|_| at == 0), out);
+            self.document().begin_item(self.path(unit), unit.location.as_deref(), out);
+            out.push_str(unit_text(at, unit.text(), first));
+            self.document().end_item(out);
         }
     }
 }
@@ -235,36 +179,25 @@ impl Sheet for Answer<'_> {
     }
 
     fn least(&self, unit: usize) -> usize {
-        self.units.get(unit).and_then(|unit| unit.item.as_ref()).map_or(0, Item::chars)
+        self.units[unit].item.as_ref().map_or(0, Item::chars)
     }
 
     fn text(&self, shown: usize, first: Option<&str>) -> String {
-        let units = self.units.get(..shown).unwrap_or_default();
-        let object = self.request.shape == Shape::ByPath;
-        let mut out = String::from(r#"{"extracted":"#);
-        out.push(if object { '{' } else { '[' });
+        let units = &self.units[..shown];
+        let mut out = String::new();
+        self.document().begin(&mut out);
         self.push_values(units, first, &mut out);
-        out.push(if object { '}' } else { ']' });
         let missing = units.iter().filter(|unit| unit.missing);
-        for (at, unit) in missing.enumerate() {
-            out.push_str(if at == 0 { r#","missing_paths":["# } else { "," });
-            self.push_path(unit.path, &mut out);
-        }
-        if units.iter().any(|unit| unit.missing) {
-            out.push(']');
-        }
+        self.document().end(missing.map(|unit| self.path(unit)), &mut out);
         if let Some(cut) = self.cut(shown, first.is_some()) {
             cut.push(&mut out);
         }
-        if let Some(warning) = &self.warning {
-            out.push_str(r#","warning":"#);
-            push_string(warning, &mut out);
-        }
+        push_warning(self.warning.as_deref(), &mut out);
         out.push('}');
         out
     }
 
     fn stand_in(&self, room: usize) -> Option<String> {
-        self.units.first().and_then(|unit| unit.item.as_ref()).and_then(|item| item.mark(room))
+        self.units.first()?.item.as_ref()?.mark(room)
     }
 }

@@ -1,27 +1,24 @@
-//! Values as they are found, as many as an answer may hold.
+//! Collects values as they are found, as many as an answer may hold.
 
 use std::io;
 
 use trommel::reader::Error;
 use trommel::{Damage, Found, Sink};
 
-use super::answer::Shape;
 use crate::outputs::item::{Item, kind_of};
 use crate::outputs::job::Watch;
-use crate::outputs::mark::Mark;
-use crate::outputs::source::{Source, rendering};
-use crate::outputs::text::chars;
+use crate::outputs::mark::{Mark, of_record};
+use crate::outputs::source::rendering;
+use crate::text::chars;
 
 /// What was found for the paths that are asked for.
 #[derive(Debug)]
 pub(crate) struct Collector {
     pub(crate) parts: Vec<Part>,
-    most: usize,
+    keeps: Keeps,
     chars: usize,
     count: usize,
-    stream: bool,
-    shape: Shape,
-    /// Whether nothing that is still to come could be part of the answer.
+    /// True if nothing that is still to come could be part of the answer.
     pub(crate) enough: bool,
     /// How far values were found.
     pub(crate) read: u64,
@@ -31,17 +28,28 @@ pub(crate) struct Collector {
     watch: Watch,
 }
 
+/// What is kept of values.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Keeps {
+    /// Characters of an answer.
+    pub(super) most: usize,
+    /// True if each record of a stream is asked.
+    pub(super) stream: bool,
+    /// True if locations are part of the answer.
+    pub(super) with_location: bool,
+}
+
 /// What was found for one path.
 #[derive(Debug)]
 pub(crate) struct Part {
     /// The number of the path.
     pub(crate) path: usize,
-    /// Values that are passed over.
+    /// Values that are skipped.
     pub(crate) skip: u64,
     /// Values found, those included.
     pub(crate) seen: u64,
     pub(crate) values: Vec<Value>,
-    /// Whether there are more than are kept.
+    /// True if there are more than are kept.
     pub(crate) more: bool,
 }
 
@@ -49,7 +57,7 @@ pub(crate) struct Part {
 #[derive(Debug)]
 pub(crate) struct Value {
     pub(crate) item: Item,
-    /// Where it stands, if that is to be told.
+    /// Its location, if that is part of the answer.
     pub(crate) location: Option<String>,
 }
 
@@ -60,20 +68,14 @@ impl Value {
 }
 
 impl Collector {
-    pub(crate) fn new(
-        paths: impl Iterator<Item = (usize, u64)>,
-        most: usize,
-        source: &Source<'_>,
-        (shape, watch): (Shape, Watch),
-    ) -> Self {
+    /// Creates a collector for paths, each with its number and how many of its values are skipped.
+    pub(super) fn new(paths: impl Iterator<Item = (usize, u64)>, keeps: Keeps, watch: Watch) -> Self {
         let part = |(path, skip)| Part { path, skip, seen: 0, values: Vec::new(), more: false };
         Self {
             parts: paths.map(part).collect(),
-            most,
+            keeps,
             chars: 0,
             count: 0,
-            stream: source.is_stream(),
-            shape,
             enough: false,
             read: 0,
             damage: None,
@@ -82,22 +84,17 @@ impl Collector {
         }
     }
 
-    /// Characters of an answer.
-    pub(super) fn most(&self) -> usize {
-        self.most
+    /// What is kept.
+    pub(super) fn keeps(&self) -> Keeps {
+        self.keeps
     }
 
-    /// Whether each record of a stream was asked.
-    pub(super) fn is_stream(&self) -> bool {
-        self.stream
-    }
-
-    /// Whether there is a value of the first path.
+    /// True if there is a value of the first path.
     pub(crate) fn has_first(&self) -> bool {
         self.parts.first().is_some_and(|part| !part.values.is_empty())
     }
 
-    /// Whether there is any value.
+    /// True if there is any value.
     pub(crate) fn has_any(&self) -> bool {
         self.count > 0
     }
@@ -107,17 +104,18 @@ impl Collector {
         if measure == 0 {
             self.watch.found();
         }
-        let Some(part) = self.parts.get_mut(measure) else { return };
-        part.values.push(value);
+        self.parts[measure].values.push(value);
         self.chars += cost;
         self.count += 1;
         // Of what is too much for an answer, the last goes first.
-        while self.chars > self.most && self.count > 1 {
+        while self.chars > self.keeps.most && self.count > 1 {
             let last = self.parts.iter_mut().rev().find(|part| !part.values.is_empty());
             let Some(part) = last else { break };
             part.more = true;
-            self.chars -= part.values.pop().map_or(0, |value| value.cost());
-            self.count -= 1;
+            if let Some(value) = part.values.pop() {
+                self.chars -= value.cost();
+                self.count -= 1;
+            }
         }
         self.enough = self.parts.first().is_some_and(|part| part.more);
     }
@@ -125,24 +123,22 @@ impl Collector {
     fn value(&self, found: &Found<'_>) -> Result<Value, Error> {
         let location = found.location.unwrap_or("$");
         let mark = || {
-            let path = if self.stream { of_record(found.record, location) } else { location.to_owned() };
-            Mark::new(path, kind_of(found.value.first().copied()), found.span.len())
+            let path =
+                if self.keeps.stream { of_record(found.record, location) } else { location.to_owned() };
+            Mark::new(path, kind_of(found.value), found.span.len())
         };
-        let item = Item::new(rendering(found.view(), found.span.len(), self.most)?, self.most, mark);
-        let location = (self.shape == Shape::FlatWithPaths).then(|| location.to_owned());
+        let item =
+            Item::new(rendering(found.view(), found.span.len(), self.keeps.most)?, self.keeps.most, mark);
+        let location = self.keeps.with_location.then(|| location.to_owned());
         Ok(Value { item, location })
     }
-}
-
-/// A location in a record of a stream, as `tool_outputs.read` takes it.
-pub(crate) fn of_record(record: u64, location: &str) -> String {
-    format!("$[{record}]{}", location.trim_start_matches('$'))
 }
 
 impl Sink for Collector {
     fn found(&mut self, found: &Found<'_>) -> io::Result<()> {
         self.read = self.read.max(found.span.end);
-        let Some(part) = self.parts.get_mut(found.measure) else { return Ok(()) };
+        // There is a part for each measure that was asked.
+        let part = &mut self.parts[found.measure];
         part.seen += 1;
         if part.seen <= part.skip || part.more {
             return Ok(());
@@ -150,8 +146,8 @@ impl Sink for Collector {
         match self.value(found) {
             Ok(value) => self.keep(found.measure, value),
             Err(error) => {
-                self.damage = Some((error, self.stream.then_some(found.record)));
-                return Err(io::Error::other("a value is no JSON"));
+                self.damage = Some((error, self.keeps.stream.then_some(found.record)));
+                return Err(io::Error::other("a value is not JSON"));
             }
         }
         if self.enough { Err(io::Error::other("enough")) } else { Ok(()) }

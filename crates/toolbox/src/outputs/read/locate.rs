@@ -2,67 +2,12 @@
 
 use trommel::path::{Order, Plan, PlanOptions, Query, Scratch, Selector, Step, Wants};
 use trommel::reader::{Config, Cursor, Error, Result, Span, Validation};
+use trommel_base::text::shown;
 use trommel_tool::Failure;
 
-use super::Reading;
+use super::value::{Located, Reading, What};
 use crate::outputs::item::kind_of;
 use crate::outputs::source::Source;
-use crate::outputs::text::shown;
-
-/// A value that was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Located {
-    pub(super) what: What,
-    pub(super) start: u64,
-    pub(super) end: u64,
-    /// Elements, members or records.
-    pub(super) items: Option<u64>,
-}
-
-/// What a value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
-    Array,
-    Object,
-    String,
-    Number,
-    Bool,
-    Null,
-    /// A stream of records, all of it.
-    Records,
-    /// A payload that is no JSON.
-    Text,
-}
-
-impl What {
-    const ALL: [Self; 8] = [
-        Self::Array,
-        Self::Object,
-        Self::String,
-        Self::Number,
-        Self::Bool,
-        Self::Null,
-        Self::Records,
-        Self::Text,
-    ];
-
-    pub(super) fn of(number: u64) -> Option<Self> {
-        Self::ALL.into_iter().find(|what| *what as u64 == number)
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Array => "array",
-            Self::Object => "object",
-            Self::String => "string",
-            Self::Number => "number",
-            Self::Bool => "boolean",
-            Self::Null => "null",
-            Self::Records => "records",
-            Self::Text => "text",
-        }
-    }
-}
 
 /// Bytes at each end of a payload among which its value begins or ends.
 const END: u64 = 4096;
@@ -75,7 +20,7 @@ impl Reading<'_> {
         read: &mut u64,
     ) -> std::result::Result<Located, Failure> {
         let key = format!("{} {}", source.stored.digest, self.query);
-        if let Some(known) = self.shared.places.get(&key) {
+        if let Some(known) = self.places.get(&key) {
             return Ok(known);
         }
         let failed = |error: Error| self.asked.doing.read(&error, None);
@@ -86,7 +31,7 @@ impl Reading<'_> {
             None => self.search(source, read)?,
         };
         let weight = key.len() + size_of::<Located>();
-        self.shared.places.put(key, located, weight);
+        self.places.put(key, located, weight);
         Ok(located)
     }
 
@@ -99,7 +44,7 @@ impl Reading<'_> {
         match *spans.as_slice() {
             [] => Err(self.nothing(source, &query, record)),
             [(span, first)] => {
-                let what = What::of_kind(kind_of(Some(first)));
+                let what = What::from(kind_of(&[first]));
                 let items = matches!(what, What::Array | What::Object).then_some(items);
                 Ok(Located { what, start: span.start, end: span.end, items })
             }
@@ -110,7 +55,8 @@ impl Reading<'_> {
         }
     }
 
-    /// The record that is to be looked in, and the path within it. In a stream the path leads into the array of its records.
+    /// The record that is to be looked in, and the path within it. In a stream the path leads into
+    /// the array of its records.
     fn in_record(&self, source: &Source<'_>) -> std::result::Result<(Option<u64>, Query), Failure> {
         if !self.query.is_singular() {
             return Err(self.several(
@@ -176,7 +122,7 @@ fn root_of(source: &Source<'_>) -> Result<Option<Located>> {
     let Some(start) = begin.iter().skip(mark).position(is_text).map(|at| (at + mark) as u64) else {
         return Ok(None);
     };
-    let what = What::of_kind(kind_of(begin.get(start as usize).copied()));
+    let what = What::from(kind_of(&begin[start as usize..]));
     let base = length.saturating_sub(END);
     let Some(last) = values.bytes(Span::new(base, length))?.iter().rposition(is_text) else {
         return Ok(None);
@@ -209,7 +155,7 @@ fn find(
     let options = PlanOptions::new().order(Order::Any).duplicates(source.duplicates());
     let plan = Plan::new(&[query.clone(), query.clone().with_wildcard()], options);
     let mut wants = Wants::default();
-    wants.no_leave = vec![false, true];
+    wants.leave = vec![true, false];
     let config = Config::new().validation(Validation::Structural);
     let mut cursor: Cursor<'_> = source.cursor(&config, monitor)?;
     for _ in 0..record.unwrap_or(0) {
@@ -230,8 +176,8 @@ fn find(
     let read = matcher.cursor().offset();
     let mut values = source.values()?;
     let mut first = |span: Span| {
-        let byte = values.bytes(Span::new(span.start, span.start + 1))?;
-        Ok((span, byte.first().copied().unwrap_or_default()))
+        let byte = values.bytes(Span::new(span.start, span.start + 1))?[0];
+        Ok((span, byte))
     };
     let spans = spans.into_iter().map(&mut first).collect::<Result<_>>()?;
     Ok(Found { spans, items, read })

@@ -1,4 +1,5 @@
-//! Drawing: one pass over the population that remembers where the items stand, and none of their values.
+//! Drawing: one pass over the population that remembers where the items stand, and none of their
+//! values.
 
 use std::cell::RefCell;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -11,8 +12,8 @@ use trommel::reader::{Config, ErrorKind, Kind, Limit, Span, Validation, compact}
 use trommel::sampler::{Draw, First, Item, Last, Reservoir, Sample, Seed, Strata, Stratum, Systematic};
 use trommel::{Error, reader};
 
-use crate::outputs::extract::of_record;
 use crate::outputs::job::Job;
+use crate::outputs::mark::of_record;
 use crate::outputs::source::Source;
 
 /// How to draw.
@@ -58,7 +59,7 @@ pub(super) struct Picked {
 pub(super) struct Place {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// A path that leads to it, if it is so long that somebody may want to know.
+    /// Its path, if it is at least [`Wanted::long`] bytes long.
     pub(super) path: Option<String>,
 }
 
@@ -72,7 +73,7 @@ pub(super) struct Group {
 }
 
 impl Drawn {
-    /// Bytes of memory, to speak of.
+    /// Bytes of memory, roughly.
     pub(super) fn weight(&self) -> usize {
         let paths = self.items.iter().map(|item| item.place.path.as_ref().map_or(0, String::len) + 64);
         let groups = self.strata.iter().flatten();
@@ -92,7 +93,7 @@ pub(super) struct Wanted<'q> {
     pub(super) seed: Seed,
     /// The size of the population, where it is known.
     pub(super) total: Option<u64>,
-    /// From so many bytes on an item's path is remembered.
+    /// The bytes from which on an item's path is kept, for its mark.
     pub(super) long: u64,
 }
 
@@ -103,7 +104,7 @@ pub(super) fn draw(source: &Source<'_>, job: &Job, wanted: Wanted<'_>) -> Result
     let plan = wanted.plan(source.duplicates());
     let mut wants = Wants::default();
     wants.location = true;
-    wants.no_leave = vec![false, true];
+    wants.leave = vec![true, false];
     let mut scratch = Scratch::new();
     let mut matcher = plan.matcher(&mut scratch, &mut cursor, &wants);
     let mut drawing = Drawing {
@@ -150,7 +151,8 @@ fn in_record(error: Error, matcher: &Matcher<'_, '_>, source: &Source<'_>) -> Er
 }
 
 impl Wanted<'_> {
-    /// The population is the first query. A second one sees to it that elements are those of arrays.
+    /// The population is the first query. A second one sees to it that elements are those of
+    /// arrays.
     fn plan(&self, duplicates: Duplicates) -> Plan {
         let options = PlanOptions::new().duplicates(duplicates);
         let query = self.query.clone();
@@ -170,7 +172,8 @@ type Slot = Rc<RefCell<Place>>;
 struct Drawing<'q> {
     wanted: Wanted<'q>,
     drawer: Drawer,
-    /// The candidates that were entered and not yet left, outermost first; those that lost are not there.
+    /// The candidates that were entered and not yet left, outermost first; those that lost are not
+    /// there.
     open: Vec<Option<Slot>>,
     stream: bool,
 }
@@ -188,7 +191,8 @@ struct Stratified {
     strata: Strata<Option<String>, Slot>,
     plan: Plan,
     scratch: Scratch,
-    /// What the last candidate is grouped by, without white space; empty where it has no such value.
+    /// What the last candidate is grouped by, without white space; empty where it has no such
+    /// value.
     key: Vec<u8>,
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use trommel::statistics::{Schema, Summary, ValuesSummary};
 use trommel::{PathStats, StatsAnswer};
 
-use crate::outputs::text::{safe_json, size, string};
+use crate::text::{safe_json, size, string};
 
 /// A part of the answer, in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +34,12 @@ impl Section {
         Self::Values,
     ];
 
-    /// Whether every answer has it.
+    /// True if every answer has it.
     pub(super) fn is_required(self) -> bool {
         matches!(self, Self::Size | Self::Structure | Self::Types)
     }
 
-    /// What stands before and after its units.
+    /// The text before and after its units.
     pub(super) fn brackets(self) -> (&'static str, &'static str) {
         match self {
             Self::Top => ("", ""),
@@ -55,18 +55,26 @@ impl Section {
     }
 }
 
+/// A row of a section.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) section: Section,
+    /// The path that it is about.
+    pub(super) path: String,
+    pub(super) text: String,
+}
+
 /// A description.
 #[derive(Debug)]
 pub(crate) struct Described {
     /// Figures: members of their sections.
     pub(super) head: Vec<(Section, String)>,
-    /// Rows of their sections: the path that each is about, and its text.
-    pub(super) rows: Vec<(Section, String, String)>,
+    pub(super) rows: Vec<Row>,
     /// Sections that have no row.
     pub(super) empty: Vec<Section>,
-    /// For each path that was asked for, whether it selects anything.
+    /// For each path that was asked for, true if it selects anything.
     pub(super) matched: Vec<bool>,
-    /// Whether every figure is exact.
+    /// True if every figure is exact.
     pub(super) exact: bool,
 }
 
@@ -97,21 +105,19 @@ impl Described {
         described.push_rows(Section::Arrays, summary.arrays.as_deref(), |row| &row.path)?;
         described.push_rows(Section::Objects, summary.objects.as_deref(), |row| &row.path)?;
         if let Some(schema) = summary.schema.clone() {
-            described.rows.push((Section::Schema, "$".into(), safe_json(&Schema::into_json(schema))));
+            described.push_row(Section::Schema, "$", safe_json(&Schema::into_json(schema)));
         }
-        if !by_path.is_empty() {
-            for part in by_path {
-                described.rows.push((Section::ByPath, part.path.clone(), part_json(part)?));
-            }
+        for part in by_path {
+            described.push_row(Section::ByPath, &part.path, part_json(part)?);
         }
         described.push_rows(Section::Values, summary.values.as_deref(), |row| &row.path)?;
         Ok(described)
     }
 
-    /// Bytes of memory, to speak of.
+    /// Bytes of memory, roughly.
     pub(super) fn weight(&self) -> usize {
         let head = self.head.iter().map(|(_, member)| member.len());
-        let rows = self.rows.iter().map(|(_, path, text)| path.len() + text.len());
+        let rows = self.rows.iter().map(|row| row.path.len() + row.text.len());
         head.chain(rows).map(|length| length + 64).sum()
     }
 
@@ -125,6 +131,10 @@ impl Described {
         Ok(())
     }
 
+    fn push_row(&mut self, section: Section, path: &str, text: String) {
+        self.rows.push(Row { section, path: path.to_owned(), text });
+    }
+
     fn push_rows<T: Serialize>(
         &mut self,
         section: Section,
@@ -136,7 +146,7 @@ impl Described {
             self.empty.push(section);
         }
         for row in rows {
-            self.rows.push((section, path(row).clone(), json(row)?));
+            self.push_row(section, path(row), json(row)?);
         }
         Ok(())
     }
@@ -159,7 +169,8 @@ fn part_json(part: &PathStats) -> Result<String, serde_json::Error> {
     let PathStats { path, bytes, characters, summary, .. } = part;
     let size = size_members(*bytes, *characters).join(",");
     let summary_text = json(summary)?;
-    let members = summary_text.strip_prefix('{').unwrap_or_default();
+    // The members of the summary follow those of the path, in the same object.
+    let members = &summary_text[1..];
     let schema = match summary.schema.clone() {
         Some(schema) => format!(r#""schema":{},"#, safe_json(&Schema::into_json(schema))),
         None => String::new(),

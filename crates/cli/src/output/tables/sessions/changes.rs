@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use serde::Deserialize;
+#[cfg(feature = "cloud")]
+use trommel_blocks::{SessionOutcome, SyncReport};
+use trommel_session::{Diagnosis, IncompleteTurn, Repaired, Rewound, SessionSync, SyncStatus, Undone};
 
 use super::{Clock, NAME, counted};
 use crate::output::escape;
@@ -10,30 +12,8 @@ use crate::output::escape;
 /// Ids and turns that are told one by one.
 const TOLD: usize = 5;
 
-#[derive(Deserialize)]
-struct Rewound {
-    session_id: String,
-    dry_run: bool,
-    would_remove: Removed,
-    messages_left: u64,
-    events_left: u64,
-    new_turn_count: u64,
-    #[serde(default)]
-    backups: Vec<String>,
-    #[serde(default)]
-    warnings: Vec<String>,
-    note: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Removed {
-    messages: u64,
-    events: u64,
-}
-
 /// What a rewind did, or would do; `given` is the session as it was asked for.
-pub(crate) fn rewound(answer: &str, given: &str) -> serde_json::Result<String> {
-    let rewound: Rewound = serde_json::from_str(answer)?;
+pub(crate) fn rewound(rewound: &Rewound, given: &str) -> String {
     let id = escape::short(&rewound.session_id, 200);
     let gone = format!(
         "{} and {}",
@@ -53,13 +33,13 @@ pub(crate) fn rewound(answer: &str, given: &str) -> serde_json::Result<String> {
     } else {
         format!("{id} lost {gone}; what stays is {left}.\n{}", kept(&rewound.backups, given))
     };
-    lines(&mut text, rewound.warnings.iter().chain(&rewound.note));
-    Ok(text)
+    lines(&mut text, &rewound.warnings, rewound.note);
+    text
 }
 
-/// A line for each of some sentences.
-fn lines<'s>(text: &mut String, sentences: impl Iterator<Item = &'s String>) {
-    for sentence in sentences {
+/// Adds a line for each warning, and for the note.
+fn lines(text: &mut String, warnings: &[String], note: Option<&str>) {
+    for sentence in warnings.iter().map(String::as_str).chain(note) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", escape::short(sentence, 500));
     }
@@ -73,21 +53,8 @@ fn kept(backups: &[String], given: &str) -> String {
     format!("What was there before is kept in {names}.\n`trommel sessions undo {given}` brings it back.\n")
 }
 
-#[derive(Deserialize)]
-struct Undo {
-    session_id: String,
-    undone: String,
-    made: String,
-    restored: Vec<String>,
-    changed_since: bool,
-    #[serde(default)]
-    late_lines: u64,
-    backups: Vec<String>,
-}
-
 /// What an undo did.
-pub(crate) fn undone(answer: &str, clock: &Clock) -> serde_json::Result<String> {
-    let undone: Undo = serde_json::from_str(answer)?;
+pub(crate) fn undone(undone: &Undone, clock: &Clock) -> String {
     let (id, what) = (escape::short(&undone.session_id, 200), escape::short(&undone.undone, NAME));
     let (made, restored) = (clock.stamp(&undone.made), escape::short(&undone.restored.join(", "), 400));
     let mut text = format!("The {what} of {made} is taken back in {id}: {restored} as before.\n");
@@ -104,39 +71,15 @@ pub(crate) fn undone(answer: &str, clock: &Clock) -> serde_json::Result<String> 
             "The session had been changed since: what was there until now is kept in {backups}."
         );
     }
-    Ok(text)
-}
-
-#[derive(Deserialize)]
-struct Diagnosis {
-    session_id: String,
-    status: String,
-    recommended_action: String,
-    orphaned_tool_ids: Vec<String>,
-    misplaced_tool_ids: Vec<String>,
-    incomplete_turns: Vec<IncompleteTurn>,
-    #[serde(default)]
-    damage: Damage,
-}
-
-#[derive(Default, Deserialize)]
-struct Damage {
-    count: u64,
-}
-
-#[derive(Deserialize)]
-struct IncompleteTurn {
-    after_line: Option<u64>,
-    after_index: u64,
+    text
 }
 
 /// What is wrong with a session.
-pub(crate) fn diagnosed(answer: &str, given: &str) -> serde_json::Result<String> {
-    let diagnosis: Diagnosis = serde_json::from_str(answer)?;
-    let mut text = of_diagnosis(&diagnosis);
+pub(crate) fn diagnosed(diagnosis: &Diagnosis, given: &str) -> String {
+    let mut text = of_diagnosis(diagnosis);
     let given = escape::short(given, 200);
     // Writing to a string cannot fail.
-    let _ = match diagnosis.recommended_action.as_str() {
+    let _ = match diagnosis.recommended_action {
         "repair" => writeln!(text, "`trommel sessions repair {given}` shows what would fix it."),
         "restore" => writeln!(text, "A repair does not bring records back: restore them from a backup."),
         _ if diagnosis.status != "healthy" => {
@@ -147,7 +90,7 @@ pub(crate) fn diagnosed(answer: &str, given: &str) -> serde_json::Result<String>
         }
         _ => Ok(()),
     };
-    Ok(text)
+    text
 }
 
 fn of_diagnosis(diagnosis: &Diagnosis) -> String {
@@ -155,7 +98,7 @@ fn of_diagnosis(diagnosis: &Diagnosis) -> String {
     if diagnosis.status == "healthy" {
         return format!("{id} is healthy.\n");
     }
-    let mut text = format!("{id} is {}.\n", escape::short(&diagnosis.status, NAME));
+    let mut text = format!("{id} is {}.\n", escape::short(diagnosis.status, NAME));
     let after = |turn: &IncompleteTurn| match turn.after_line {
         Some(line) => format!("line {line}"),
         None => format!("message {}", turn.after_index),
@@ -186,27 +129,10 @@ fn some(names: &[String]) -> String {
     told.join(", ") + &more
 }
 
-#[derive(Deserialize)]
-struct Repaired {
-    diagnosis: Diagnosis,
-    dry_run: bool,
-    results_added: u64,
-    results_moved: u64,
-    turns_closed: u64,
-    #[serde(default)]
-    backups: Vec<String>,
-    #[serde(default)]
-    warnings: Vec<String>,
-    note: Option<String>,
-}
-
 /// What a repair did, or would do.
-pub(crate) fn repaired(answer: &str, given: &str) -> serde_json::Result<String> {
-    let repaired: Repaired = serde_json::from_str(answer)?;
+pub(crate) fn repaired(repaired: &Repaired, given: &str) -> String {
     if repaired.results_added + repaired.results_moved + repaired.turns_closed == 0 {
-        return Ok(
-            of_diagnosis(&repaired.diagnosis) + "There is nothing to repair, and nothing was changed.\n"
-        );
+        return of_diagnosis(&repaired.diagnosis) + "There is nothing to repair, and nothing was changed.\n";
     }
     let mut done = Vec::new();
     for (count, what, how) in [
@@ -225,30 +151,12 @@ pub(crate) fn repaired(answer: &str, given: &str) -> serde_json::Result<String> 
         let id = escape::short(&repaired.diagnosis.session_id, 200);
         format!("{id} is repaired: {done}.\n{}", kept(&repaired.backups, given))
     };
-    lines(&mut text, repaired.warnings.iter().chain(&repaired.note));
-    Ok(text)
-}
-
-#[derive(Deserialize)]
-struct Synced {
-    connected: bool,
-    problem: Option<String>,
-    last_sync: Option<String>,
-    pending_uploads: u64,
-    pending_downloads: u64,
-    #[serde(default)]
-    sessions: Vec<SessionSync>,
-}
-
-#[derive(Deserialize)]
-struct SessionSync {
-    session_id: String,
-    status: Option<String>,
+    lines(&mut text, &repaired.warnings, repaired.note);
+    text
 }
 
 /// How far sessions are the same elsewhere.
-pub(crate) fn synced(answer: &str, clock: &Clock) -> serde_json::Result<String> {
-    let synced: Synced = serde_json::from_str(answer)?;
+pub(crate) fn synced(synced: &SyncStatus, clock: &Clock) -> String {
     let mut text = if synced.connected {
         let (up, down) = (synced.pending_uploads, synced.pending_downloads);
         let last = synced.last_sync.as_deref();
@@ -260,34 +168,17 @@ pub(crate) fn synced(answer: &str, clock: &Clock) -> serde_json::Result<String> 
     } else {
         "No other machine is connected: sessions lie on this one alone.\n".to_owned()
     };
-    for SessionSync { session_id, status } in &synced.sessions {
-        let status = status.as_deref().unwrap_or("was never sent anywhere");
+    for SessionSync { session_id, status, .. } in &synced.sessions {
+        let status = status.unwrap_or("was never sent anywhere");
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}: {}", escape::short(session_id, 200), escape::short(status, NAME));
     }
-    Ok(text)
+    text
 }
 
 /// What became of sessions that were to be made the same.
 #[cfg(feature = "cloud")]
-pub(crate) fn exchanged(answer: &str) -> serde_json::Result<String> {
-    #[derive(Deserialize)]
-    struct Report {
-        synced: u64,
-        conflicts: u64,
-        kept: u64,
-        failed: u64,
-        sessions: Vec<Row>,
-        #[serde(default)]
-        cloud_only: u64,
-    }
-    #[derive(Deserialize)]
-    struct Row {
-        session_id: String,
-        outcome: String,
-        reason: Option<String>,
-    }
-    let report: Report = serde_json::from_str(answer)?;
+pub(crate) fn exchanged(report: &SyncReport, cloud_only: Option<usize>) -> String {
     let counts = [
         (report.synced, "the same on both sides"),
         (report.conflicts, "in conflict"),
@@ -296,25 +187,24 @@ pub(crate) fn exchanged(answer: &str) -> serde_json::Result<String> {
     ];
     let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     let counts = counts.collect::<Vec<_>>().join(", ");
-    let mut text = match report.cloud_only {
+    let mut text = match cloud_only {
         _ if !counts.is_empty() => format!("{counts}.\n"),
-        0 => "There are no sessions.\n".to_owned(),
-        count => {
-            let count = counted(count, "session");
+        None => "There are no sessions.\n".to_owned(),
+        Some(count) => {
+            let count = counted(count as u64, "session");
             format!(
                 "There are no sessions here, and {count} in the cloud only: `trommel sessions sync --apply --all` fetches what is there.\n"
             )
         }
     };
-    for Row { session_id, outcome, reason } in &report.sessions {
+    for SessionOutcome { session_id, outcome, reason, .. } in &report.sessions {
         let reason =
             reason.as_deref().map_or(String::new(), |reason| format!(": {}", escape::short(reason, 600)));
         // Writing to a string cannot fail.
-        let _ =
-            writeln!(text, "{}: {}{reason}", escape::short(session_id, 200), escape::short(outcome, NAME));
+        let _ = writeln!(text, "{}: {}{reason}", escape::short(session_id, 200), outcome.name());
     }
     if report.conflicts > 0 {
         text.push_str("`trommel sessions sync SESSION --show DIR` writes out what the cloud has; `--apply --settle SIDE` says which side counts.\n");
     }
-    Ok(text)
+    text
 }

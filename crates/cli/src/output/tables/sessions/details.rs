@@ -3,13 +3,11 @@
 use std::fmt::Write;
 
 use owo_colors::OwoColorize;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use trommel_session::{CallRow, Details, Member, MessageKind, MessageRow, Nested, Source};
 
-use super::figures::{SummaryRow, of_summary};
-use super::{Clock, NAME};
+use super::{Clock, Json, NAME};
 use crate::output::tables::{Grid, heading, on_one_line};
-use crate::output::{escape, is_coloured};
+use crate::output::{Stream, escape};
 
 /// Characters of a member of the description.
 const MEMBER: usize = 300;
@@ -17,94 +15,55 @@ const MEMBER: usize = 300;
 /// Characters of the arguments of a call.
 const ARGUMENTS: usize = 160;
 
-#[derive(Deserialize)]
-struct Details {
-    session_id: String,
-    project: String,
-    metadata: Option<Map<String, Value>>,
-    #[serde(default)]
-    omitted: Vec<String>,
-    transcript: Option<Vec<Message>>,
-    events_summary: Option<SummaryRow>,
-    format: String,
-    source: String,
-    path: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    turn: u64,
-    role: String,
-    kind: Option<String>,
-    ts: Option<String>,
-    content: String,
-    content_chars: Option<u64>,
-    thinking_chars: Option<u64>,
-    #[serde(default)]
-    tool_calls: Vec<Call>,
-    more_tool_calls: Option<u64>,
-    name: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Call {
-    tool: String,
-    arguments: String,
-    #[serde(default)]
-    truncated: bool,
-}
+/// Members of the description that are times.
+const TIMES: [&str; 4] = ["created", "updated", "modified", "forked_at"];
 
 /// What is known of a session.
-pub(crate) fn details(answer: &str, clock: &Clock) -> serde_json::Result<String> {
-    let details: Details = serde_json::from_str(answer)?;
-    let mut text = heading(&escape::short(&details.session_id, 200)) + &described(&details, clock);
+pub(crate) fn details(details: &Details, messages: &[MessageRow], clock: &Clock, out: Stream) -> String {
+    let title = escape::short(&details.session_id, 200);
+    let mut text = heading(&title, out) + &described(details, clock, out);
     if let Some(summary) = &details.events_summary {
         text.push('\n');
-        text.push_str(&of_summary(summary, clock));
+        text.push_str(&super::summary(summary, clock, out));
     }
-    for message in details.transcript.iter().flatten() {
+    for message in messages {
         text.push('\n');
-        text.push_str(&of_message(message, clock));
+        text.push_str(&of_message(message, clock, out));
     }
-    Ok(text)
+    text
 }
 
 /// The members of the description that are no lists and no objects, and the names of the others.
-fn described(details: &Details, clock: &Clock) -> String {
-    let mut grid = Grid::unnamed(&[false, false]);
-    let program = match details.format.as_str() {
-        "amplifier" => "Amplifier",
-        "claude_code" => "Claude Code",
-        _ => "a chat",
-    };
+fn described(details: &Details, clock: &Clock, out: Stream) -> String {
+    let mut grid = Grid::unnamed(&[false, false], out);
     grid.row(["project".to_owned(), escape::short(&details.project, MEMBER)]);
-    grid.row(["log of".to_owned(), program.to_owned()]);
+    grid.row(["log of".to_owned(), details.format.name().to_owned()]);
     let mut others = details.omitted.clone();
-    for (name, value) in details.metadata.iter().flatten() {
+    for (name, member) in details.metadata.iter().flat_map(Nested::members) {
+        let value = match member {
+            Member::Value(json) => Json::of(json),
+            Member::Nested(_) => Json::Object(""),
+        };
         let value = match value {
-            Value::String(text)
-                if ["created", "updated", "modified", "forked_at"].contains(&name.as_str()) =>
-            {
-                clock.second(Some(text))
-            }
-            Value::String(text) => on_one_line(text, MEMBER),
-            Value::Number(_) | Value::Bool(_) => value.to_string(),
-            Value::Null => continue,
-            Value::Array(_) | Value::Object(_) => {
-                others.push(name.clone());
+            Json::Text(text) if TIMES.contains(&name) => clock.second(Some(&text)),
+            Json::Text(text) => on_one_line(&text, MEMBER),
+            Json::Plain(json) => json.to_owned(),
+            Json::Null => continue,
+            Json::Array(_) | Json::Object(_) => {
+                others.push(name.to_owned());
                 continue;
             }
         };
-        let is_told = (name == "session_id" && value == details.session_id) || name == "project";
-        if !is_told {
+        let is_shown = (name == "session_id" && value == details.session_id) || name == "project";
+        if !is_shown {
             grid.row([escape::short(name, NAME), value]);
         }
     }
     if !others.is_empty() {
         grid.row(["not shown".to_owned(), escape::short(&others.join(", "), MEMBER)]);
     }
-    if details.source != "local" {
-        grid.row(["source".to_owned(), escape::short(&details.source, NAME)]);
+    if details.source != Source::Local {
+        grid.row(["source".to_owned(), super::source(details.source).to_owned()]);
     }
     if let Some(path) = &details.path {
         grid.row(["path".to_owned(), escape::short(path, MEMBER)]);
@@ -113,17 +72,17 @@ fn described(details: &Details, clock: &Clock) -> String {
 }
 
 /// Who said what, and when.
-fn of_message(message: &Message, clock: &Clock) -> String {
-    let Message { turn, role, ts, content, content_chars, .. } = message;
+fn of_message(message: &MessageRow, clock: &Clock, out: Stream) -> String {
+    let MessageRow { turn, role, ts, content, content_chars, .. } = message;
     let name = message.name.as_ref().map_or(String::new(), |name| format!(" {}", escape::short(name, NAME)));
     // A result and thinking show by themselves; other kinds are none of the user's words.
-    let kind = match message.kind.as_deref() {
-        None | Some("tool_result" | "thinking") => String::new(),
-        Some(kind) => format!(" ({})", escape::short(&kind.replace('_', " "), NAME)),
+    let kind = match message.kind {
+        None | Some(MessageKind::ToolResult | MessageKind::Thinking) => String::new(),
+        Some(kind) => format!(" ({})", kind.name().replace('_', " ")),
     };
     let role = format!("{}{name}{kind}", escape::short(role, NAME));
     let (turn, when) = (format!("turn {turn}"), clock.second(ts.as_deref()));
-    let mut text = if is_coloured() {
+    let mut text = if out.is_colored {
         let role = if role == "user" && message.kind.is_none() {
             role.green().bold().to_string()
         } else {
@@ -135,9 +94,11 @@ fn of_message(message: &Message, clock: &Clock) -> String {
     };
     text.push('\n');
     // Writing to a string cannot fail.
-    if message.kind.as_deref() == Some("thinking") || message.thinking_chars.is_some() {
-        let chars = message.thinking_chars.map(|chars| format!(": {}", super::counted(chars, "character")));
-        let _ = writeln!(text, "  (thought{})", chars.unwrap_or_default());
+    if message.kind == Some(MessageKind::Thinking) || message.thinking_chars.is_some() {
+        let chars = message
+            .thinking_chars
+            .map_or(String::new(), |chars| format!(": {}", super::counted(chars, "character")));
+        let _ = writeln!(text, "  (thought{chars})");
     }
     for line in escape::lines(content.trim_end()).lines() {
         let _ = writeln!(text, "  {line}");
@@ -145,7 +106,7 @@ fn of_message(message: &Message, clock: &Clock) -> String {
     if let Some(chars) = content_chars {
         let _ = writeln!(text, "  ({} in all)", super::counted(*chars, "character"));
     }
-    for Call { tool, arguments, truncated } in &message.tool_calls {
+    for CallRow { tool, arguments, truncated, .. } in &message.tool_calls {
         let shown = on_one_line(arguments, ARGUMENTS);
         let cut = if *truncated && !shown.ends_with('…') { "…" } else { "" };
         let _ = writeln!(text, "  → {} {}{cut}", escape::short(tool, NAME), escape::text(&shown));

@@ -1,23 +1,19 @@
 //! Events, and what errors say.
 
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use indexmap::IndexMap;
+use serde_json::value::RawValue;
+use trommel_session::{ErrorRow, EventRow, Member, Nested};
 
-use super::{Clock, NAME};
-use crate::output::escape;
+use super::{Clock, Json, NAME};
 use crate::output::size::grouped;
 use crate::output::tables::{Grid, on_one_line};
+use crate::output::{Stream, escape};
 
 /// Characters of a field.
 const FIELD: usize = 80;
 
 /// Characters of what an error says.
 const MESSAGE: usize = 300;
-
-#[derive(Deserialize)]
-struct Page {
-    events: Vec<Map<String, Value>>,
-}
 
 /// An event: its time, its type, its fields by their paths, and what was left out.
 #[derive(Default)]
@@ -29,34 +25,54 @@ struct Row {
 }
 
 impl Row {
-    fn of(event: Map<String, Value>) -> Self {
-        let mut row = Self::default();
-        for (name, value) in event {
-            match (name.as_str(), value) {
-                ("record", _) => {}
-                ("ts" | "timestamp", Value::String(time)) => row.time = Some(time),
-                ("event" | "type", Value::String(event)) => row.event = event,
-                ("omitted", Value::Array(names)) => {
-                    let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
-                    row.omitted = names.join(", ");
+    fn of(event: &EventRow) -> Self {
+        let mut row = Self { omitted: event.omitted.join(", "), ..Self::default() };
+        for (name, member) in event.fields.members() {
+            let value = match member {
+                Member::Value(json) => Json::of(json),
+                Member::Nested(nested) => {
+                    row.put_nested(name, nested);
+                    continue;
                 }
-                (_, value) => row.put(name, value),
+            };
+            match (name, value) {
+                ("ts" | "timestamp", Json::Text(time)) => row.time = Some(time),
+                ("event" | "type", Json::Text(event)) => row.event = event,
+                (_, value) => row.put(name.to_owned(), value),
             }
         }
         row
     }
 
-    /// Puts a field, or those of an object, each by its path.
-    fn put(&mut self, path: String, value: Value) {
-        match value {
-            Value::Object(members) => {
-                for (name, value) in members {
-                    self.put(format!("{path}.{name}"), value);
-                }
+    fn put_nested(&mut self, path: &str, nested: &Nested) {
+        for (name, member) in nested.members() {
+            let path = format!("{path}.{name}");
+            match member {
+                Member::Value(json) => self.put(path, Json::of(json)),
+                Member::Nested(nested) => self.put_nested(&path, nested),
             }
-            Value::String(text) => self.fields.push((path, on_one_line(&text, FIELD))),
-            value => self.fields.push((path, on_one_line(&value.to_string(), FIELD))),
         }
+    }
+
+    /// Puts a field, or those of an object, each by its path.
+    fn put(&mut self, path: String, value: Json<'_>) {
+        let text = match value {
+            Json::Object(json) => {
+                // Half of a surrogate pair in a name cannot be decoded: the object is shown
+                // verbatim.
+                let Ok(members) = serde_json::from_str::<IndexMap<String, Box<RawValue>>>(json) else {
+                    return self.fields.push((path, on_one_line(json, FIELD)));
+                };
+                for (name, value) in members {
+                    self.put(format!("{path}.{name}"), Json::of(value.get()));
+                }
+                return;
+            }
+            Json::Text(text) => on_one_line(&text, FIELD),
+            Json::Plain(json) | Json::Array(json) => on_one_line(json, FIELD),
+            Json::Null => "null".to_owned(),
+        };
+        self.fields.push((path, text));
     }
 
     /// What is known of any event, in one cell.
@@ -72,17 +88,19 @@ impl Row {
     }
 }
 
-/// Events, one a row: with a column for each field that was asked for, or what is known of any in one.
-pub(crate) fn events(answer: &str, usual: bool, clock: &Clock) -> serde_json::Result<String> {
-    let Page { events } = serde_json::from_str(answer)?;
-    let rows: Vec<Row> = events.into_iter().map(Row::of).collect();
+/// Events, one a row: with a column for each field that was asked for, or what is known of any in
+/// one.
+pub(crate) fn events(events: &[EventRow], usual: bool, clock: &Clock, out: Stream) -> String {
+    let rows: Vec<Row> = events.iter().map(Row::of).collect();
     if rows.is_empty() {
-        return Ok(String::new());
+        return String::new();
     }
     let mut columns: Vec<&str> = Vec::new();
-    for (name, _) in rows.iter().flat_map(|row| &row.fields).filter(|_| !usual) {
-        if !columns.contains(&name.as_str()) {
-            columns.push(name);
+    if !usual {
+        for (name, _) in rows.iter().flat_map(|row| &row.fields) {
+            if !columns.contains(&name.as_str()) {
+                columns.push(name);
+            }
         }
     }
     let left_out = rows.iter().any(|row| !row.omitted.is_empty());
@@ -90,17 +108,17 @@ pub(crate) fn events(answer: &str, usual: bool, clock: &Clock) -> serde_json::Re
     let names = ["time", "event"].into_iter().chain(usual.then_some("what is known"));
     let names: Vec<&str> =
         names.chain(shown.iter().map(String::as_str)).chain(left_out.then_some("left out")).collect();
-    let mut grid = Grid::new(&names, &[]);
+    let mut grid = Grid::new(&names, &[], out);
     for row in &rows {
         let field = |column: &&str| {
             let field = row.fields.iter().find(|(name, _)| name == column);
-            field.map(|(_, value)| value.clone()).unwrap_or_default()
+            field.map_or(String::new(), |(_, value)| value.clone())
         };
         let cells = [clock.millisecond(row.time.as_deref()), escape::short(&row.event, NAME)];
         let cells = cells.into_iter().chain(usual.then(|| row.usual()));
         grid.row(cells.chain(columns.iter().map(field)).chain(left_out.then(|| row.omitted.clone())));
     }
-    Ok(grid.text())
+    grid.text()
 }
 
 /// The shortest end of a path that is no other's.
@@ -115,38 +133,23 @@ fn ending<'a>(path: &'a str, all: &[&str]) -> &'a str {
         .unwrap_or(path)
 }
 
-#[derive(Deserialize)]
-struct Failed {
-    errors: Vec<ErrorRow>,
-}
-
-#[derive(Deserialize)]
-struct ErrorRow {
-    record: u64,
-    ts: Option<String>,
-    event: String,
-    tool_name: Option<String>,
-    message: String,
-}
-
 /// Errors, one a row.
-pub(crate) fn errors(answer: &str, clock: &Clock) -> serde_json::Result<String> {
-    let Failed { errors } = serde_json::from_str(answer)?;
+pub(crate) fn errors(errors: &[ErrorRow], clock: &Clock, out: Stream) -> String {
     if errors.is_empty() {
-        return Ok(String::new());
+        return String::new();
     }
-    let mut grid =
-        Grid::new(&["record", "time", "event", "tool", "what it says"], &[true, false, false, false, false]);
-    for row in &errors {
+    let names = ["record", "time", "event", "tool", "what it says"];
+    let mut grid = Grid::new(&names, &[true, false, false, false, false], out);
+    for row in errors {
         grid.row([
             grouped(row.record),
             clock.second(row.ts.as_deref()),
             escape::short(&row.event, NAME),
-            escape::short(row.tool_name.as_deref().unwrap_or_default(), NAME),
+            escape::short(row.tool_name.as_deref().unwrap_or(""), NAME),
             on_one_line(&row.message, MESSAGE),
         ]);
     }
-    Ok(grid.text())
+    grid.text()
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Sessions in a list.
 
-use serde::Deserialize;
+use trommel_session::{Listing, SessionRow, Source};
 
-use super::{Clock, NAME};
-use crate::output::escape;
+use super::{Clock, NAME, source};
+use crate::output::Stream;
 use crate::output::size::grouped;
 use crate::output::tables::{Grid, on_one_line, width};
 
@@ -22,60 +22,42 @@ const FIXED: usize = 8 + 5 + 16 + 6 * 2;
 /// Columns that each mark takes: the program's name, and where the session is stored.
 const MARK: usize = 11;
 
-#[derive(Deserialize)]
-struct Listing {
-    sessions: Vec<Row>,
-}
-
-#[derive(Deserialize)]
-struct Row {
-    session_id: String,
-    project: String,
-    name: Option<String>,
-    turn_count: Option<u64>,
-    model: Option<String>,
-    modified: Option<String>,
-    source: String,
-    format: String,
-    problem: Option<String>,
-}
-
 /// Sessions, one a row, by ids as short as they can be.
-pub(crate) fn list(answer: &str, clock: &Clock) -> serde_json::Result<String> {
-    let Listing { sessions } = serde_json::from_str(answer)?;
+pub(crate) fn list(listing: &Listing, clock: &Clock, out: Stream) -> String {
+    let sessions = &listing.sessions;
     if sessions.is_empty() {
-        return Ok(String::new());
+        return String::new();
     }
-    // Amplifier's, and those that lie here alone, need no mark where there are no others.
-    let marked = sessions.iter().any(|row| row.format != "amplifier");
-    let placed = sessions.iter().any(|row| row.source != "local");
+    // Formats that a storage can hold, and sessions of this machine, need no mark where there are
+    // no others.
+    let marked = sessions.iter().any(|row| !row.format.is_mirrored());
+    let placed = sessions.iter().any(|row| row.source != Source::Local);
     let marks = [marked.then_some("log of"), placed.then_some("source")].into_iter().flatten();
     let names = ["id", "project", "name", "turns", "model", "changed"].into_iter().chain(marks);
-    let mut grid =
-        Grid::new(&names.collect::<Vec<_>>(), &[false, false, false, true, false, false, false, false]);
-    let ids = beginnings(&sessions);
+    let right = &[false, false, false, true, false, false, false, false];
+    let mut grid = Grid::new(&names.collect::<Vec<_>>(), right, out);
+    let ids = beginnings(sessions);
     let fixed = FIXED + MARK * (usize::from(marked) + usize::from(placed));
-    let (name_chars, short_chars) = shares(width().map(|width| usize::from(width).saturating_sub(fixed)));
+    let columns = width(out).map(|width| usize::from(width).saturating_sub(fixed));
+    let (name_chars, short_chars) = shares(columns);
     for (row, id) in sessions.iter().zip(ids) {
         let name = row.name.as_deref().or(row.problem.as_ref().map(|_| "(its description is damaged)"));
         let cells = [
             id,
             // The ends of projects and models distinguish them.
             last(&row.project, short_chars),
-            on_one_line(name.unwrap_or_default(), name_chars),
-            row.turn_count.map(grouped).unwrap_or_default(),
-            last(undated(row.model.as_deref().unwrap_or_default()), short_chars),
+            on_one_line(name.unwrap_or(""), name_chars),
+            row.turn_count.map_or(String::new(), grouped),
+            last(undated(row.model.as_deref().unwrap_or("")), short_chars),
             clock.minute(row.modified.as_deref()),
         ];
-        let mark = match row.format.as_str() {
-            "amplifier" => "Amplifier",
-            "claude_code" => "Claude",
-            _ => "a chat",
-        };
-        let marks = [marked.then(|| mark.to_owned()), placed.then(|| escape::short(&row.source, SHORT))];
+        let marks = [
+            marked.then(|| row.format.short_name().to_owned()),
+            placed.then(|| source(row.source).to_owned()),
+        ];
         grid.row(cells.into_iter().chain(marks.into_iter().flatten()));
     }
-    Ok(grid.text())
+    grid.text()
 }
 
 /// Characters of a name, a project, and a model that fit `columns`.
@@ -104,11 +86,11 @@ fn last(text: &str, most: usize) -> String {
 }
 
 /// Of each id the shortest beginning that no other in the list has.
-fn beginnings(rows: &[Row]) -> Vec<String> {
+fn beginnings(rows: &[SessionRow]) -> Vec<String> {
     let mut sorted: Vec<&str> = rows.iter().map(|row| row.session_id.as_str()).collect();
     sorted.sort_unstable();
     let common = |one: &str, other: &str| one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-    let beginning = |row: &Row| {
+    let beginning = |row: &SessionRow| {
         let id = row.session_id.as_str();
         let at = sorted.partition_point(|other| *other < id);
         let neighbours = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
@@ -120,16 +102,23 @@ fn beginnings(rows: &[Row]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use trommel_session::{Format, ListQuery, Watch};
+
     use super::*;
 
-    fn listed(sources: [&str; 2], format: &str) -> String {
-        let row = |(id, source): (&str, &str)| {
-            format!(
-                r#"{{"session_id":"{id}","project":"-p","name":null,"source":"{source}","format":"{format}"}}"#
-            )
-        };
-        let rows = ["a", "b"].into_iter().zip(sources).map(row).collect::<Vec<_>>().join(",");
-        list(&format!("{{\"sessions\":[{rows}]}}"), &Clock::new(true)).unwrap()
+    fn listed(sources: [Source; 2], format: Format) -> String {
+        let home = tempfile::tempdir().unwrap();
+        for id in ["a", "b"] {
+            let folder = home.path().join("projects/-p/sessions").join(id);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("metadata.json"), "{}").unwrap();
+        }
+        let sessions = trommel_session::Sessions::new().amplifier(home.path());
+        let mut listing = sessions.list(&ListQuery::default(), &Watch::new()).unwrap();
+        for (row, source) in listing.sessions.iter_mut().zip(sources) {
+            (row.source, row.format) = (source, format);
+        }
+        list(&listing, &Clock::new(true), Stream::NONE)
     }
 
     #[test]
@@ -145,21 +134,23 @@ mod tests {
 
     #[test]
     fn where_sessions_lie_is_shown_where_it_differs() {
-        let local = listed(["local", "local"], "amplifier");
+        let local = listed([Source::Local; 2], Format::Amplifier);
         assert!(
             !local.contains("source") && !local.contains("local") && !local.contains("log of"),
             "{local}"
         );
-        for (sources, format) in
-            [(["local", "cloud"], "amplifier"), (["both", "local"], "amplifier"), (["both", "cloud"], "chat")]
-        {
+        for (sources, format) in [
+            ([Source::Local, Source::Cloud], Format::Amplifier),
+            ([Source::Both, Source::Local], Format::Amplifier),
+            ([Source::Both, Source::Cloud], Format::Chat),
+        ] {
             let shown = listed(sources, format);
             let lines = shown.lines().map(str::trim_end).collect::<Vec<_>>();
             assert!(lines.iter().any(|line| line.ends_with("source")), "{shown}");
-            for source in sources {
-                assert!(lines.iter().any(|line| line.ends_with(source)), "{shown}");
+            for name in sources.map(source) {
+                assert!(lines.iter().any(|line| line.ends_with(name)), "{shown}");
             }
-            assert_eq!(shown.contains("log of"), format == "chat", "{shown}");
+            assert_eq!(shown.contains("log of"), format == Format::Chat, "{shown}");
         }
     }
 }

@@ -4,54 +4,30 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use owo_colors::OwoColorize;
-use serde::Deserialize;
+use trommel_session::{Match, Matches};
 
 use super::{Clock, NAME, counted};
 use crate::output::tables::heading;
-use crate::output::{escape, is_coloured};
-
-#[derive(Deserialize)]
-struct Found {
-    matches: Vec<Row>,
-    total_hits: u64,
-    sessions_with_matches: u64,
-    sessions_searched: u64,
-}
-
-#[derive(Deserialize)]
-struct Row {
-    session_id: String,
-    project: String,
-    created: Option<String>,
-    match_type: String,
-    excerpt: String,
-    field: String,
-    line_number: Option<u64>,
-    role: Option<String>,
-    turn: Option<u64>,
-    event: Option<String>,
-    ts: Option<String>,
-}
+use crate::output::{Stream, escape};
 
 /// Excerpts, by session, with what was sought.
-pub(crate) fn matches(answer: &str, sought: &str, clock: &Clock) -> serde_json::Result<String> {
-    let found: Found = serde_json::from_str(answer)?;
+pub(crate) fn matches(found: &Matches, sought: &str, clock: &Clock, out: Stream) -> String {
     let mut text = String::new();
     let same =
-        |one: &Row, other: &Row| (&one.session_id, &one.project) == (&other.session_id, &other.project);
+        |one: &Match, other: &Match| (&one.session_id, &one.project) == (&other.session_id, &other.project);
     // Writing to a string cannot fail.
     for group in found.matches.chunk_by(same) {
         let Some(first) = group.first() else { continue };
         let (id, project) = (escape::short(&first.session_id, 120), escape::short(&first.project, NAME));
-        text.push_str(&heading(&format!("{id}  {project}  {}", clock.minute(first.created.as_deref()))));
+        text.push_str(&heading(&format!("{id}  {project}  {}", clock.minute(first.created.as_deref())), out));
         for found in group {
             let id: String = found.session_id.chars().take(8).collect();
             let place =
-                found.line_number.map_or_else(|| found.match_type.clone(), |line| format!("line {line}"));
+                found.line_number.map_or_else(|| found.match_type.to_owned(), |line| format!("line {line}"));
             let (place, field) = (escape::text(&place), escape::short(&found.field, NAME));
             let (id, about) = (escape::text(&id), about(found, clock));
             let _ = writeln!(text, "{id} {place}{about}: {field}");
-            text.push_str(&excerpt(&found.excerpt, sought));
+            text.push_str(&excerpt(&found.excerpt, sought, out));
         }
         text.push('\n');
     }
@@ -60,11 +36,11 @@ pub(crate) fn matches(answer: &str, sought: &str, clock: &Clock) -> serde_json::
         let searched = counted(found.sessions_searched, "session");
         let _ = writeln!(text, "{hits} in {sessions} of {searched}");
     }
-    Ok(text)
+    text
 }
 
 /// The turn, role or event, and time of a match, as far as they are known.
-fn about(found: &Row, clock: &Clock) -> String {
+fn about(found: &Match, clock: &Clock) -> String {
     let turn = found.turn.map(|turn| format!("turn {turn}"));
     let name = found.role.as_ref().or(found.event.as_ref()).map(|name| escape::short(name, NAME));
     let time = found.ts.as_ref().map(|time| clock.second(Some(time)));
@@ -72,22 +48,22 @@ fn about(found: &Row, clock: &Clock) -> String {
 }
 
 /// An excerpt, moved in, with the hits marked.
-fn excerpt(excerpt: &str, sought: &str) -> String {
+fn excerpt(excerpt: &str, sought: &str, out: Stream) -> String {
     let mut text = String::new();
     for line in excerpt.trim_matches('\n').split('\n') {
         text.push_str("    ");
         let mut at = 0;
         for hit in hits(line, sought) {
-            text.push_str(&escape::lines(line.get(at..hit.start).unwrap_or_default()));
-            let shown = escape::lines(line.get(hit.clone()).unwrap_or_default());
-            if is_coloured() {
+            text.push_str(&escape::lines(&line[at..hit.start]));
+            let shown = escape::lines(&line[hit.clone()]);
+            if out.is_colored {
                 text.push_str(&shown.red().bold().to_string());
             } else {
                 text.push_str(&shown);
             }
             at = hit.end;
         }
-        text.push_str(&escape::lines(line.get(at..).unwrap_or_default()));
+        text.push_str(&escape::lines(&line[at..]));
         text.push('\n');
     }
     text

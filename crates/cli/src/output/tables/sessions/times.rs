@@ -15,7 +15,8 @@ impl Clock {
         Self(if utc { TimeZone::UTC } else { TimeZone::system() })
     }
 
-    /// A time of a log in another form; as it stands where it is none, and nothing where there is none.
+    /// A time of a log in another form; as it stands where it is none, and nothing where there is
+    /// none.
     fn told(&self, time: Option<&str>, form: &str) -> String {
         let Some(text) = time else { return String::new() };
         match text.parse::<Timestamp>() {

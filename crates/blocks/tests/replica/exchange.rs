@@ -1,0 +1,228 @@
+//! Sessions made the same: which, how far they are, and what keeps them from it.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::sync::Arc;
+
+use trommel_blocks::{Outcome, Policy, Settlement};
+use trommel_session::{Cancel, RewindQuery, SyncStatus, Watch};
+
+use crate::support::{Machine, Net, said, watch};
+
+fn status(machine: &Machine, id: &str) -> (Option<u64>, Option<u64>, Option<&'static str>) {
+    let status = machine.hybrid.sync_status(Some(id), &watch()).unwrap();
+    assert!(status.connected);
+    let session = status.sessions.into_iter().next().unwrap();
+    assert_eq!(session.session_id, id);
+    (session.local_sequence, session.cloud_sequence, session.status)
+}
+
+fn all(machine: &Machine) -> SyncStatus {
+    machine.hybrid.sync_status(None, &watch()).unwrap()
+}
+
+#[test]
+fn the_status_says_how_far_both_sides_are() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 1);
+    assert_eq!(status(&one, "s"), (Some(7), Some(0), Some("ahead")));
+    one.sync("s");
+    assert_eq!(status(&one, "s"), (Some(7), Some(7), Some("synced")));
+    assert_eq!(status(&two, "s"), (Some(0), Some(7), Some("behind")));
+    two.sync("s");
+    two.append("s", "transcript.jsonl", said(2));
+    two.sync("s");
+    assert_eq!(status(&one, "s"), (Some(7), Some(9), Some("behind")));
+    one.append("s", "transcript.jsonl", said(3));
+    assert_eq!(status(&one, "s"), (Some(9), Some(9), Some("conflict")));
+    let told = all(&one);
+    assert_eq!((told.pending_uploads, told.pending_downloads, told.sessions.len()), (2, 2, 1));
+    assert_eq!(told.last_sync, None);
+    let report = one.hybrid.sync(None, None, &watch()).unwrap();
+    assert_eq!((report.conflicts, report.is_synced()), (1, false));
+    assert_eq!(report.sessions[0].outcome, Outcome::Conflict);
+    let report = one.hybrid.sync(None, Some(Settlement::Merge), &watch()).unwrap();
+    assert_eq!((report.synced, report.is_synced(), report.sessions.len()), (1, true, 0));
+    let told = all(&one);
+    assert_eq!((told.pending_uploads, told.pending_downloads, told.sessions.len()), (0, 0, 0));
+    assert!(told.last_sync.is_some());
+}
+
+#[test]
+fn a_conflict_is_settled_by_hand() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 1);
+    one.sync("s");
+    two.sync("s");
+    one.append("s", "transcript.jsonl", said(2));
+    one.sync("s");
+    two.append("s", "transcript.jsonl", said(3));
+    let home = tempfile::tempdir().unwrap();
+    let there = home.path().join("there");
+    two.hybrid.write_out("s", &there, &watch()).unwrap();
+    assert_eq!(fs::read(there.join("transcript.jsonl")).ok(), one.files("s")[1]);
+    assert_eq!(fs::read(there.join("metadata.json")).ok(), one.files("s")[0]);
+    assert!(two.hybrid.write_out("s", &there, &watch()).is_err(), "what lies there is not written over");
+    // Somebody looks at both, and writes what is right.
+    two.write("s", "transcript.jsonl", said(1) + &said(3) + &said(2));
+    let report = two.hybrid.sync(Some("s"), Some(Settlement::Local), &watch()).unwrap();
+    assert!(report.is_synced());
+    one.sync("s");
+    assert_eq!(one.files("s"), two.files("s"));
+    assert_eq!(one.files("s")[1], Some((said(1) + &said(3) + &said(2)).into_bytes()));
+}
+
+#[test]
+fn what_is_to_stay_stays() {
+    let net = Net::new();
+    let kept = |policy: Policy| {
+        let one = Machine::with("one", &net, |options| options.policy = policy);
+        one.turns("s", 1);
+        let report = one.hybrid.sync(None, None, &watch()).unwrap();
+        assert_eq!(report.kept, 1, "{report:?}");
+        assert_eq!(all(&one).pending_uploads, 0);
+        report.sessions[0].reason.clone().unwrap()
+    };
+    assert!(kept(Policy::None).contains("not to be sent"));
+    assert!(kept(Policy::Filter(Arc::new(|_| Ok(false)))).contains("not to be sent"));
+    let why = kept(Policy::Filter(Arc::new(|_| Err("the list is gone".to_owned()))));
+    assert!(why.contains("the list is gone"), "{why}");
+    let one = Machine::with("one", &net, |options| {
+        options.policy = Policy::Filter(Arc::new(|row| Ok(row.session_id != "secret")));
+    });
+    one.turns("s", 1);
+    one.turns("t", 1);
+    one.turns("secret", 1);
+    one.hybrid.keep_here("t", true).unwrap();
+    let report = one.hybrid.sync(None, None, &watch()).unwrap();
+    assert_eq!((report.synced, report.kept), (1, 2));
+    one.hybrid.keep_here("t", false).unwrap();
+    one.hybrid.keep_here("t", false).unwrap();
+    let report = one.hybrid.sync(Some("t"), None, &watch()).unwrap();
+    assert_eq!(report.sessions[0].outcome, Outcome::Synced);
+    assert_eq!(Machine::new("two", &net).listed().len(), 2);
+    // What a policy keeps apart is not fetched either, unless it is asked for.
+    let three = Machine::with("three", &net, |options| {
+        options.policy = Policy::Filter(Arc::new(|row| Ok(row.session_id == "s")));
+    });
+    let report = three.hybrid.sync_all(None, &watch()).unwrap();
+    assert_eq!((report.synced, report.kept, three.files("t")[1].clone()), (1, 1, None));
+    assert_eq!(three.files("s"), one.files("s"));
+    three.sync("t");
+    assert_eq!(three.files("t"), one.files("t"));
+}
+
+/// Whoever removes a session from a machine takes nothing away from the others, and gets it back by
+/// asking for it.
+#[test]
+fn what_was_removed_here_stays_elsewhere() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 3);
+    one.sync("s");
+    two.sync("s");
+    let before = two.files("s");
+    fs::remove_dir_all(one.folder("s")).unwrap();
+    assert_eq!(status(&one, "s"), (Some(0), Some(20), Some("behind")));
+    one.sync("s");
+    two.sync("s");
+    assert_eq!((one.files("s"), two.files("s")), (before.clone(), before));
+}
+
+/// What is the same in one folder says nothing of another one.
+#[test]
+fn an_older_copy_of_all_sessions_cuts_nothing_back() {
+    let net = Net::new();
+    let mut state = std::path::PathBuf::new();
+    let one = Machine::with("one", &net, |options| state.clone_from(&options.folders.state));
+    one.turns("s", 1);
+    one.sync("s");
+    let (copy, old) = (tempfile::tempdir().unwrap(), one.files("s"));
+    one.turns("s", 3);
+    one.sync("s");
+    let folder = copy.path().join("projects").join(crate::support::PROJECT).join("sessions/s");
+    fs::create_dir_all(&folder).unwrap();
+    for (file, text) in ["metadata.json", "transcript.jsonl", "events.jsonl"].iter().zip(&old) {
+        fs::write(folder.join(file), text.as_ref().unwrap()).unwrap();
+    }
+    let before = one.files("s");
+    let other = Machine::with("one", &net, |options| {
+        options.sessions = trommel_session::Sessions::new().amplifier(copy.path());
+        options.folders.local = copy.path().to_owned();
+        options.folders.state = state;
+    });
+    let report = other.hybrid.sync(Some("s"), None, &watch()).unwrap();
+    one.sync("s");
+    assert_eq!(one.files("s"), before, "{report:?}");
+}
+
+#[test]
+fn one_that_fails_keeps_no_other_back() {
+    let net = Net::new();
+    let one = Machine::new("one", &net);
+    one.turns("good", 1);
+    one.turns("no name", 1);
+    let report = one.hybrid.sync(None, None, &watch()).unwrap();
+    assert_eq!((report.synced, report.failed), (1, 1));
+    assert!(report.sessions[0].reason.as_ref().unwrap().contains("cannot be a session"));
+}
+
+#[test]
+fn it_goes_on_until_it_is_cancelled() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 1);
+    two.turns("t", 1);
+    let cancel = Cancel::new();
+    let cancelled = Watch::new().cancel_with(&cancel);
+    let mut times = 0;
+    let interval = std::time::Duration::from_millis(1);
+    let ended = one.hybrid.keep_synced(interval, &cancelled, &mut |report| {
+        assert!(report.unwrap().is_synced());
+        times += 1;
+        match times {
+            1 | 3 => two.sync("s"),
+            2 => two.append("s", "transcript.jsonl", said(2)),
+            _ => cancel.cancel(),
+        }
+    });
+    assert_eq!(ended.unwrap_err().class(), trommel_blocks::ErrorClass::Cancelled);
+    assert_eq!(one.files("s"), two.files("s"));
+}
+
+/// A program that keeps open a log which a sync replaces continues in a backup.
+#[test]
+fn lines_of_a_writer_of_a_replaced_log_are_in_a_backup() {
+    let net = Net::new();
+    let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+    one.turns("s", 3);
+    one.sync("s");
+    two.sync("s");
+    let names = ["transcript.jsonl", "events.jsonl"];
+    let mut writers =
+        names.map(|name| OpenOptions::new().append(true).open(one.folder("s").join(name)).unwrap());
+    let before = one.files("s");
+    let mut query = RewindQuery::default();
+    (query.to_turn, query.dry_run) = (Some(1), false);
+    let (view, session) = two.hybrid.find("s", &watch()).unwrap();
+    view.sessions.rewind(&session, &query, &watch()).unwrap();
+    two.sync("s");
+    one.sync("s");
+    assert_eq!(one.files("s"), two.files("s"));
+    for (at, name) in names.into_iter().enumerate() {
+        writers[at].write_all(b"late\n").unwrap();
+        let entries = fs::read_dir(one.folder("s")).unwrap().map(|entry| entry.unwrap());
+        let backups = entries.filter(|entry| {
+            entry.file_name().into_string().unwrap().starts_with(&format!("{name}.bak-pre-sync-"))
+        });
+        let backups = backups.map(|entry| fs::read(entry.path()).unwrap()).collect::<Vec<_>>();
+        let expected = [before[at + 1].clone().unwrap(), b"late\n".to_vec()].concat();
+        assert!(backups == [expected], "{name}");
+    }
+    // Neither mirrors nor sessions that are fetched leave any.
+    let three = Machine::new("three", &net);
+    three.sync("s");
+    assert!(fs::read_dir(three.folder("s")).unwrap().count() <= 3);
+}

@@ -1,0 +1,28 @@
+//! Cosmos DB, by two emulators: one in this process (feature `cosmos-emulator`), which has batches
+//! and on whose way faults can be put, and one from npm, spoken to over HTTP, whose folder
+//! `TROMMEL_EMULATORS` names (the one with `node_modules`).
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+#[path = "../../../blocks/tests/common/blocks.rs"]
+mod blocks;
+mod config;
+mod container;
+#[path = "../../../blocks/tests/common/contract.rs"]
+mod contract;
+#[cfg(feature = "cosmos-emulator")]
+mod inside;
+mod large;
+#[path = "../../../blocks/tests/common/machine.rs"]
+mod machine;
+mod machines;
+#[cfg(feature = "cosmos-emulator")]
+#[path = "../../../blocks/tests/common/net.rs"]
+mod net;
+mod node;
+mod stopped;
+#[path = "../../../blocks/tests/common/stopping.rs"]
+mod stopping;
+mod support;
+#[cfg(feature = "cosmos-emulator")]
+#[path = "../../../blocks/tests/common/world.rs"]
+mod world;

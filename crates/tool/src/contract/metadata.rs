@@ -1,0 +1,187 @@
+//! The description of a tool.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::parameter::ToolParameter;
+
+/// The kind of work of a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Category {
+    /// Reads or writes files.
+    File,
+    /// Runs programs.
+    Execution,
+    /// Queries the web.
+    Web,
+    /// Starts or follows tasks.
+    Task,
+    /// Edits notebooks.
+    Notebook,
+    /// Belongs to a server of the Model Context Protocol.
+    Mcp,
+    /// Does anything else.
+    #[default]
+    Other,
+}
+
+impl Category {
+    /// Every category, in the order in which lists show them.
+    pub const ALL: [Self; 7] =
+        [Self::File, Self::Execution, Self::Web, Self::Task, Self::Notebook, Self::Mcp, Self::Other];
+
+    /// The name in JSON: `file`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Execution => "execution",
+            Self::Web => "web",
+            Self::Task => "task",
+            Self::Notebook => "notebook",
+            Self::Mcp => "mcp",
+            Self::Other => "other",
+        }
+    }
+
+    /// The name as a heading: `FILE`.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::File => "FILE",
+            Self::Execution => "EXECUTION",
+            Self::Web => "WEB",
+            Self::Task => "TASK",
+            Self::Notebook => "NOTEBOOK",
+            Self::Mcp => "MCP",
+            Self::Other => "OTHER",
+        }
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where a tool's result goes by default; the lengths are those of [`Limits`](crate::Limits).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ResultMode {
+    /// To the caller, unless the result is very long.
+    Inline,
+    /// To the caller if the result is short, else to the [`Delivery`](crate::Delivery).
+    #[default]
+    Auto,
+    /// Always to the [`Delivery`](crate::Delivery); the caller gets the manifest.
+    Persist,
+}
+
+/// The description of a tool: its name, purpose, arguments, result, and how it runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Metadata {
+    /// The name of the tool: at most 128 letters, digits, `_`, `-`, and `.`.
+    pub name: String,
+    /// The purpose, for models.
+    pub description: String,
+    /// The kind of work.
+    #[serde(default)]
+    pub category: Category,
+    /// JSON Schema (2020-12) of the arguments, an object. Arguments that `properties` does not name
+    /// are refused, unless the schema covers others: by `additionalProperties`,
+    /// `patternProperties`, or further schemas at its root.
+    pub args_schema: Value,
+    /// JSON Schema of the result; `true` promises nothing.
+    #[serde(default = "anything")]
+    pub result_schema: Value,
+    /// True if the tool runs only after approval.
+    #[serde(default)]
+    pub requires_approval: bool,
+    /// Where the result goes.
+    #[serde(default)]
+    pub result_mode: ResultMode,
+    /// The argument that displays show as `Command:`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// True if the tool limits its result itself: such a result is never stored or routed.
+    #[serde(default)]
+    pub bounded: bool,
+}
+
+fn anything() -> Value {
+    Value::Bool(true)
+}
+
+impl Metadata {
+    /// A tool of category [`Other`](Category::Other) that runs without approval. A schema of null
+    /// means no arguments.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, args_schema: Value) -> Self {
+        let args_schema = match args_schema {
+            Value::Null => json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            schema => schema,
+        };
+        Self {
+            name: name.into(),
+            description: description.into(),
+            category: Category::Other,
+            args_schema,
+            result_schema: anything(),
+            requires_approval: false,
+            result_mode: ResultMode::Auto,
+            command: None,
+            bounded: false,
+        }
+    }
+
+    /// Sets the category.
+    #[must_use]
+    pub fn category(mut self, category: Category) -> Self {
+        self.category = category;
+        self
+    }
+
+    /// Sets the schema of the result.
+    #[must_use]
+    pub fn result_schema(mut self, schema: Value) -> Self {
+        self.result_schema = schema;
+        self
+    }
+
+    /// Makes the tool run only after approval.
+    #[must_use]
+    pub fn requires_approval(mut self) -> Self {
+        self.requires_approval = true;
+        self
+    }
+
+    /// Sets where the result goes.
+    #[must_use]
+    pub fn result_mode(mut self, mode: ResultMode) -> Self {
+        self.result_mode = mode;
+        self
+    }
+
+    /// Names the argument that displays show as `Command:`.
+    #[must_use]
+    pub fn command(mut self, argument: impl Into<String>) -> Self {
+        self.command = Some(argument.into());
+        self
+    }
+
+    /// Declares that the tool limits its result itself.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
+        self.bounded = true;
+        self
+    }
+
+    /// The parameters, in the order of the schema.
+    pub fn parameters(&self) -> Vec<ToolParameter> {
+        ToolParameter::of_object(&self.args_schema)
+    }
+}

@@ -1,0 +1,40 @@
+//! Arguments that several tools take.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::page::{LEAST_CHARS, MAX_CHARS};
+
+/// The tool output reference ID
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Id(pub(super) String);
+
+/// Keep the records for which all these filters hold, such as @.level == "error"
+#[derive(Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Where(pub(super) Vec<String>);
+
+/// truncated.next of the answer to go on from; the other arguments must be the same
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Cursor(String);
+
+/// Maximum characters of the answer
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct MaxChars<const DEFAULT: usize>(
+    #[schemars(range(min = LEAST_CHARS, max = MAX_CHARS))] pub(super) usize,
+);
+
+impl<const DEFAULT: usize> Default for MaxChars<DEFAULT> {
+    fn default() -> Self {
+        Self(DEFAULT)
+    }
+}
+
+impl AsRef<str> for Cursor {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}

@@ -1,0 +1,178 @@
+//! The document `{"extracted": …, "missing_paths": […]}`, written from front to back.
+
+use serde_json::Value;
+
+use crate::text::push_string;
+
+/// The shape of the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Shape {
+    /// `{PATH: values, …}`
+    ByPath,
+    /// `[{"path": PATH, "value": values}, …]`
+    WithPaths,
+    /// `[value, …]`
+    Flat,
+    /// `[{"path": PATH, "location": …, "value": …}, …]`
+    FlatWithPaths,
+}
+
+impl Shape {
+    /// The shape that the arguments `flatten` and `include_paths` ask for.
+    pub fn new(flatten: bool, include_paths: bool) -> Self {
+        match (flatten, include_paths) {
+            (false, false) => Self::ByPath,
+            (false, true) => Self::WithPaths,
+            (true, false) => Self::Flat,
+            (true, true) => Self::FlatWithPaths,
+        }
+    }
+
+    /// True if the values of all paths are in one array.
+    pub fn is_flat(self) -> bool {
+        matches!(self, Self::Flat | Self::FlatWithPaths)
+    }
+
+    /// True if each value, or each path's values, come with the path.
+    pub fn has_paths(self) -> bool {
+        matches!(self, Self::WithPaths | Self::FlatWithPaths)
+    }
+}
+
+/// Writes the document around the values, which the caller writes: in memory, as much as a bound
+/// leaves, or streamed, of any length.
+///
+/// Where the shape is [flat](Shape::is_flat), each value is an *item*; else the values of a path
+/// are a *group*. The caller separates items, groups, and the values of a group by commas.
+///
+/// ```
+/// use trommel_toolbox::outputs::{Document, Shape};
+///
+/// let (document, mut out) = (Document::new(Shape::ByPath), String::new());
+/// document.begin(&mut out);
+/// document.begin_group("$.a[*]", true, &mut out);
+/// out.push_str("1,2");
+/// document.end_group(true, &mut out);
+/// document.end(["$.b"].into_iter(), &mut out);
+/// out.push('}');
+/// assert_eq!(out, r#"{"extracted":{"$.a[*]":[1,2]},"missing_paths":["$.b"]}"#);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Document {
+    shape: Shape,
+    verbatim: bool,
+}
+
+impl Document {
+    /// A document in which paths are safe to show: unsafe characters in them are escapes.
+    pub fn new(shape: Shape) -> Self {
+        Self { shape, verbatim: false }
+    }
+
+    /// Leaves characters of paths as they are, where JSON allows it. For readers other than
+    /// terminals and models.
+    #[must_use]
+    pub fn verbatim(self, verbatim: bool) -> Self {
+        Self { verbatim, ..self }
+    }
+
+    /// The shape.
+    pub fn shape(self) -> Shape {
+        self.shape
+    }
+
+    /// Begins the document.
+    pub fn begin(self, out: &mut String) {
+        out.push_str(r#"{"extracted":"#);
+        out.push(if self.shape == Shape::ByPath { '{' } else { '[' });
+    }
+
+    /// Begins the values of a path: an array, or one bare value.
+    pub fn begin_group(self, path: &str, is_array: bool, out: &mut String) {
+        if self.shape == Shape::WithPaths {
+            out.push_str(r#"{"path":"#);
+        }
+        self.push_text(path, out);
+        out.push_str(if self.shape == Shape::WithPaths { r#","value":"# } else { ":" });
+        if is_array {
+            out.push('[');
+        }
+    }
+
+    /// Ends the values of a path.
+    pub fn end_group(self, is_array: bool, out: &mut String) {
+        if is_array {
+            out.push(']');
+        }
+        if self.shape == Shape::WithPaths {
+            out.push('}');
+        }
+    }
+
+    /// Begins a value of a flat document. A default has no location.
+    pub fn begin_item(self, path: &str, location: Option<&str>, out: &mut String) {
+        if self.shape != Shape::FlatWithPaths {
+            return;
+        }
+        out.push_str(r#"{"path":"#);
+        self.push_text(path, out);
+        if let Some(location) = location {
+            out.push_str(r#","location":"#);
+            self.push_text(location, out);
+        }
+        out.push_str(r#","value":"#);
+    }
+
+    /// Ends a value of a flat document.
+    pub fn end_item(self, out: &mut String) {
+        if self.shape == Shape::FlatWithPaths {
+            out.push('}');
+        }
+    }
+
+    /// Ends the values, and names the paths without any. What follows, up to the last brace, is the
+    /// caller's.
+    pub fn end<'p>(self, missing: impl Iterator<Item = &'p str>, out: &mut String) {
+        out.push(if self.shape == Shape::ByPath { '}' } else { ']' });
+        let mut is_any = false;
+        for path in missing {
+            out.push_str(if is_any { "," } else { r#","missing_paths":["# });
+            self.push_text(path, out);
+            is_any = true;
+        }
+        if is_any {
+            out.push(']');
+        }
+    }
+
+    fn push_text(self, text: &str, out: &mut String) {
+        if self.verbatim { push_verbatim(text, out) } else { push_string(text, out) }
+    }
+}
+
+/// Appends a JSON string with only the escapes that JSON demands.
+fn push_verbatim(text: &str, out: &mut String) {
+    let is_escaped = |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\');
+    if text.bytes().any(is_escaped) {
+        out.push_str(&Value::from(text).to_string());
+    } else {
+        out.extend(["\"", text, "\""]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_safe_or_verbatim() {
+        let path = "$['\u{202e}\"']";
+        for (verbatim, expected) in [(false, r#""$['\u202e\"']""#), (true, "\"$['\u{202e}\\\"']\"")] {
+            let mut out = String::new();
+            Document::new(Shape::FlatWithPaths).verbatim(verbatim).push_text(path, &mut out);
+            assert_eq!(out, expected);
+            assert_eq!(serde_json::from_str::<String>(&out).unwrap(), path);
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! Pages of one value: the children of a container, the characters of a string, or a value that is
+//! not taken apart.
+//!
+//! The pages of stored outputs and of files have the same text but for their cursors, which are the
+//! caller's.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::outputs::item::Item;
+use crate::outputs::mark::shortened_name;
+use crate::outputs::page::{Cut, Next, Reason, Sheet, TooSmall, fit, fitting, unit_text};
+use crate::text::{chars, json, push_char};
+
+/// The beginning of a page: which value it shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The path, as it was given.
+    pub path: &'a str,
+    /// The type: that of a JSON value, or `records` or `text`.
+    pub kind: &'a str,
+    /// Bytes of the whole value.
+    pub bytes: u64,
+    /// All its elements, members or records.
+    pub items: Option<u64>,
+}
+
+/// A position in a value, from which a page continues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// The number of children before it.
+    pub index: u64,
+    /// The offset after what was shown. Its origin is the caller's.
+    pub at: u64,
+}
+
+/// The parts of a value that may be on a page.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Content {
+    /// Members of an object.
+    Members(Vec<Child>),
+    /// Elements of an array, or records.
+    Elements(Vec<Child>),
+    /// Characters of a string or a text, and the offset of its end.
+    Characters(Vec<Character>, u64),
+    /// A value that is not taken apart.
+    Whole(Item),
+}
+
+/// A child of a container.
+#[derive(Debug)]
+pub struct Child {
+    /// The name of a member, as it is spelled.
+    name: Option<String>,
+    /// True if that is only its beginning.
+    is_cut: bool,
+    item: Item,
+    /// The offset after it.
+    end: u64,
+}
+
+impl Child {
+    /// Creates a child for a page of `most` characters. `name` is that of a member, a JSON string
+    /// as it is spelled, and `end` the offset after the child.
+    pub fn new(name: Option<String>, item: Item, end: u64, most: usize) -> Self {
+        let short = name.as_ref().and_then(|name| shortened_name(name, most));
+        Self { is_cut: short.is_some(), name: short.or(name), item, end }
+    }
+
+    /// Characters that the child takes on a page, with what separates it from the next one.
+    pub fn chars(&self) -> usize {
+        self.name.as_ref().map_or(0, |name| chars(name) + 1) + self.item.chars() + 1
+    }
+
+    fn push(&self, at: usize, first: Option<&str>, out: &mut String) {
+        if at > 0 {
+            out.push(',');
+        }
+        if let Some(name) = &self.name {
+            out.push_str(name);
+            out.push(':');
+        }
+        out.push_str(unit_text(at, self.item.text(), first));
+    }
+}
+
+/// A character: its text on a page, and its bytes in the value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Character {
+    text: String,
+    bytes: usize,
+    /// True if it ends a line.
+    line_end: bool,
+}
+
+impl Character {
+    fn new(text: impl Into<String>, bytes: usize) -> Self {
+        Self { text: text.into(), bytes, line_end: false }
+    }
+
+    /// Bytes of the value that the character takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns the characters of a piece of a JSON string, as they are spelled. Escapes stay whole,
+    /// and two that make one character stay together.
+    ///
+    /// A character that a piece cuts is left out, unless the piece is the last one. No more than
+    /// one over `most` are returned.
+    pub fn spelled(piece: &[u8], last: bool, most: usize) -> Vec<Self> {
+        let mut units = Vec::new();
+        let mut rest = piece;
+        while let Some((unit, after)) = rest.split_at_checked(spelled_length(rest)) {
+            if unit.is_empty() || units.len() > most {
+                return units;
+            }
+            units.push(Self::new(String::from_utf8_lossy(unit), unit.len()));
+            rest = after;
+        }
+        if last && !rest.is_empty() {
+            // It is cut within a character, which the check of the piece reports.
+            units.push(Self::new(String::from_utf8_lossy(rest), rest.len()));
+        }
+        units
+    }
+
+    /// Returns the characters of a piece of text, escaped as in a JSON string; no more than one
+    /// over `most`. Bytes that are not UTF-8 are replaced.
+    pub(super) fn decoded(piece: &[u8], last: bool, most: usize) -> Vec<Self> {
+        let mut units = Vec::new();
+        let mut rest = piece.utf8_chunks().peekable();
+        while let Some(chunk) = rest.next() {
+            for c in chunk.valid().chars() {
+                if units.len() > most {
+                    return units;
+                }
+                let mut text = String::new();
+                push_char(c, &mut text);
+                units.push(Self { text, bytes: c.len_utf8(), line_end: c == '\n' });
+            }
+            if let [first, ..] = chunk.invalid() {
+                // At the end of a piece that is not the last a character may be cut.
+                let is_cut = !last && rest.peek().is_none() && chunk.invalid().len() < utf8_length(*first);
+                if !is_cut {
+                    units.push(Self::new("\u{FFFD}", chunk.invalid().len()));
+                }
+            }
+        }
+        units
+    }
+}
+
+/// Bytes of the character with which a piece of a JSON string begins; more than there are, if it is
+/// cut.
+fn spelled_length(rest: &[u8]) -> usize {
+    match rest {
+        [] => 0,
+        // The first half of a surrogate pair: the second one follows.
+        [b'\\', b'u', b'd' | b'D', b'8'..=b'9' | b'a'..=b'b' | b'A'..=b'B', ..] => 12,
+        [b'\\', b'u', ..] => 6,
+        [b'\\', ..] => 2,
+        [byte, ..] => utf8_length(*byte),
+    }
+}
+
+fn utf8_length(first: u8) -> usize {
+    match first {
+        0xC0..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xFF => 4,
+        _ => 1,
+    }
+}
+
+/// A page of one value, as `tool_outputs.read` shows it:
+/// `{"path": …, "kind": …, "size": {…}, "content": …}`.
+///
+/// ```
+/// use trommel_toolbox::outputs::{Character, Content, Head, Position, ValuePage};
+///
+/// let head = Head { path: "$.name", kind: "string", bytes: 102, items: None };
+/// let content = Content::Characters(Character::spelled(&[b'x'; 100], true, 100), 100);
+/// let cursor = |position: Position| format!("from-{}", position.at);
+/// let page = ValuePage::new(&head, content, Position::default(), &cursor);
+/// let text = r#"{"path":"$.name","kind":"string","size":{"bytes":102},"content":"xxx…","truncated":{"reason":"max_chars","returned":3,"next":"from-3"}}"#;
+/// assert_eq!(page.fit(135).unwrap(), text);
+/// ```
+pub struct ValuePage<'a> {
+    head: String,
+    /// Children of the value.
+    items: u64,
+    content: Content,
+    start: Position,
+    cursor: &'a dyn Fn(Position) -> String,
+    /// Why there may be more, apart from what there is no room for.
+    end: Option<Reason>,
+}
+
+impl<'a> ValuePage<'a> {
+    /// Creates a page of `content`, which begins at `start`. `cursor` writes the cursor that
+    /// continues from a position.
+    pub fn new(
+        head: &Head<'_>,
+        content: Content,
+        start: Position,
+        cursor: &'a dyn Fn(Position) -> String,
+    ) -> Self {
+        Self { head: head.text(), items: head.items.unwrap_or(0), content, start, cursor, end: None }
+    }
+
+    /// The same, where the work ended early.
+    pub(super) fn ended(self, end: Option<Reason>) -> Self {
+        Self { end, ..self }
+    }
+
+    /// Returns the text with as much of the content as `most` characters hold. A page of text ends
+    /// with a line, if it can.
+    ///
+    /// # Errors
+    /// If not even one child or character fits.
+    pub fn fit(&self, most: usize) -> Result<String, TooSmall> {
+        let has_lines =
+            matches!(&self.content, Content::Characters(units, _) if units.iter().any(|unit| unit.line_end));
+        let shown = if has_lines { fitting(self, most) } else { None };
+        match shown.and_then(|shown| self.last_line(shown)) {
+            Some(shown) => Ok(self.text(shown, None)),
+            None => fit(self, most),
+        }
+    }
+
+    /// The number of children after the first `shown` of this page.
+    fn left(&self, shown: usize) -> u64 {
+        self.items.saturating_sub(self.start.index + shown as u64)
+    }
+
+    /// The offset after the first `shown` characters.
+    fn behind(&self, shown: &[Character]) -> u64 {
+        self.start.at + shown.iter().map(|unit| unit.bytes as u64).sum::<u64>()
+    }
+
+    /// Returns the number of characters up to the last line end among the first `shown`, if those
+    /// are not all.
+    fn last_line(&self, shown: usize) -> Option<usize> {
+        let Content::Characters(units, until) = &self.content else { return None };
+        let units = &units[..shown];
+        if self.behind(units) >= *until {
+            return None;
+        }
+        units.iter().rposition(|unit| unit.line_end).map(|at| at + 1)
+    }
+
+    fn push_children(
+        &self,
+        shown: &[Child],
+        is_object: bool,
+        first: Option<&str>,
+        out: &mut String,
+    ) -> Option<Cut> {
+        out.push(if is_object { '{' } else { '[' });
+        for (at, child) in shown.iter().enumerate() {
+            child.push(at, first, out);
+        }
+        let left = self.left(shown.len());
+        if left > 0 {
+            out.push_str(if shown.is_empty() { "" } else { "," });
+            let (open, close) = if is_object { ("", "") } else { ("{", "}") };
+            // Writing to a string cannot fail.
+            let _ = write!(out, r#"{open}"$more":{left}{close}"#);
+        }
+        out.push(if is_object { '}' } else { ']' });
+        self.cut(shown, first.is_some())
+    }
+
+    /// What a page of children says of itself, unless it has everything.
+    fn cut(&self, shown: &[Child], marked: bool) -> Option<Cut> {
+        let returned = shown.len() as u64;
+        let position = |last: &Child| Position { index: self.start.index + returned, at: last.end };
+        let last = if self.left(shown.len()) > 0 { shown.last() } else { None };
+        let next = last.map(|last| Next::Cursor((self.cursor)(position(last))));
+        let marked = marked || shown.iter().any(|child| child.is_cut || child.item.is_large());
+        match self.end {
+            Some(Reason::Damage) if shown.len() == self.len() => {
+                Some(Cut { reason: Reason::Damage, returned, next: None })
+            }
+            Some(reason) if shown.len() == self.len() => Some(Cut { reason, returned, next }),
+            _ if next.is_some() || marked => Some(Cut { reason: Reason::MaxChars, returned, next }),
+            _ => None,
+        }
+    }
+
+    fn push_characters(
+        &self,
+        shown: &[Character],
+        until: u64,
+        first: Option<&str>,
+        out: &mut String,
+    ) -> Option<Cut> {
+        out.push('"');
+        for (at, unit) in shown.iter().enumerate() {
+            out.push_str(unit_text(at, &unit.text, first));
+        }
+        let at = self.behind(shown);
+        let is_cut = at < until;
+        if is_cut && !shown.last().is_some_and(|unit| unit.line_end) {
+            out.push('…');
+        }
+        out.push('"');
+        is_cut.then(|| Cut {
+            reason: Reason::MaxChars,
+            returned: shown.len() as u64,
+            next: Some(Next::Cursor((self.cursor)(Position { index: 0, at }))),
+        })
+    }
+}
+
+impl Head<'_> {
+    fn text(&self) -> String {
+        #[derive(Serialize)]
+        struct Members<'a> {
+            path: &'a str,
+            kind: &'a str,
+            size: Size,
+        }
+
+        #[derive(Serialize)]
+        struct Size {
+            bytes: u64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            items: Option<u64>,
+        }
+
+        let Self { path, kind, bytes, items } = *self;
+        let mut head = json(&Members { path, kind, size: Size { bytes, items } });
+        head.pop();
+        head.push_str(r#","content":"#);
+        head
+    }
+}
+
+impl Sheet for ValuePage<'_> {
+    fn len(&self) -> usize {
+        match &self.content {
+            Content::Members(children) | Content::Elements(children) => children.len(),
+            Content::Characters(units, _) => units.len(),
+            Content::Whole(_) => 1,
+        }
+    }
+
+    fn least(&self, unit: usize) -> usize {
+        match &self.content {
+            Content::Members(children) | Content::Elements(children) => children[unit].item.chars(),
+            Content::Characters(units, _) => chars(&units[unit].text),
+            Content::Whole(item) => item.chars(),
+        }
+    }
+
+    fn text(&self, shown: usize, first: Option<&str>) -> String {
+        let mut out = self.head.clone();
+        let cut = match &self.content {
+            Content::Members(children) => self.push_children(&children[..shown], true, first, &mut out),
+            Content::Elements(children) => self.push_children(&children[..shown], false, first, &mut out),
+            Content::Characters(units, until) => {
+                self.push_characters(&units[..shown], *until, first, &mut out)
+            }
+            Content::Whole(item) => {
+                out.push_str(unit_text(0, item.text(), first));
+                let is_cut = first.is_some() || item.is_large();
+                is_cut.then_some(Cut { reason: Reason::MaxChars, returned: 0, next: None })
+            }
+        };
+        if let Some(cut) = cut {
+            cut.push(&mut out);
+        }
+        out.push('}');
+        out
+    }
+
+    fn stand_in(&self, room: usize) -> Option<String> {
+        match &self.content {
+            Content::Members(children) | Content::Elements(children) => children.first()?.item.mark(room),
+            Content::Characters(..) => None,
+            Content::Whole(item) => item.mark(room),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(units: &[Character]) -> Vec<&str> {
+        units.iter().map(|unit| unit.text.as_str()).collect()
+    }
+
+    #[test]
+    fn escapes_stay_whole() {
+        let piece = r"aü\n\u00e9\ud83d\ude00\\😀".as_bytes();
+        assert_eq!(
+            texts(&Character::spelled(piece, true, 99)),
+            ["a", "ü", r"\n", r"\u00e9", r"\ud83d\ude00", r"\\", "😀"]
+        );
+        for cut in 0..=piece.len() {
+            let units = Character::spelled(&piece[..cut], false, 99);
+            let length: usize = units.iter().map(Character::bytes).sum();
+            let again = [units, Character::spelled(&piece[length..], true, 99)].concat();
+            assert_eq!(again, Character::spelled(piece, true, 99), "{cut}");
+        }
+    }
+
+    #[test]
+    fn text_is_decoded_and_what_is_malformed_replaced() {
+        let piece = "a\n\u{1b}ü".as_bytes();
+        assert_eq!(texts(&Character::decoded(piece, true, 99)), ["a", r"\n", r"\u001b", "ü"]);
+        assert_eq!(texts(&Character::decoded(b"a\xFF\xC3", true, 99)), ["a", "\u{FFFD}", "\u{FFFD}"]);
+        assert_eq!(texts(&Character::decoded(b"a\xFF\xC3", false, 99)), ["a", "\u{FFFD}"]);
+        assert!(Character::decoded(b"a\n", false, 99)[1].line_end);
+    }
+}

@@ -1,0 +1,128 @@
+//! Chat completions: which of them are answers.
+//!
+//! An answer that was refused, filtered, cut off, or is empty is not an answer. Taken for one, it
+//! would overwrite files.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use trommel_tool::dialect::Export;
+
+use crate::model::{Reply, ToolCall};
+
+/// Why there is no answer, and what to do.
+pub(super) type Bad = (String, &'static str);
+
+#[derive(Deserialize)]
+struct Body {
+    #[serde(default)]
+    choices: Option<Vec<Choice>>,
+    #[serde(default)]
+    error: Value,
+}
+
+/// What the model said.
+#[derive(Deserialize)]
+pub(super) struct Choice {
+    message: Said,
+    #[serde(default)]
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default)]
+    content: Value,
+    #[serde(default)]
+    refusal: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<Asked>>,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    #[serde(default)]
+    id: Option<String>,
+    function: Function,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: String,
+    #[serde(default)]
+    arguments: Value,
+}
+
+/// The first choice of a response of status 200.
+pub(super) fn choice(body: &[u8]) -> Result<Choice, Bad> {
+    const ADDRESS: &str = "check that the address is that of an OpenAI-compatible endpoint";
+    let body: Body = serde_json::from_slice(body)
+        .map_err(|error| (format!("the response is not a chat completion ({error})"), ADDRESS))?;
+    match body.choices {
+        Some(choices) if !choices.is_empty() => {
+            choices.into_iter().next().ok_or_else(|| ("the answer has no choices".to_owned(), "try again"))
+        }
+        _ if !body.error.is_null() => {
+            Err((error_message(&body.error).unwrap_or_else(|| body.error.to_string()), "try again"))
+        }
+        Some(_) => Err(("the answer has no choices".to_owned(), "try again")),
+        None => Err(("the response is not a chat completion (missing field `choices`)".to_owned(), ADDRESS)),
+    }
+}
+
+/// The message of an error: `{"message": …}`, or a text.
+pub(super) fn error_message(error: &Value) -> Option<String> {
+    error.get("message").unwrap_or(error).as_str().map(str::to_owned)
+}
+
+impl Choice {
+    /// What the model answers, or which tools it calls, under the tools' own names. The number
+    /// distinguishes this answer from others of the same conversation.
+    pub(super) fn reply(self, answer: usize, export: &Export) -> Result<Reply, Bad> {
+        let Self { message: Said { content, refusal, tool_calls }, finish_reason } = self;
+        let part = |kind: &str| match &content {
+            Value::Array(parts) => {
+                parts.iter().filter_map(|part| part.get(kind).and_then(Value::as_str)).collect::<String>()
+            }
+            _ => String::new(),
+        };
+        let refusal = refusal.unwrap_or_default() + &part("refusal");
+        if !refusal.trim().is_empty() {
+            return Err((format!("it refused: {}", refusal.trim()), "change the prompt"));
+        }
+        match finish_reason.as_deref() {
+            Some("content_filter") => {
+                return Err(("a content filter withheld the answer".to_owned(), "change the prompt"));
+            }
+            Some("length") => {
+                let why = "the answer was cut off at the model's output limit (finish_reason `length`)";
+                return Err((why.to_owned(), "ask for a shorter answer, or raise the limit at the endpoint"));
+            }
+            _ => {}
+        }
+        let calls = tool_calls.into_iter().flatten().enumerate();
+        let calls: Vec<_> =
+            calls.map(|(number, asked)| call(format!("call_{answer}_{number}"), asked, export)).collect();
+        let text = content.as_str().map_or_else(|| part("text"), str::to_owned);
+        if calls.is_empty() && text.trim().is_empty() {
+            return Err(("the answer is empty".to_owned(), "try again, or change the prompt"));
+        }
+        Ok(Reply { text, calls })
+    }
+}
+
+/// A call; the id is for one that has none, as ids only join results to their calls.
+fn call(id: String, asked: Asked, export: &Export) -> ToolCall {
+    let Function { name, arguments } = asked.function;
+    // Arguments that are not JSON are explained to the model by the validation of the call.
+    let arguments = match arguments {
+        Value::String(text) if text.trim().is_empty() => json!({}),
+        Value::Null => json!({}),
+        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        other => other,
+    };
+    let (name, arguments) = match export.restore(&name, arguments.clone()) {
+        Some(own) => own,
+        None => (name, arguments),
+    };
+    ToolCall { id: asked.id.filter(|id| !id.is_empty()).unwrap_or(id), name, arguments }
+}

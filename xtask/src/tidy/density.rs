@@ -1,0 +1,133 @@
+//! How dense code may be: tuples as parameters, wide comments, and silent defaults.
+
+use std::fmt::Write as _;
+
+use super::{Fault, Rule, Tree};
+use crate::source::{Kind, Source, word};
+
+const PARAMETERS_MAX: usize = 5;
+const COMMENT_MAX: usize = 100;
+const DEFAULTS_MAX: usize = 59;
+
+const TUPLES: Rule = Rule {
+    rule: "no function takes a tuple apart in its parameter list",
+    mend: "name what belongs together in a struct, or take it as parameters of its own",
+};
+
+const PARAMETERS: Rule = Rule {
+    rule: "a function has at most 5 parameters, the elements of tuples counted",
+    mend: "gather what belongs together into a struct",
+};
+
+const COMMENTS: Rule =
+    Rule { rule: "a comment line has at most 100 columns, rows of tables aside", mend: "wrap the paragraph" };
+
+const DEFAULTS: Rule = Rule {
+    rule: "the workspace's own code has fewer than 60 `unwrap_or_default()`",
+    mend: "index, expect with the reason why it holds, or return an error; keep what is plainly right",
+};
+
+/// The figures as a table, and what is over a bound.
+pub(super) fn check(tree: &Tree<'_>) -> (String, Vec<Fault>) {
+    let mut faults = tree.sources.iter().flat_map(check_comments).collect::<Vec<_>>();
+    let mut text = String::from("\nunwrap_or_default() in code\n");
+    let mut total = 0;
+    for package in &tree.workspace.packages {
+        let sources: Vec<&Source> = tree.code_of(package).collect();
+        faults.extend(sources.iter().flat_map(|source| check_functions(source)));
+        let count: usize = sources.iter().map(|source| defaults(source)).sum();
+        total += count;
+        // Writing to text cannot fail.
+        let _ = writeln!(text, "{:<27} {count:>5}", tree.workspace.relative(package.folder()));
+    }
+    let _ = writeln!(text, "{:<27} {total:>5}", "all");
+    if total > DEFAULTS_MAX {
+        faults.push(DEFAULTS.fault("workspace", 0, format!("there are {total}")));
+    }
+    (text, faults)
+}
+
+fn check_functions(source: &Source) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for function in source.functions.iter().filter(|function| !function.test) {
+        let name = &function.name;
+        if function.takes_tuple {
+            faults.push(TUPLES.fault(&source.path, function.line, format!("`{name}` takes a tuple apart")));
+        }
+        if function.real_parameters > PARAMETERS_MAX {
+            let what = format!("`{name}` has {} parameters in all", function.real_parameters);
+            faults.push(PARAMETERS.fault(&source.path, function.line, what));
+        }
+    }
+    faults
+}
+
+fn check_comments(source: &Source) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut comments = source.comments.iter().map(|(line, _)| *line).peekable();
+    let mut is_fenced = false;
+    for (number, line) in (1..).zip(source.text.lines()) {
+        while comments.next_if(|comment| *comment < number).is_some() {}
+        let words = if comments.peek() == Some(&number) { comment(line) } else { None };
+        let Some(words) = words else {
+            is_fenced = false;
+            continue;
+        };
+        is_fenced ^= words.starts_with("```");
+        let columns = line.chars().count();
+        if columns > COMMENT_MAX && !is_fenced && can_be_wrapped(words) {
+            faults.push(COMMENTS.fault(&source.path, number, format!("{columns} columns")));
+        }
+    }
+    faults
+}
+
+/// The words of a line that is a comment.
+fn comment(line: &str) -> Option<&str> {
+    let comment = line.trim_start().strip_prefix("//")?;
+    Some(comment.trim_start_matches(['/', '!']).trim())
+}
+
+/// True for several words that are not a row of a table.
+fn can_be_wrapped(words: &str) -> bool {
+    !words.starts_with('|') && words.contains(' ')
+}
+
+/// How often a source takes a default for what may be missing, tests aside.
+fn defaults(source: &Source) -> usize {
+    let calls = source.find(&[Kind::Mark('.'), word("unwrap_or_default"), Kind::Open('(')]);
+    calls.into_iter().filter(|&line| !source.is_test_line(line)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tuples_count_as_their_elements() {
+        let text = "fn f((a, b): (u8, u8), c: &(u8, u8), d: (), e: u8) {}\nfn g(_: (), x: [u8; 9]) {}\n\
+            #[cfg(test)]\nmod tests { fn t((a, b): (u8, u8)) {} }\n";
+        let faults = check_functions(&Source::parse("x.rs", text).unwrap());
+        let found: Vec<_> = faults.iter().map(|fault| (fault.line, &*fault.what)).collect();
+        assert_eq!(found, [(1, "`f` takes a tuple apart"), (1, "`f` has 6 parameters in all")]);
+    }
+
+    #[test]
+    fn wide_comments_are_found_and_tables_are_not() {
+        let words = "word ".repeat(20);
+        let text = format!(
+            "//! {words}\n//! | {words} |\n// {}\n/// {words}x\n/// ```\n/// {words}\n/// ```\nfn f() {{\n    \"\n// {words}\"\n}}\n",
+            "x".repeat(120)
+        );
+        let faults = check_comments(&Source::parse("x.rs", &text).unwrap());
+        let found: Vec<_> = faults.iter().map(|fault| (fault.line, &*fault.what)).collect();
+        assert_eq!(found, [(1, "104 columns"), (4, "105 columns")]);
+    }
+
+    #[test]
+    fn defaults_are_counted_in_code_alone() {
+        let text = "// x.unwrap_or_default()\nfn f() { x.unwrap_or_default().y.unwrap_or_default(); }\n\
+            #[cfg(test)]\nfn t() { x.unwrap_or_default(); }\n";
+        assert_eq!(defaults(&Source::parse("x.rs", text).unwrap()), 2);
+    }
+}
