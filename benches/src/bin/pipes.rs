@@ -7,7 +7,7 @@
 //! threads as trommel takes by itself. Prints gigabytes of input a second by the clock, with the
 //! slowest and the fastest turn, and whether the pipe is as fast as it should be: 0.7 of `cat`, or
 //! half the speed of the file, whichever is less. Questions that look back write what comes through
-//! a pipe to a temporary file; they stand apart, and nothing is wanted of them.
+//! a pipe to a temporary file; they are printed apart and have no goal.
 
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
 

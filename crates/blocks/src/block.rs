@@ -233,8 +233,7 @@ impl Block {
         .into())
     }
 
-    /// Its data as one of the types of [`data`](crate::data). What stands in it besides is passed
-    /// over.
+    /// Returns its data as one of the types of [`data`](crate::data). Other members are skipped.
     pub fn data<'a, T: Deserialize<'a>>(&'a self) -> Result<T> {
         serde_json::from_str(self.data.get()).map_err(|cause| {
             let (sequence, session) = (self.sequence, self.session_id.clone());

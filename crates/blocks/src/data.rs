@@ -1,8 +1,8 @@
-//! What stands in the data of blocks, by their type.
+//! The data of blocks, by block type.
 //!
-//! A record of a session's file stands in its block twice: taken apart, for queries and for other
-//! readers, and as the text that it was, so that every byte of the file comes back. A short text
-//! stands in the block itself; a long one follows in pieces, or lies with the payloads.
+//! A block contains a record of a session's file twice: parsed, for queries and other readers, and
+//! as verbatim text, so that every byte of the file can be restored. A short text is in the block
+//! itself; a long one follows in pieces, or is stored with the payloads.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -88,8 +88,7 @@ impl Journal {
         Ok(Self { is_only_read: true, ..journal })
     }
 
-    /// Whether it tells of files where there are none: somebody removed the session from this
-    /// machine.
+    /// True if it records files and the folder has none: the session was removed from this machine.
     pub(crate) fn is_of_removed(&self, folder: &Folder) -> bool {
         let tells = |kind| visible(&self.rows, kind).last().is_some_and(|row| row.print != Print::default());
         folder.is_empty() && FILES.into_iter().any(tells)

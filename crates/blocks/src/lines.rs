@@ -1,5 +1,5 @@
-//! The lines of a file, one after the other: where each lies, and what tells it from every other.
-//! None is held.
+//! Reads the lines of a file one by one: the span of each, and a hash that distinguishes it from all
+//! others. No line is held in memory.
 
 use std::fs::File;
 use std::io::{self, Read};

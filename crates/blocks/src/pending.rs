@@ -1,4 +1,4 @@
-//! What is in a session's folder that no block tells yet.
+//! The records in a session's folder that no block contains yet.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::lines::{LineAt, Print, Text};
 use crate::make::Turns;
 use crate::rows::{Kind, Row, visible};
 
-/// What is in a folder that no block tells yet.
+/// The records in a folder that no block contains yet.
 #[derive(Debug)]
 pub(crate) struct Pending {
     /// How the files were.

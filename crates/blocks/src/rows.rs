@@ -59,11 +59,10 @@ impl Row {
 pub(crate) struct Hidden(Vec<(u64, u64)>);
 
 impl Hidden {
-    /// By the rewinds among some rows, which stand in order.
+    /// Finds the rows that rewinds hide. The rows are in order.
     ///
-    /// A rewind at *r* to *t* hides what is between, other rewinds too; one that is hidden hides
-    /// nothing. So rewinds are looked at from the last one on, and what stands behind the last one
-    /// stays.
+    /// A rewind at *r* to *t* hides the rows between, including other rewinds; a hidden rewind hides
+    /// nothing. So rewinds are applied from the last one back, and rows after the last one stay.
     pub(crate) fn by(rows: &[Row]) -> Self {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for row in rows.iter().rev() {

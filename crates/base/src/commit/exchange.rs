@@ -36,8 +36,8 @@ fn is_placed(file: &PlannedFile, staged: &Path, target: &Path) -> Result<bool> {
     match file.number {
         Some(ours) if number(staged)? == ours => Ok(false),
         Some(ours) if number(target)? == ours => Ok(true),
-        // The folder was copied since the commit was decided, and its files have other numbers:
-        // their contents tell.
+        // The folder was copied since the commit was decided, so its files have other numbers:
+        // compare their contents.
         _ => match &file.after {
             Some(after) => Ok(Digest::of(staged)? != *after),
             None => Ok(false),

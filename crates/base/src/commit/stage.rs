@@ -175,9 +175,10 @@ impl Draft {
 
     /// Decides the commit: writes the plan, then gives it its name. If that fails, nothing is left
     /// of the commit.
+    #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a site names its plan file")]
     pub fn decide<D: Serialize>(mut self, note: D) -> Result<Plan<D>> {
         let plan = Plan { version: self.site.form.version, note, files: std::mem::take(&mut self.files) };
-        let name = self.site.plan.file_name().unwrap_or_default().to_string_lossy();
+        let name = self.site.plan.file_name().expect("a plan is a file").to_string_lossy();
         let path = self.site.plan.with_file_name(format!("{}{name}", self.site.form.prefix));
         let text = serde_json::to_vec(&plan);
         let text = text.map_err(|error| files::Error::new(Op::Write, &path, error.into()))?;
