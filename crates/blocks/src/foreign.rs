@@ -20,8 +20,8 @@ struct Told<'a> {
 /// Members that are the block's and not the message's.
 const OURS: [&str; 4] = ["turn", "has_continuation", "total_chunks", "total_size_bytes"];
 
-/// Returns the line that a block represents. If the line continues in pieces, returns its text before
-/// and after the pieces.
+/// Returns the line that a block represents. If the line continues in pieces, returns its text
+/// before and after the pieces.
 pub(crate) fn line(block: &Block, is_continued: bool) -> Result<(String, String)> {
     match block.block_type {
         BlockType::Event => {

@@ -1,5 +1,5 @@
-//! Reads the lines of a file one by one: the span of each, and a hash that distinguishes it from all
-//! others. No line is held in memory.
+//! Reads the lines of a file one by one: the span of each, and a hash that distinguishes it from
+//! all others. No line is held in memory.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -61,8 +61,9 @@ pub(crate) struct Hidden(Vec<(u64, u64)>);
 impl Hidden {
     /// Finds the rows that rewinds hide. The rows are in order.
     ///
-    /// A rewind at *r* to *t* hides the rows between, including other rewinds; a hidden rewind hides
-    /// nothing. So rewinds are applied from the last one back, and rows after the last one stay.
+    /// A rewind at *r* to *t* hides the rows between, including other rewinds; a hidden rewind
+    /// hides nothing. So rewinds are applied from the last one back, and rows after the last one
+    /// stay.
     pub(crate) fn by(rows: &[Row]) -> Self {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for row in rows.iter().rev() {

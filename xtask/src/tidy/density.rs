@@ -19,8 +19,10 @@ const PARAMETERS: Rule = Rule {
     mend: "gather what belongs together into a struct",
 };
 
-const COMMENTS: Rule =
-    Rule { rule: "a comment line has at most 100 columns, rows of tables aside", mend: "wrap the paragraph" };
+const COMMENTS: Rule = Rule {
+    rule: "a comment line has at most 100 columns, tables, code, and diagrams aside",
+    mend: "wrap the paragraph",
+};
 
 const DEFAULTS: Rule = Rule {
     rule: "the workspace's own code has fewer than 60 `unwrap_or_default()`",

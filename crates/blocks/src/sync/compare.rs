@@ -127,8 +127,8 @@ impl Side<'_, '_> {
         Ok(true)
     }
 
-    /// Returns the records after a block, without their bodies. A storage may return its head before
-    /// it returns all records up to it: then it is read again, up to `LOOKS` times.
+    /// Returns the records after a block, without their bodies. A storage may return its head
+    /// before it returns all records up to it: then it is read again, up to `LOOKS` times.
     pub(crate) fn rows_behind(&self, after: u64, head: u64) -> Result<Found> {
         for _ in 0..LOOKS {
             let (found, gaps) = self.rows_shown(after, head)?;
