@@ -4,6 +4,8 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
+use std::ops::ControlFlow;
+
 use crate::blocks::is_space;
 use crate::trace::{Brackets, Trace};
 
@@ -126,23 +128,11 @@ impl Trace<'_> {
     pub(crate) fn innermost(&self, at: u64, brackets: Brackets, depth: u32) -> Option<(u64, bool)> {
         let mut closed = 0;
         let passed = self.passed.blocks.iter().rev().copied();
-        for (at, Brackets { open, close, curly }) in std::iter::once((at, brackets)).chain(passed) {
-            let opens = open.count_ones();
-            if opens <= closed {
-                closed = closed - opens + close.count_ones();
-                continue;
-            }
-            let mut left = open | close;
-            while left != 0 {
-                let bit = left.ilog2();
-                left ^= 1 << bit;
-                if open >> bit & 1 == 0 {
-                    closed += 1;
-                } else if closed > 0 {
-                    closed -= 1;
-                } else {
-                    return Some((at + u64::from(bit), curly >> bit & 1 == 1));
-                }
+        for (at, brackets) in std::iter::once((at, brackets)).chain(passed) {
+            let last = brackets
+                .each_unclosed(&mut closed, |bit, object| ControlFlow::Break((at + u64::from(bit), object)));
+            if let ControlFlow::Break(innermost) = last {
+                return Some(innermost);
             }
         }
         let level = (depth as usize).checked_sub(1)?;

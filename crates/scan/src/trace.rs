@@ -4,6 +4,9 @@
     reason = "the algorithms must become part of the entry points, which are compiled with a backend's features"
 )]
 
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
 use crate::stack::Stack;
 
 /// Blocks whose brackets are written down at most.
@@ -22,6 +25,37 @@ impl Brackets {
     #[inline(always)]
     pub(crate) const fn only(self, bits: u64) -> Self {
         Self { open: self.open & bits, close: self.close & bits, curly: self.curly }
+    }
+
+    /// Visits the brackets that open a container and are not closed, from the last one back: the bit
+    /// of each, and true for a brace. `closed` counts the closing brackets after these that have no
+    /// opening one yet.
+    #[inline(always)]
+    pub(crate) fn each_unclosed<B>(
+        self,
+        closed: &mut u32,
+        mut visit: impl FnMut(u32, bool) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let Self { open, close, curly } = self;
+        let opens = open.count_ones();
+        if opens <= *closed {
+            // Each of them is closed later.
+            *closed = *closed - opens + close.count_ones();
+            return ControlFlow::Continue(());
+        }
+        let mut left = open | close;
+        while left != 0 {
+            let bit = left.ilog2();
+            left ^= 1 << bit;
+            if open >> bit & 1 == 0 {
+                *closed += 1;
+            } else if *closed > 0 {
+                *closed -= 1;
+            } else {
+                visit(bit, curly >> bit & 1 == 1)?;
+            }
+        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -102,31 +136,17 @@ impl Trace<'_> {
         }
         // What all brackets together have opened deepest, and closed of what comes before.
         let (mut level, mut closed) = (depth, 0);
-        for &(at, Brackets { open, close, curly }) in self.passed.blocks.iter().rev() {
-            let opens = open.count_ones();
-            if opens <= closed {
-                // All that were opened here have been closed.
-                closed = closed - opens + close.count_ones();
-                continue;
-            }
-            let mut left = open | close;
-            while left != 0 {
-                let bit = left.ilog2();
-                left ^= 1 << bit;
-                if open >> bit & 1 == 0 {
-                    closed += 1;
-                } else if closed > 0 {
-                    closed -= 1;
-                } else {
-                    let object = curly >> bit & 1 == 1;
-                    if level > Stack::SHALLOW {
-                        objects += i64::from(object) - i64::from(self.stack.object_at(level) == Some(true));
-                    }
-                    self.stack.put(level, object);
-                    level -= 1;
-                    self.opened[level as usize] = at + u64::from(bit);
+        for &(at, brackets) in self.passed.blocks.iter().rev() {
+            let visited = brackets.each_unclosed(&mut closed, |bit, object| {
+                if level > Stack::SHALLOW {
+                    objects += i64::from(object) - i64::from(self.stack.object_at(level) == Some(true));
                 }
-            }
+                self.stack.put(level, object);
+                level -= 1;
+                self.opened[level as usize] = at + u64::from(bit);
+                ControlFlow::<Infallible>::Continue(())
+            });
+            let ControlFlow::Continue(()) = visited;
         }
         self.passed.blocks.clear();
         self.stack.set_depth(depth);
