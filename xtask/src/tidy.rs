@@ -2,6 +2,13 @@
 //!
 //! Every rule runs and every fault is shown: where, what, which rule, and how to mend it.
 
+/// Declares rules as constants: the name, the rule, and the way to satisfy it.
+macro_rules! rules {
+    ($($NAME:ident: $rule:literal => $mend:literal;)+) => {
+        $(const $NAME: Rule = Rule { rule: $rule, mend: $mend };)+
+    };
+}
+
 mod crates;
 mod cycles;
 mod density;

@@ -10,15 +10,12 @@ const PRINTERS: &[&str] = &["trommel-benches", "trommel-cli", "trommel-testkit",
 /// Lines of `//!` that a crate's purpose, terms and limits take at least.
 const FRONT_LINES: usize = 3;
 
-const FRONT: Rule = Rule {
-    rule: "every library, program and example begins with at least 3 lines of `//!` docs",
-    mend: "say what it is for, who should use it, and its limits",
-};
-
-const SILENT: Rule = Rule {
-    rule: "only the command line and the tools print or end the process; a library returns",
-    mend: "return a value or an error, and let the caller say it",
-};
+rules! {
+    FRONT: "every library, program and example begins with at least 3 lines of `//!` docs"
+        => "say what it is for, who should use it, and its limits";
+    SILENT: "only the command line and the tools print or end the process; a library returns"
+        => "return a value or an error, and let the caller say it";
+}
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
     let packages = &tree.workspace.packages;

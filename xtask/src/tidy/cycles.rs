@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::{Fault, Rule, Tree};
 use crate::source::{Import, Source};
 
-const CYCLES: Rule = Rule {
-    rule: "imports between the files of a crate form no cycle across folders",
-    mend: "move what both need into a module below both",
-};
+rules! {
+    CYCLES: "imports between the files of a crate form no cycle across folders"
+        => "move what both need into a module below both";
+}
 
 /// Re-exports of re-exports that are followed.
 const STEPS: usize = 16;

@@ -9,25 +9,16 @@ const PARAMETERS_MAX: usize = 5;
 const COMMENT_MAX: usize = 100;
 const DEFAULTS_MAX: usize = 59;
 
-const TUPLES: Rule = Rule {
-    rule: "no function takes a tuple apart in its parameter list",
-    mend: "name what belongs together in a struct, or take it as parameters of its own",
-};
-
-const PARAMETERS: Rule = Rule {
-    rule: "a function has at most 5 parameters, the elements of tuples counted",
-    mend: "gather what belongs together into a struct",
-};
-
-const COMMENTS: Rule = Rule {
-    rule: "a comment line has at most 100 columns, tables, code, and diagrams aside",
-    mend: "wrap the paragraph",
-};
-
-const DEFAULTS: Rule = Rule {
-    rule: "the workspace's own code has fewer than 60 `unwrap_or_default()`",
-    mend: "index, expect with the reason why it holds, or return an error; keep what is plainly right",
-};
+rules! {
+    TUPLES: "no function takes a tuple apart in its parameter list"
+        => "name what belongs together in a struct, or take it as parameters of its own";
+    PARAMETERS: "a function has at most 5 parameters, the elements of tuples counted"
+        => "gather what belongs together into a struct";
+    COMMENTS: "a comment line has at most 100 columns, tables, code, and diagrams aside"
+        => "wrap the paragraph";
+    DEFAULTS: "the workspace's own code has fewer than 60 `unwrap_or_default()`"
+        => "index, expect with the reason why it holds, or return an error; keep what is plainly right";
+}
 
 /// The figures as a table, and what is over a bound.
 pub(super) fn check(tree: &Tree<'_>) -> (String, Vec<Fault>) {

@@ -61,15 +61,12 @@ const FOUNDATION: &str = "trommel-base";
 /// Packages that nothing is built on, so that they may use anything.
 const FREE: &[&str] = &["trommel-benches", "xtask"];
 
-const DIRECTION: Rule = Rule {
-    rule: "dependencies between crates point only as the table in xtask/src/tidy/layers.rs says",
-    mend: "move the code to the crate that may have it, or pass what is needed as an argument",
-};
-
-const PLACED: Rule = Rule {
-    rule: "every crate has its place in the table of xtask/src/tidy/layers.rs",
-    mend: "add a row there, with the crates it may use",
-};
+rules! {
+    DIRECTION: "dependencies between crates point only as the table in xtask/src/tidy/layers.rs says"
+        => "move the code to the crate that may have it, or pass what is needed as an argument";
+    PLACED: "every crate has its place in the table of xtask/src/tidy/layers.rs"
+        => "add a row there, with the crates it may use";
+}
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
     let packages = tree.workspace.packages.iter().filter(|package| !FREE.contains(&&*package.name));

@@ -15,23 +15,16 @@ const FUZZ: &str = "fuzz/Cargo.toml";
 
 const LICENSE: &str = "MIT OR Apache-2.0";
 
-const COMPLETE: Rule = Rule {
-    rule: "a published crate has description, license, repository, rust-version and docs.rs settings",
-    mend: "add the field, or inherit it with `.workspace = true`",
-};
-
-const KEPT: Rule = Rule {
-    rule: "exactly benches, fuzz, testkit and xtask are unpublished",
-    mend: "set `publish = false`, or take it away",
-};
-
-const LINTED: Rule = Rule {
-    rule: "every crate of the workspace takes the workspace's lints",
-    mend: "add `[lints]` with `workspace = true`",
-};
-
-const TEXTS: Rule =
-    Rule { rule: "the texts of both licences stand at the top", mend: "add LICENSE-MIT and LICENSE-APACHE" };
+rules! {
+    COMPLETE: "a published crate has description, license, repository, rust-version and docs.rs settings"
+        => "add the field, or inherit it with `.workspace = true`";
+    KEPT: "exactly benches, fuzz, testkit and xtask are unpublished"
+        => "set `publish = false`, or take it away";
+    LINTED: "every crate of the workspace takes the workspace's lints"
+        => "add `[lints]` with `workspace = true`";
+    TEXTS: "the texts of both licences stand at the top"
+        => "add LICENSE-MIT and LICENSE-APACHE";
+}
 
 /// The part of a manifest that `cargo metadata` does not repeat.
 #[derive(Deserialize)]

@@ -15,18 +15,14 @@ const DOCUMENT: &str = "docs/PROMISES.md";
 /// The chores that a row may name as its test.
 const CHORES: &[&str] = &["tidy", "deep", "rss", "coverage", "instructions"];
 
-const KNOWN: Rule = Rule {
-    rule: "every promise that a test or comment names has a row in docs/PROMISES.md",
-    mend: "add the row, or correct the id",
-};
-
-const SHOWN: Rule = Rule {
-    rule: "every row of docs/PROMISES.md names tests that exist, or says in words why there is none",
-    mend: "name the test as `FILE::FUNCTION`, as it is now",
-};
-
-const ONCE: Rule =
-    Rule { rule: "a promise has one row in docs/PROMISES.md", mend: "bring its tests into one row" };
+rules! {
+    KNOWN: "every promise that a test or comment names has a row in docs/PROMISES.md"
+        => "add the row, or correct the id";
+    SHOWN: "every row of docs/PROMISES.md names tests that exist, or says in words why there is none"
+        => "name the test as `FILE::FUNCTION`, as it is now";
+    ONCE: "a promise has one row in docs/PROMISES.md"
+        => "bring its tests into one row";
+}
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
     let Some(document) = tree.text(DOCUMENT) else {

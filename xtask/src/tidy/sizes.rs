@@ -24,23 +24,16 @@ const FUNCTION_SHARES: &[(usize, usize)] = &[(50, 8), (90, 25), (99, 70)];
 const PARAMETERS_MAX: usize = 5;
 const ENGINE_CRATE_MAX: usize = 3_950;
 
-const FILE: Rule = Rule {
-    rule: "a file has at most 800 net lines, and nine in ten have at most 400",
-    mend: "split it along its subjects into modules that can be named",
-};
-
-const FUNCTION: Rule = Rule {
-    rule: "a function has at most 100 lines, comments included; median 8, nine in ten 25, 99 in 100 70",
-    mend: "give its steps names of their own",
-};
-
-const PARAMETERS: Rule =
-    Rule { rule: "a function has at most 5 parameters", mend: "gather what belongs together into a struct" };
-
-const CRATE: Rule = Rule {
-    rule: "a crate of the engine has at most 3,950 net lines",
-    mend: "look for what is written twice, or for a second subject that wants its own crate",
-};
+rules! {
+    FILE: "a file has at most 800 net lines, and nine in ten have at most 400"
+        => "split it along its subjects into modules that can be named";
+    FUNCTION: "a function has at most 100 lines, comments included; median 8, nine in ten 25, 99 in 100 70"
+        => "give its steps names of their own";
+    PARAMETERS: "a function has at most 5 parameters"
+        => "gather what belongs together into a struct";
+    CRATE: "a crate of the engine has at most 3,950 net lines"
+        => "look for what is written twice, or for a second subject that wants its own crate";
+}
 
 /// The engine crate that a file belongs to, as its folder.
 pub(super) fn engine_crate(path: &str) -> Option<&'static str> {

@@ -27,25 +27,16 @@ const ALLOWED: &[(&str, &str)] = &[
 /// Promise R43: they belong to this many modules of the engine's crates at most.
 const ENGINE_MODULES: usize = 3;
 
-const LISTED: Rule = Rule {
-    rule: "`unsafe` stands only in the files listed in xtask/src/tidy/unsafety.rs",
-    mend: "say it in safe code, or move it behind a safe interface of a listed file",
-};
-
-const EXPLAINED: Rule = Rule {
-    rule: "every unsafe block and impl has a `// SAFETY:` comment right above it or above its statement",
-    mend: "write down which guarantee of which code makes it sound",
-};
-
-const USED: Rule = Rule {
-    rule: "the list of files with `unsafe` in xtask/src/tidy/unsafety.rs holds no more than there are",
-    mend: "take the file off the list",
-};
-
-const BUDGET: Rule = Rule {
-    rule: "at most 3 modules of the engine's crates hold `unsafe` (R43)",
-    mend: "bring the unsafe code together, or say it in safe code",
-};
+rules! {
+    LISTED: "`unsafe` stands only in the files listed in xtask/src/tidy/unsafety.rs"
+        => "say it in safe code, or move it behind a safe interface of a listed file";
+    EXPLAINED: "every unsafe block and impl has a `// SAFETY:` comment right above it or above its statement"
+        => "write down which guarantee of which code makes it sound";
+    USED: "the list of files with `unsafe` in xtask/src/tidy/unsafety.rs holds no more than there are"
+        => "take the file off the list";
+    BUDGET: "at most 3 modules of the engine's crates hold `unsafe` (R43)"
+        => "bring the unsafe code together, or say it in safe code";
+}
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();

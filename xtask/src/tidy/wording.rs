@@ -16,23 +16,16 @@ const BESIDE: &str = concat!("../sh", "ared");
 /// Where the conformance suites may be looked up: tests, benches and what serves them.
 const CONFORMANCE_USERS: &[&str] = &["/tests/", "benches/", "crates/testkit/src/"];
 
-const FINISHED: Rule = Rule {
-    rule: "what is in the tree is finished: no notes to oneself, no stubs, no test put aside",
-    mend: "do it, or leave it out and open an issue",
-};
-
-const PORTABLE: Rule = Rule {
-    rule: "no text depends on one machine's folders",
-    mend: "name it relative to the workspace, or take it from an argument or a variable",
-};
-
-const OWN: Rule = Rule {
-    rule: "nothing outside the checkout is named, but for the conformance suites, by tests",
-    mend: "state it here in the project's own words",
-};
-
-const LINKS: Rule =
-    Rule { rule: "a document that is named exists", mend: "name the right one, or say here what it said" };
+rules! {
+    FINISHED: "what is in the tree is finished: no notes to oneself, no stubs, no test put aside"
+        => "do it, or leave it out and open an issue";
+    PORTABLE: "no text depends on one machine's folders"
+        => "name it relative to the workspace, or take it from an argument or a variable";
+    OWN: "nothing outside the checkout is named, but for the conformance suites, by tests"
+        => "state it here in the project's own words";
+    LINKS: "a document that is named exists"
+        => "name the right one, or say here what it said";
+}
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
