@@ -163,6 +163,47 @@ macro_rules! error_type {
     };
 }
 
+/// Declares the classes of a crate's errors, each with a code that never changes.
+///
+/// ```
+/// trommel_base::error_class! {
+///     /// The class of an error.
+///     pub enum ErrorClass {
+///         /// There is no such output.
+///         NotFound = "not_found",
+///         /// Reading failed.
+///         Io = "io",
+///     }
+/// }
+///
+/// assert_eq!(ErrorClass::NotFound.code(), "not_found");
+/// ```
+#[macro_export]
+macro_rules! error_class {
+    (
+        $(#[$meta:meta])*
+        $vis:vis enum $Class:ident {
+            $($(#[$class_meta:meta])* $Variant:ident = $code:literal,)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        $vis enum $Class {
+            $($(#[$class_meta])* $Variant,)+
+        }
+
+        impl $Class {
+            /// A name that never changes, for programs that read text.
+            pub const fn code(self) -> &'static str {
+                match self {
+                    $(Self::$Variant => $code,)+
+                }
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use std::io;

@@ -250,55 +250,37 @@ pub trait StorageFault: fmt::Display + fmt::Debug + Send + Sync + 'static {
     fn help(&self) -> Option<Cow<'_, str>>;
 }
 
-/// The class of an error, by which callers decide what to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorClass {
-    /// The request or a setting is invalid.
-    Request,
-    /// There is no such session, block, or payload.
-    NotFound,
-    /// Several sessions begin like that.
-    Ambiguous,
-    /// The storage is only read, or a block is of a later version.
-    Unsupported,
-    /// A limit is exceeded.
-    Limit,
-    /// Stored data is not what was written.
-    Corrupt,
-    /// The storage cannot be reached.
-    Offline,
-    /// The storage refused access.
-    Denied,
-    /// The storage, or another process, was busy for too long.
-    Busy,
-    /// The storage failed otherwise.
-    Storage,
-    /// The work was cancelled.
-    Cancelled,
-    /// Reading or writing on this machine failed.
-    Io,
+trommel_base::error_class! {
+    /// The class of an error, by which callers decide what to do.
+    pub enum ErrorClass {
+        /// The request or a setting is invalid.
+        Request = "request",
+        /// There is no such session, block, or payload.
+        NotFound = "not_found",
+        /// Several sessions begin like that.
+        Ambiguous = "ambiguous",
+        /// The storage is only read, or a block is of a later version.
+        Unsupported = "unsupported",
+        /// A limit is exceeded.
+        Limit = "limit",
+        /// Stored data is not what was written.
+        Corrupt = "corrupt",
+        /// The storage cannot be reached.
+        Offline = "offline",
+        /// The storage refused access.
+        Denied = "denied",
+        /// The storage, or another process, was busy for too long.
+        Busy = "busy",
+        /// The storage failed otherwise.
+        Storage = "storage",
+        /// The work was cancelled.
+        Cancelled = "cancelled",
+        /// Reading or writing on this machine failed.
+        Io = "io",
+    }
 }
 
 impl ErrorClass {
-    /// A name that never changes, for programs that read text.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::NotFound => "not_found",
-            Self::Ambiguous => "ambiguous",
-            Self::Unsupported => "unsupported",
-            Self::Limit => "limit",
-            Self::Corrupt => "corrupt",
-            Self::Offline => "offline",
-            Self::Denied => "denied",
-            Self::Busy => "busy",
-            Self::Storage => "storage",
-            Self::Cancelled => "cancelled",
-            Self::Io => "io",
-        }
-    }
-
     /// True if the request has to change before it can succeed.
     pub const fn is_request(self) -> bool {
         matches!(self, Self::Request | Self::NotFound | Self::Ambiguous | Self::Unsupported)

@@ -247,64 +247,43 @@ pub enum RangeFault {
     },
 }
 
-/// The class of an error, without its data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorClass {
-    /// A text is not a destination, a write mode, or a scope.
-    Target,
-    /// A name with patterns is malformed.
-    Pattern,
-    /// A name is not valid.
-    Name,
-    /// A path leads out of the root, or to something that is not a file.
-    Outside,
-    /// There is no such file or buffer.
-    NotFound,
-    /// Every number of a name is taken.
-    Exists,
-    /// A range is past the end, or more than a reading returns.
-    Range,
-    /// A text is not a regular expression that can be searched for.
-    Expression,
-    /// The host provides nothing for this: no root for files, no session.
-    Unsupported,
-    /// The disk is full.
-    Full,
-    /// Another process kept a lock for too long.
-    Busy,
-    /// A later version wrote it.
-    Version,
-    /// It is damaged.
-    Corrupt,
-    /// The work was cancelled.
-    Cancelled,
-    /// Reading or writing failed.
-    Io,
+trommel_base::error_class! {
+    /// The class of an error, without its data.
+    pub enum ErrorClass {
+        /// A text is not a destination, a write mode, or a scope.
+        Target = "target",
+        /// A name with patterns is malformed.
+        Pattern = "pattern",
+        /// A name is not valid.
+        Name = "name",
+        /// A path leads out of the root, or to something that is not a file.
+        Outside = "outside",
+        /// There is no such file or buffer.
+        NotFound = "not_found",
+        /// Every number of a name is taken.
+        Exists = "exists",
+        /// A range is past the end, or more than a reading returns.
+        Range = "range",
+        /// A text is not a regular expression that can be searched for.
+        Expression = "expression",
+        /// The host provides nothing for this: no root for files, no session.
+        Unsupported = "unsupported",
+        /// The disk is full.
+        Full = "full",
+        /// Another process kept a lock for too long.
+        Busy = "busy",
+        /// A later version wrote it.
+        Version = "version",
+        /// It is damaged.
+        Corrupt = "corrupt",
+        /// The work was cancelled.
+        Cancelled = "cancelled",
+        /// Reading or writing failed.
+        Io = "io",
+    }
 }
 
 impl ErrorClass {
-    /// A name that never changes, for programs that read text.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Target => "target",
-            Self::Pattern => "pattern",
-            Self::Name => "name",
-            Self::Outside => "outside",
-            Self::NotFound => "not_found",
-            Self::Exists => "exists",
-            Self::Range => "range",
-            Self::Expression => "expression",
-            Self::Unsupported => "unsupported",
-            Self::Full => "full",
-            Self::Busy => "busy",
-            Self::Version => "version",
-            Self::Corrupt => "corrupt",
-            Self::Cancelled => "cancelled",
-            Self::Io => "io",
-        }
-    }
-
     /// True if the request has to change before it can succeed.
     pub const fn is_request(self) -> bool {
         !matches!(self, Self::Full | Self::Busy | Self::Version | Self::Corrupt | Self::Cancelled | Self::Io)

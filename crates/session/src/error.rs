@@ -107,49 +107,33 @@ pub enum ErrorKind {
     Cancelled,
 }
 
-/// The class of an error, for programs that need no data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorClass {
-    /// An argument has a value that cannot be, or two exclude each other.
-    Request,
-    /// There is no such session, turn, message, or file.
-    NotFound,
-    /// Several sessions begin like that.
-    Ambiguous,
-    /// A log of this kind has nothing of the sort, or is not changed by this crate.
-    Unsupported,
-    /// More than may be remembered at once.
-    Limit,
-    /// A file is not a log, or a backup is not what was written.
-    Corrupt,
-    /// Another process is changing it.
-    Busy,
-    /// There is no space left.
-    Full,
-    /// It was cancelled before it was done.
-    Cancelled,
-    /// Reading or writing failed.
-    Io,
+trommel_base::error_class! {
+    /// The class of an error, for programs that need no data.
+    pub enum ErrorClass {
+        /// An argument has a value that cannot be, or two exclude each other.
+        Request = "request",
+        /// There is no such session, turn, message, or file.
+        NotFound = "not_found",
+        /// Several sessions begin like that.
+        Ambiguous = "ambiguous",
+        /// A log of this kind has nothing of the sort, or is not changed by this crate.
+        Unsupported = "unsupported",
+        /// More than may be remembered at once.
+        Limit = "limit",
+        /// A file is not a log, or a backup is not what was written.
+        Corrupt = "corrupt",
+        /// Another process is changing it.
+        Busy = "busy",
+        /// There is no space left.
+        Full = "full",
+        /// It was cancelled before it was done.
+        Cancelled = "cancelled",
+        /// Reading or writing failed.
+        Io = "io",
+    }
 }
 
 impl ErrorClass {
-    /// A name that never changes, for programs that read text.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::NotFound => "not_found",
-            Self::Ambiguous => "ambiguous",
-            Self::Unsupported => "unsupported",
-            Self::Limit => "limit",
-            Self::Corrupt => "corrupt",
-            Self::Busy => "busy",
-            Self::Full => "full",
-            Self::Cancelled => "cancelled",
-            Self::Io => "io",
-        }
-    }
-
     /// True if the request has to change before it can succeed.
     pub const fn is_request(self) -> bool {
         matches!(self, Self::Request | Self::NotFound | Self::Ambiguous | Self::Unsupported)

@@ -271,62 +271,39 @@ pub enum DatabaseFault {
     Unusable,
 }
 
-/// The class of an error, without its data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorClass {
-    /// A text is not an ID.
-    InvalidId,
-    /// There is no output of this ID; [`Error::candidates`] has IDs that resemble it.
-    NotFound,
-    /// A prefix fits several outputs; [`Error::candidates`] has the first of them.
-    Ambiguous,
-    /// An output of this ID exists already, or is being written.
-    Exists,
-    /// The output's metadata or payload is not what was stored.
-    Corrupt,
-    /// The payload is text, and a document is wanted.
-    NotJson,
-    /// The filter contradicts itself.
-    Filter,
-    /// A text to be kept is too long, or is not JSON where it must be.
-    Invalid,
-    /// The output is pinned, and was to be deleted.
-    Pinned,
-    /// The disk, or the store's own limit, has no room.
-    Full,
-    /// Another process has kept the store locked for too long.
-    Busy,
-    /// The folder belongs to another user, others may write to it, or it leads elsewhere.
-    Foreign,
-    /// A later version wrote it.
-    Version,
-    /// The work was [cancelled](crate::Control::cancel_with).
-    Cancelled,
-    /// Reading or writing failed.
-    Io,
-}
-
-impl ErrorClass {
-    /// A name that never changes, for programs that read text.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::InvalidId => "invalid_id",
-            Self::NotFound => "not_found",
-            Self::Ambiguous => "ambiguous",
-            Self::Exists => "exists",
-            Self::Corrupt => "corrupt",
-            Self::NotJson => "not_json",
-            Self::Filter => "filter",
-            Self::Invalid => "invalid",
-            Self::Pinned => "pinned",
-            Self::Full => "full",
-            Self::Busy => "busy",
-            Self::Foreign => "foreign",
-            Self::Version => "version",
-            Self::Cancelled => "cancelled",
-            Self::Io => "io",
-        }
+trommel_base::error_class! {
+    /// The class of an error, without its data.
+    pub enum ErrorClass {
+        /// A text is not an ID.
+        InvalidId = "invalid_id",
+        /// There is no output of this ID; [`Error::candidates`] has IDs that resemble it.
+        NotFound = "not_found",
+        /// A prefix fits several outputs; [`Error::candidates`] has the first of them.
+        Ambiguous = "ambiguous",
+        /// An output of this ID exists already, or is being written.
+        Exists = "exists",
+        /// The output's metadata or payload is not what was stored.
+        Corrupt = "corrupt",
+        /// The payload is text, and a document is wanted.
+        NotJson = "not_json",
+        /// The filter contradicts itself.
+        Filter = "filter",
+        /// A text to be kept is too long, or is not JSON where it must be.
+        Invalid = "invalid",
+        /// The output is pinned, and was to be deleted.
+        Pinned = "pinned",
+        /// The disk, or the store's own limit, has no room.
+        Full = "full",
+        /// Another process has kept the store locked for too long.
+        Busy = "busy",
+        /// The folder belongs to another user, others may write to it, or it leads elsewhere.
+        Foreign = "foreign",
+        /// A later version wrote it.
+        Version = "version",
+        /// The work was [cancelled](crate::Control::cancel_with).
+        Cancelled = "cancelled",
+        /// Reading or writing failed.
+        Io = "io",
     }
 }
 
