@@ -66,7 +66,7 @@ fn next<'a>(rest: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
 /// Questions whose answers only have to be there.
 fn look(home: &Home, session: &Session) {
     let mut progress = Vec::new();
-    let watch = Watch::new().progress(|done, total| progress.push((done, total)));
+    let watch = Watch::new().progress(|report| progress.push((report.bytes, report.total.unwrap())));
     let mut list = ListQuery::default();
     list.top_level_only = false;
     assert_eq!(home.sessions.list(&list, &watch).unwrap().total, 1);

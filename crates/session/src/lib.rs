@@ -175,6 +175,6 @@ pub use session::{Session, Source};
 pub use sessions::Sessions;
 pub use sync::{SessionSync, SyncStatus};
 pub use transcript::{CallRow, MessageRow, Transcript, TranscriptQuery};
-pub use trommel_base::Cancel;
+pub use trommel_base::{Cancel, Progress};
 pub use usage::Usage;
 pub use watch::Watch;

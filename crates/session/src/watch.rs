@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use trommel::reader::{self, Monitor};
-use trommel_base::Cancel;
+use trommel_base::{Cancel, Progress};
 
 use crate::error::{Error, Result};
 
@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 /// who is told how far it is.
 ///
 /// ```
-/// use trommel_session::{Cancel, ListQuery, Sessions, Watch};
+/// use trommel_session::{Cancel, ListQuery, Progress, Sessions, Watch};
 ///
 /// let cancel = Cancel::new();
-/// let report = |done, total| eprintln!("{done} of {total} bytes");
+/// let report = |progress: Progress| eprintln!("{} bytes", progress.bytes);
 /// let watch = Watch::new().cancel_with(&cancel).progress(report);
 /// cancel.cancel();
 /// assert!(Sessions::new().list(&ListQuery::default(), &watch).is_err());
@@ -26,8 +26,7 @@ pub struct Watch<'a> {
     state: Mutex<State<'a>>,
 }
 
-/// Who is told: bytes passed, and bytes in all.
-type Callback<'a> = Box<dyn FnMut(u64, u64) + Send + 'a>;
+type Callback<'a> = Box<dyn FnMut(Progress) + Send + 'a>;
 
 #[derive(Default)]
 struct State<'a> {
@@ -60,12 +59,12 @@ impl<'a> Watch<'a> {
         self
     }
 
-    /// Tells of the bytes that passed so far, and how many it will be. What has to be gone over
-    /// several times counts as often. Neither figure ever decreases, the first is never above the
-    /// second, and both are the same in the end; what an early end leaves unread counts as passed.
-    /// A question that reads descriptions alone tells nothing.
+    /// Reports the bytes processed so far, always with their total. Bytes that are read several
+    /// times count as often. Neither figure ever decreases, `bytes` never exceeds the total, and
+    /// both are equal in the end: bytes that an early end leaves unread count as processed. A query
+    /// that reads descriptions alone reports nothing.
     #[must_use]
-    pub fn progress(mut self, progress: impl FnMut(u64, u64) + Send + 'a) -> Self {
+    pub fn progress(mut self, progress: impl FnMut(Progress) + Send + 'a) -> Self {
         self.state.get_mut().unwrap_or_else(PoisonError::into_inner).callback = Some(Box::new(progress));
         self
     }
@@ -177,7 +176,7 @@ impl State<'_> {
         if self.told != now {
             self.told = now;
             if let Some(callback) = &mut self.callback {
-                callback(now.0, now.1);
+                callback(Progress::new(self.done, Some(self.total)));
             }
         }
     }

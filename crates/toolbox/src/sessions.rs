@@ -134,9 +134,7 @@ impl Tool for SessionTool {
         arguments.check(given).and_then(|()| self.check_permitted(&arguments)).map_err(named)?;
         let cancel = Cancel::from(call.cancel().flag());
         let meter = call.meter();
-        let watch = Watch::new()
-            .cancel_with(&cancel)
-            .progress(move |bytes, total| meter.progress(bytes, Some(total)));
+        let watch = Watch::new().cancel_with(&cancel).progress(move |progress| meter.report(progress));
         let problems = Problems::default();
         problems.add(self.problem.clone());
         let work =

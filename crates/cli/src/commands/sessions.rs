@@ -36,7 +36,7 @@ pub(crate) fn run(args: &SessionsArgs, screen: &Screen) -> Result<(), Failure> {
     if let Some(done) = exchange::done(operation, &location, &notes) {
         return done;
     }
-    let watch = Watch::new().progress(|bytes, total| progress.update(bytes, Some(total)));
+    let watch = Watch::new().progress(|report| progress.update(report.bytes, report.total));
     let place = location.sessions.place();
     let (id, problems) = (location.id.as_deref(), Problems::default());
     let query = Query { operation, place: &*place, id, watch: &watch, problems };

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use trommel_session::{
-    AggregateQuery, Cancel, ErrorClass, EventQuery, GetQuery, ListQuery, Page, Result, RewindQuery,
+    AggregateQuery, Cancel, ErrorClass, EventQuery, GetQuery, ListQuery, Page, Progress, Result, RewindQuery,
     SearchQuery, Session, Sessions, TranscriptQuery, Watch,
 };
 
@@ -64,6 +64,13 @@ fn home() -> (Home, Session) {
     (home, session)
 }
 
+/// The bytes done and the total, which is always known, and no items.
+fn done_and_total(progress: Progress) -> (u64, u64) {
+    let Progress { bytes, total, items, total_items, .. } = progress;
+    assert_eq!((items, total_items), (0, None));
+    (bytes, total.unwrap())
+}
+
 /// R31: nothing goes on when the flag is raised, and nothing is changed.
 #[test]
 fn r31_a_raised_flag_ends_everything() {
@@ -85,8 +92,9 @@ fn r32_progress_only_grows_and_ends_at_the_total() {
     let (home, session) = home();
     for (name, work) in WORKS {
         let mut told = Vec::new();
-        work(&home.sessions, &session, &Watch::new().progress(|done, total| told.push((done, total))))
-            .unwrap();
+        let watch = Watch::new().progress(|progress| told.push(done_and_total(progress)));
+        work(&home.sessions, &session, &watch).unwrap();
+        drop(watch);
         let Some(last) = told.last().copied().filter(|_| name != "list") else {
             assert!(name == "list" && told.is_empty(), "{name}");
             continue;
@@ -102,7 +110,7 @@ fn r32_progress_only_grows_and_ends_at_the_total() {
 fn r32_one_after_the_other() {
     let (_home, session) = home();
     let mut told = Vec::new();
-    let watch = Watch::new().progress(|done, total| told.push((done, total)));
+    let watch = Watch::new().progress(|progress| told.push(done_and_total(progress)));
     session.summary(&watch).unwrap();
     session.summary(&watch).unwrap();
     drop(watch);
@@ -121,9 +129,9 @@ fn r32_long_lines_tell_and_stop() {
     home.write("s", "transcript.jsonl", &line);
     let session = home.find("s");
     let (mut steps, mut last) = (0, (0, 0));
-    let tell = |done, total| {
+    let tell = |progress| {
         steps += 1;
-        last = (done, total);
+        last = done_and_total(progress);
     };
     session.messages(&TranscriptQuery::default(), &Watch::new().progress(tell)).unwrap();
     assert!(steps > 20 && last == (line.len() as u64, line.len() as u64), "{steps} {last:?}");
@@ -132,8 +140,8 @@ fn r32_long_lines_tell_and_stop() {
     {
         let cancel = Cancel::new();
         let mut since = None;
-        let tell = |done, _| {
-            if done > 10 << 20 && since.is_none() {
+        let tell = |progress: Progress| {
+            if progress.bytes > 10 << 20 && since.is_none() {
                 cancel.cancel();
                 since = Some(Instant::now());
             }
