@@ -22,6 +22,7 @@ use crate::rows::{Kind, Row};
 use crate::storage::PayloadStorage;
 use cut::{Record, changed, cut};
 use describe::description;
+pub(crate) use describe::description_fault;
 
 /// Bytes above which a record lies with the payloads, where there is a place for them.
 const LARGE: u64 = 1 << 20;
@@ -150,7 +151,12 @@ impl Maker<'_, '_> {
                 let happening = Happening { outline: &outline, inline, print: record.at.print };
                 self.event(&happening, body, take).map(drop)
             }
-            _ => self.describe(description(&bytes), body, take).map(drop),
+            _ => {
+                // The blocks of a description that cannot be parsed keep its bytes and have no
+                // fields; the report of the sync says so.
+                let description = description(&bytes).unwrap_or_else(|_fault| Description::default());
+                self.describe(description, body, take).map(drop)
+            }
         }
     }
 
@@ -203,7 +209,7 @@ impl Maker<'_, '_> {
                 self.event(&happening, body, take)
             }
             _ => {
-                let id = self.describe(description(b"{}"), body, take)?;
+                let id = self.describe(Description::default(), body, take)?;
                 Ok((id.clone(), id))
             }
         }

@@ -1,19 +1,37 @@
 //! What a session's description says that queries may ask for.
 
 use serde::Deserialize;
+use trommel_session::Watch;
 
-use crate::data::Description;
+use crate::data::{Description, INLINE};
+use crate::error::Result;
+use crate::folder::{Folder, name};
+use crate::lines::Text;
+use crate::rows::Kind;
 
-/// What a description says that queries may ask for.
-pub(super) fn description(bytes: &[u8]) -> Description {
-    let found: Described = serde_json::from_slice(bytes).unwrap_or_default();
+/// Reports why the description in a folder cannot be parsed, so that its blocks have its bytes and
+/// none of its fields. Never parses one that is sent in pieces: its blocks have no fields anyway.
+pub(crate) fn description_fault(folder: &Folder, watch: &Watch<'_>) -> Result<Option<String>> {
+    let text = Text::open(&folder.file(Kind::Metadata), watch.flag())?;
+    if !text.exists() || text.len() > INLINE {
+        return Ok(None);
+    }
+    let fault = serde_json::from_slice::<Described>(&text.bytes(0, text.len())?).err();
+    let file = name(Kind::Metadata);
+    Ok(fault
+        .map(|why| format!("{file} cannot be parsed as a JSON object, so its fields are not stored: {why}")))
+}
+
+/// Returns the fields of a description that queries may ask for, if it is a JSON object.
+pub(super) fn description(bytes: &[u8]) -> serde_json::Result<Description> {
+    let found: Described = serde_json::from_slice(bytes)?;
     let text = |raw: Option<&serde_json::Value>| raw.and_then(|value| value.as_str()).map(clip);
     let texts = |raw: Option<&serde_json::Value>| {
         let items = raw?.as_array()?.iter().filter_map(|value| value.as_str().map(clip));
         Some(items.take(100).collect())
     };
     let get = |name: &str| found.0.get(name);
-    Description {
+    Ok(Description {
         project_slug: None,
         name: text(get("name")),
         description: text(get("description")),
@@ -28,11 +46,11 @@ pub(super) fn description(bytes: &[u8]) -> Description {
         created: text(get("created")),
         updated: text(get("updated")),
         turn_count: get("turn_count").and_then(serde_json::Value::as_u64),
-    }
+    })
 }
 
 /// The members of a description.
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 #[serde(transparent)]
 struct Described(serde_json::Map<String, serde_json::Value>);
 

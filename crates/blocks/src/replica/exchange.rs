@@ -12,6 +12,8 @@ use super::catalog::Catalog;
 use super::paths::make_parent;
 use super::report::{Outcome, SessionOutcome, SyncReport};
 use crate::error::{Error, ErrorClass, ErrorKind, Result};
+use crate::folder::Folder;
+use crate::make::description_fault;
 use crate::sync::{Settlement, State};
 
 /// How long the storage is probed when nothing can be done without it.
@@ -86,22 +88,33 @@ impl Exchange<'_> {
         watch: &Watch<'_>,
     ) -> Result<SessionOutcome> {
         let (session_id, project) = (row.session_id.clone(), row.project.clone());
-        let outcome =
-            |outcome, reason: Option<String>| Ok(SessionOutcome { session_id, project, outcome, reason });
+        let outcome = |outcome, reason: Option<String>, warning| {
+            Ok(SessionOutcome { session_id, project, outcome, reason, warning })
+        };
         // A session that is stored only and was named is fetched.
         if row.source != Source::Cloud
             && let Some(kept) = self.catalog.context.keeps(row)
         {
             return Ok(kept.outcome(row));
         }
-        match self.exchange(&row.project, &row.session_id, settlement, watch) {
-            Ok(State::Conflict) => {
-                outcome(Outcome::Conflict, Some("it was changed here and elsewhere".into()))
+        let exchanged = self
+            .exchange(&row.project, &row.session_id, settlement, watch)
+            .and_then(|state| Ok((state, self.description_fault(row, watch)?)));
+        match exchanged {
+            Ok((State::Conflict, warning)) => {
+                outcome(Outcome::Conflict, Some("it was changed here and elsewhere".into()), warning)
             }
-            Ok(_) => outcome(Outcome::Synced, None),
+            Ok((_, warning)) => outcome(Outcome::Synced, None, warning),
             Err(error) if ends_all(&error) => Err(error),
-            Err(error) => outcome(Outcome::Failed, Some(error.to_string())),
+            Err(error) => outcome(Outcome::Failed, Some(error.to_string()), None),
         }
+    }
+
+    /// Checks the description after the exchange, so that one from another machine is checked, too,
+    /// and every sync repeats the warning until the file is repaired.
+    fn description_fault(&self, row: &SessionRow, watch: &Watch<'_>) -> Result<Option<String>> {
+        let folder = Folder::new(self.catalog.context.paths.local(&row.project, &row.session_id));
+        description_fault(&folder, watch)
     }
 
     /// Makes both sides of one session the same.

@@ -45,6 +45,10 @@ pub struct SessionOutcome {
     /// Why, where it is not the same now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Why its description cannot be parsed. The blocks keep the bytes of such a description, and
+    /// have none of its fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// What became of sessions that were to be made the same.
@@ -59,7 +63,8 @@ pub struct SyncReport {
     pub kept: u64,
     /// How many could not be.
     pub failed: u64,
-    /// The one that was asked for; of all, those that are not the same.
+    /// The one that was asked for; of all, those that are not the same, or have a
+    /// warning.
     pub sessions: Vec<SessionOutcome>,
 }
 
@@ -77,7 +82,7 @@ impl SyncReport {
             Outcome::Failed => &mut self.failed,
         };
         *count += 1;
-        if is_shown || outcome.outcome != Outcome::Synced {
+        if is_shown || outcome.outcome != Outcome::Synced || outcome.warning.is_some() {
             self.sessions.push(outcome);
         }
     }
@@ -92,6 +97,6 @@ impl Kept {
             Self::Unknown(why) => format!("whether it is to be sent could not be told: {why}"),
         };
         let (session_id, project) = (row.session_id.clone(), row.project.clone());
-        SessionOutcome { session_id, project, outcome: Outcome::Kept, reason: Some(reason) }
+        SessionOutcome { session_id, project, outcome: Outcome::Kept, reason: Some(reason), warning: None }
     }
 }

@@ -169,6 +169,49 @@ fn one_that_fails_keeps_no_other_back() {
     assert!(report.sessions[0].reason.as_ref().unwrap().contains("cannot be a session"));
 }
 
+/// The warning of a sync of the session "s".
+fn warning(machine: &Machine) -> Option<String> {
+    let report = machine.hybrid.sync(Some("s"), None, &watch()).unwrap();
+    assert!(report.is_synced() && report.sessions.len() == 1, "{report:?}");
+    report.sessions[0].warning.clone()
+}
+
+#[test]
+fn descriptions_that_cannot_be_parsed_are_reported_and_keep_their_bytes() {
+    let deep = format!("{{\"name\": {}{}}}", "[".repeat(200), "]".repeat(200));
+    let broken = [&b"{\"name\": \"cut"[..], b"", b"[1]\n", b"{\"name\": \"\xff\"}", deep.as_bytes()];
+    for text in broken {
+        let net = Net::new();
+        let (one, two) = (Machine::new("one", &net), Machine::new("two", &net));
+        one.turns("s", 1);
+        one.write("s", "metadata.json", text);
+        let why = warning(&one).unwrap();
+        assert!(why.starts_with("metadata.json cannot be parsed as a JSON object"), "{why}");
+        // The other machine gets the same bytes, and reports them as well.
+        assert_eq!(warning(&two).as_ref(), Some(&why));
+        assert_eq!(two.files("s")[0].as_deref(), Some(text));
+        // A sync of all sessions lists those with a warning, each time.
+        let report = one.hybrid.sync(None, None, &watch()).unwrap();
+        let listed = report.sessions.iter().map(|row| (row.outcome, row.warning.as_ref()));
+        assert_eq!(listed.collect::<Vec<_>>(), [(Outcome::Synced, Some(&why))]);
+        two.turns("s", 1);
+        assert_eq!((warning(&two), warning(&one)), (None, None));
+        assert_eq!(one.files("s"), two.files("s"));
+    }
+}
+
+#[test]
+fn sessions_without_description_or_with_a_long_one_have_no_warning() {
+    let net = Net::new();
+    let one = Machine::new("one", &net);
+    one.turns("s", 1);
+    assert_eq!(warning(&one), None);
+    fs::remove_file(one.folder("s").join("metadata.json")).unwrap();
+    assert_eq!(warning(&one), None);
+    one.write("s", "metadata.json", "x".repeat(60_000));
+    assert_eq!(warning(&one), None);
+}
+
 #[test]
 fn it_goes_on_until_it_is_cancelled() {
     let net = Net::new();

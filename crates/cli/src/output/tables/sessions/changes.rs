@@ -197,11 +197,13 @@ pub(crate) fn exchanged(report: &SyncReport, cloud_only: Option<usize>) -> Strin
             )
         }
     };
-    for SessionOutcome { session_id, outcome, reason, .. } in &report.sessions {
-        let reason =
-            reason.as_deref().map_or(String::new(), |reason| format!(": {}", escape::short(reason, 600)));
+    for SessionOutcome { session_id, outcome, reason, warning, .. } in &report.sessions {
+        let after = |mark: &str, said: &Option<String>| {
+            said.as_deref().map_or(String::new(), |said| format!("{mark}{}", escape::short(said, 600)))
+        };
+        let (reason, warning) = (after(": ", reason), after("; warning: ", warning));
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}: {}{reason}", escape::short(session_id, 200), outcome.name());
+        let _ = writeln!(text, "{}: {}{reason}{warning}", escape::short(session_id, 200), outcome.name());
     }
     if report.conflicts > 0 {
         text.push_str("`trommel sessions sync SESSION --show DIR` writes out what the cloud has; `--apply --settle SIDE` says which side counts.\n");
