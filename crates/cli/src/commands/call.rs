@@ -1,5 +1,6 @@
 //! `trommel call`: validates, runs and records one call of a tool.
 
+use std::fmt;
 use std::io::{self, Read};
 use std::string::FromUtf8Error;
 use std::sync::Arc;
@@ -137,28 +138,42 @@ impl NotJson {
     }
 }
 
-/// The arguments of the command line, or of standard input.
-fn arguments(args: &CallArgs, screen: &Screen) -> Result<(Value, Option<NotJson>), Failure> {
-    let wrong = |message: String| {
-        let error = ToolError::new(ErrorKind::InvalidArguments, message);
+/// Why standard input cannot be used as arguments.
+enum Unreadable {
+    Input(io::Error),
+    TooLong,
+    NotUtf8(FromUtf8Error),
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(error) => write!(f, "The arguments cannot be read: {error}"),
+            Self::TooLong => write!(f, "The arguments are longer than {LONGEST} bytes"),
+            Self::NotUtf8(error) => write!(f, "The arguments are not UTF-8: {error}"),
+        }
+    }
+}
+
+impl Unreadable {
+    fn failure(&self, args: &CallArgs, screen: &Screen) -> Failure {
+        // No executor has run, so no result carries this error. It is built here as the executor
+        // would build it, because panels and JSON show the errors of calls alone.
+        let error = ToolError::new(ErrorKind::InvalidArguments, self.to_string());
         let shown = if args.form.json {
             as_json(args, "invalid_arguments", &error.message)
         } else {
             ValidationFailed::new(&args.tool, &error).text(&screen.err.look(args.form))
         };
         Failure::Tool { shown, request: true }
-    };
+    }
+}
+
+/// The arguments of the command line, or of standard input.
+fn arguments(args: &CallArgs, screen: &Screen) -> Result<(Value, Option<NotJson>), Failure> {
     let read;
     let text = if args.arguments == "-" {
-        let mut bytes = Vec::new();
-        let cannot = |error: io::Error| wrong(format!("The arguments cannot be read: {error}"));
-        stdio::check_stdin().map_err(cannot)?;
-        io::stdin().take(LONGEST + 1).read_to_end(&mut bytes).map_err(cannot)?;
-        if bytes.len() as u64 > LONGEST {
-            return Err(wrong(format!("The arguments are longer than {LONGEST} bytes")));
-        }
-        let no_text = |error: FromUtf8Error| wrong(format!("The arguments are not UTF-8: {error}"));
-        read = String::from_utf8(bytes).map_err(no_text)?;
+        read = from_stdin().map_err(|why| why.failure(args, screen))?;
         &read
     } else {
         &args.arguments
@@ -168,6 +183,16 @@ fn arguments(args: &CallArgs, screen: &Screen) -> Result<(Value, Option<NotJson>
         Ok(arguments) => (arguments, None),
         Err(error) => (text.as_str().into(), Some(NotJson::new(text, &error))),
     })
+}
+
+fn from_stdin() -> Result<String, Unreadable> {
+    let mut bytes = Vec::new();
+    stdio::check_stdin().map_err(Unreadable::Input)?;
+    io::stdin().take(LONGEST + 1).read_to_end(&mut bytes).map_err(Unreadable::Input)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(Unreadable::TooLong);
+    }
+    String::from_utf8(bytes).map_err(Unreadable::NotUtf8)
 }
 
 fn show_context(args: &CallArgs, context: &Context, screen: &Screen) {
