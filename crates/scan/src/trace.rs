@@ -27,9 +27,9 @@ impl Brackets {
         Self { open: self.open & bits, close: self.close & bits, curly: self.curly }
     }
 
-    /// Visits the brackets that open a container and are not closed, from the last one back: the bit
-    /// of each, and true for a brace. `closed` counts the closing brackets after these that have no
-    /// opening one yet.
+    /// Visits the brackets that open a container and are not closed, from the last one back: the
+    /// bit of each, and true for a brace. `closed` counts the closing brackets after these that
+    /// have no opening one yet.
     #[inline(always)]
     pub(crate) fn each_unclosed<B>(
         self,
