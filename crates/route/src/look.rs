@@ -54,7 +54,8 @@ pub fn range(
     watch: Watch<'_>,
 ) -> Result<Piece> {
     if length > READ_CHARS {
-        return refuse(RangeFault::Long { length, limit: READ_CHARS, next: offset + READ_CHARS });
+        let next = offset.saturating_add(READ_CHARS);
+        return refuse(RangeFault::Long { length, limit: READ_CHARS, next });
     }
     if length == 0 {
         return refuse(RangeFault::Empty);

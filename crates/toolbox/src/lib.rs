@@ -14,7 +14,9 @@
 //! | [`outputs::ValuePage`] | a page of one value, of a stored output or of a file |
 //! | [`outputs::Document`] | writes the document of extracted values, of any length |
 //! | [`outputs::Mark`] | stands in for a value that no page can hold |
+//! | [`outputs::ListedOutput`] | a stored output, as `tool_outputs.list` lists it |
 //! | [`buffers::register`] | the tool `buffer_ops` |
+//! | [`buffers::answer`] | the same for programs: typed requests, answers, and errors |
 //! | [`sessions::register`] | the tool `session` |
 //! | [`Queries`] | what `query:` inputs of documents are: values of files and stored outputs |
 //! | [`StoreShelf`] | keeps long results in a store, and gives the caller a preview and the next calls instead |

@@ -9,6 +9,7 @@ use trommel_route::look::{CONTEXT_LINES, PEEK_CHARS, READ_CHARS};
 use trommel_route::{ErrorClass, Scope, WriteMode};
 use trommel_tool::Failure;
 
+use super::request::{Export, Named, Range, Request, Search};
 use crate::schema;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -56,17 +57,17 @@ pub(super) struct Arguments {
     query: Option<String>,
     /// Search for the text as it stands
     #[serde(default)]
-    pub(super) plain: bool,
+    plain: bool,
     /// Lines to show before and after each hit
     #[serde(default)]
     #[schemars(range(max = CONTEXT_LINES))]
-    pub(super) context: usize,
+    context: usize,
     /// Character to begin at; for list the number of buffers to pass over
-    pub(super) offset: Option<u64>,
+    offset: Option<u64>,
     /// Most characters of a peek
     #[serde(default = "peek_chars")]
     #[schemars(range(min = 1, max = PEEK_CHARS))]
-    pub(super) max_chars: u64,
+    max_chars: u64,
     #[schemars(range(min = 1), description = format!("Characters to read, at most {READ_CHARS}"))]
     length: Option<u64>,
     /// First line to read
@@ -100,17 +101,8 @@ fn write_modes(_: &mut SchemaGenerator) -> Schema {
 pub(super) const ARGUMENTS: &str = "arguments";
 
 /// A request that contradicts itself, because of these arguments.
-fn refused(message: impl Into<String>, arguments: &[&str]) -> Failure {
+pub(super) fn refused(message: impl Into<String>, arguments: &[&str]) -> Failure {
     Failure::refused(message).with("code", ErrorClass::Range.code()).with(ARGUMENTS, json!(arguments))
-}
-
-/// What is to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Range {
-    /// From one line to another, both included.
-    Lines(u64, u64),
-    /// A number of characters from one on.
-    Chars(u64, u64),
 }
 
 impl Arguments {
@@ -128,14 +120,33 @@ impl Arguments {
         }
     }
 
-    /// The buffer's name, and in which scope it is looked for.
-    pub(super) fn buffer(&self) -> Result<(&str, Option<Scope>), Failure> {
-        if self.operation == Operation::Search {
-            let (_, name, scope) = self.searched()?;
-            return Ok((name, scope));
-        }
+    /// The request of the operation.
+    pub(super) fn request(&self) -> Result<Request<'_>, Failure> {
+        let offset = self.offset.unwrap_or(0);
+        Ok(match self.operation {
+            Operation::List => Request::List { scope: self.lifetime()?, offset },
+            Operation::Info => Request::Info(self.buffer()?),
+            Operation::Peek => Request::Peek { buffer: self.buffer()?, offset, max_chars: self.max_chars },
+            Operation::Read => {
+                let range = self.range()?;
+                Request::Read { buffer: self.buffer()?, range }
+            }
+            Operation::Search => {
+                let (pattern, buffer) = self.searched()?;
+                let (plain, context) = (self.plain, self.context);
+                Request::Search(Search { buffer, pattern, plain, context, offset })
+            }
+            Operation::Export => {
+                let path = self.destination.as_deref().unwrap_or_default();
+                Request::Export(Export { buffer: self.buffer()?, path, write_mode: self.write_mode })
+            }
+        })
+    }
+
+    /// The buffer's name, and the scope to search.
+    fn buffer(&self) -> Result<Named<'_>, Failure> {
         match self.target.as_deref() {
-            Some(name) => Ok((name, self.lifetime()?)),
+            Some(name) => Ok(Named { name, scope: self.lifetime()? }),
             None => Err(refused(
                 "pass the buffer's name as `target`; the operation list shows the names",
                 &["target"],
@@ -144,17 +155,17 @@ impl Arguments {
     }
 
     /// The scope, where it is one.
-    pub(super) fn lifetime(&self) -> Result<Option<Scope>, Failure> {
+    fn lifetime(&self) -> Result<Option<Scope>, Failure> {
         Ok(self.scope.as_deref().map(str::parse::<Scope>).transpose()?)
     }
 
-    /// The pattern, the buffer's name, and its scope: the pattern in `query` and the buffer in
-    /// `target`, or the pattern in `target` and the buffer in `scope`.
-    pub(super) fn searched(&self) -> Result<(&str, &str, Option<Scope>), Failure> {
+    /// The pattern and the buffer: the pattern in `query` and the buffer in `target`, or the
+    /// pattern in `target` and the buffer in `scope`.
+    fn searched(&self) -> Result<(&str, Named<'_>), Failure> {
         match (self.query.as_deref(), self.target.as_deref(), self.scope.as_deref()) {
-            (Some(query), Some(target), _) => Ok((query, target, self.lifetime()?)),
-            (Some(query), None, Some(scope)) => Ok((query, scope, None)),
-            (None, Some(target), Some(scope)) => Ok((target, scope, None)),
+            (Some(query), Some(name), _) => Ok((query, Named { name, scope: self.lifetime()? })),
+            (Some(query), None, Some(name)) => Ok((query, Named { name, scope: None })),
+            (None, Some(pattern), Some(name)) => Ok((pattern, Named { name, scope: None })),
             _ => Err(refused(
                 "pass the pattern as `query` and the buffer as `target`, or the pattern as `target` and the buffer as `scope`",
                 &["query", "target", "scope"],
@@ -163,7 +174,7 @@ impl Arguments {
     }
 
     /// What is to be read. All of it cannot be.
-    pub(super) fn range(&self) -> Result<Range, Failure> {
+    fn range(&self) -> Result<Range, Failure> {
         let lines = (self.start_line.or(self.start), self.end_line.or(self.end));
         if (self.start_line.is_some() && self.start.is_some())
             || (self.end_line.is_some() && self.end.is_some())
@@ -172,8 +183,8 @@ impl Arguments {
             return Err(refused(message, &["start", "start_line", "end", "end_line"]));
         }
         match (lines, (self.offset, self.length)) {
-            ((Some(start), Some(end)), (None, None)) => Ok(Range::Lines(start, end)),
-            ((None, None), (Some(offset), Some(length))) => Ok(Range::Chars(offset, length)),
+            ((Some(first), Some(last)), (None, None)) => Ok(Range::Lines { first, last }),
+            ((None, None), (Some(offset), Some(length))) => Ok(Range::Chars { offset, length }),
             ((None, None), (None, None)) => Err(refused(
                 "a buffer is not read as a whole: pass `start_line` and `end_line`, or `offset` and `length`; peek shows how it \
                  begins, search finds places, export writes it to a file",
@@ -191,14 +202,5 @@ impl Arguments {
                 &["start_line", "end_line", "offset", "length"],
             )),
         }
-    }
-
-    /// Where a buffer is exported to.
-    pub(super) fn destination(&self) -> Result<&str, Failure> {
-        let path = self.destination.as_deref().map_or("", str::trim);
-        if path.is_empty() {
-            return Err(refused("pass the file's path below the root as `destination`", &["destination"]));
-        }
-        Ok(path.strip_prefix("file:").map_or(path, str::trim))
     }
 }

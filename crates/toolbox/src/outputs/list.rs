@@ -194,9 +194,9 @@ impl Tool for List {
     }
 }
 
-/// An output as it is listed.
-#[derive(Serialize)]
-struct Line<'a> {
+/// A stored output, serialized as `tool_outputs.list` lists it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ListedOutput<'a> {
     id: &'a str,
     tool_name: &'a str,
     /// Null where there is none; left out of a row that has only what it must have.
@@ -215,8 +215,9 @@ struct Line<'a> {
     corrupted: bool,
 }
 
-impl<'a> Line<'a> {
-    fn new(row: &'a Row, preview: Option<usize>) -> Self {
+impl<'a> ListedOutput<'a> {
+    /// A row of the store, with at most `preview` characters of its preview, or without it.
+    pub fn new(row: &'a Row, preview: Option<usize>) -> Self {
         let preview = preview.zip(row.preview.as_deref());
         Self {
             id: &row.id,
@@ -257,13 +258,13 @@ struct Listed {
 impl Listed {
     fn new(page: &Page, offset: u64, preview: Option<usize>) -> Self {
         let rows = page.rows.iter().map(|row| {
-            let text = Line::new(row, preview).text();
+            let text = ListedOutput::new(row, preview).text();
             let count = chars(&text);
             (text, count)
         });
         Self {
             rows: rows.collect(),
-            bare: page.rows.first().map(|row| Line::bare(row).text()),
+            bare: page.rows.first().map(|row| ListedOutput::bare(row).text()),
             total: page.total,
             has_more: page.has_more,
             offset,

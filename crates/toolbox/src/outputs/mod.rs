@@ -44,6 +44,7 @@ pub use crate::text::size;
 pub use extract::{Document, Shape};
 pub use filters::{dropped_document, elements_query};
 pub use item::{Item, Rendering, kind_of};
+pub use list::ListedOutput;
 pub use mark::Mark;
 pub use page::TooSmall;
 pub use read::{Character, Child, Content, Head, Position, ValuePage};
