@@ -7,8 +7,6 @@ use std::os::fd::AsFd;
 use terminal_size::{Width, terminal_size_of};
 use trommel_display::Look;
 
-use crate::args::DisplayForm as Form;
-
 /// Columns that a box takes at most: longer lines are hard to read.
 const MAX_BOX: u16 = 100;
 
@@ -58,9 +56,10 @@ impl Stream {
         Self { is_terminal: stream.is_terminal(), is_colored, width }
     }
 
-    /// How displays look on this stream: as wide as a terminal has room for, else as usual.
-    pub(crate) fn look(self, form: Form) -> Look {
-        let look = if form.plain { Look::new().plain() } else { Look::new() };
+    /// How displays look on this stream: as wide as a terminal has room for, else as usual. Plain
+    /// ones have no boxes.
+    pub(crate) fn look(self, plain: bool) -> Look {
+        let look = if plain { Look::new().plain() } else { Look::new() };
         match self.width {
             Some(width) => look.width(width.min(MAX_BOX)),
             None => look,

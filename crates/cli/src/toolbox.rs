@@ -13,7 +13,7 @@ use trommel_tool::{Context, Executor, Output, Registry, ToolExecution};
 use trommel_toolbox::{buffers, outputs, sessions};
 
 use crate::args::{DisplayForm as Form, Places};
-use crate::errors::{Failure, options};
+use crate::errors::{self, Failure};
 use crate::output::{self, Screen};
 use crate::progress::Progress;
 
@@ -25,6 +25,13 @@ pub(crate) struct Place<'a> {
     pub(crate) root: &'a Path,
     /// How long a variable lives when nothing is said.
     pub(crate) usual: Scope,
+}
+
+/// The buffers and files at a place. The program's own folder is closed to them.
+pub(crate) fn destinations(place: &Place<'_>) -> Result<Destinations, Failure> {
+    let files = Files::open(place.root)?.closed_to(crate::home::folder()?);
+    let kept = crate::home::buffers(place.session, place.usual)?;
+    Ok(Destinations::new(Arc::new(kept)).files(Arc::new(files)))
 }
 
 /// The store, the places that contents are routed to, and the tools that ask them.
@@ -41,12 +48,10 @@ impl Toolbox {
         Self::at(&Place { session: "default", root: Path::new("."), usual: Scope::Session }, screen)
     }
 
-    /// Opens the store and registers the tools. The program's own folder is closed to them.
+    /// Opens the store and registers the tools.
     pub(crate) fn at(place: &Place<'_>, screen: &Screen) -> Result<Self, Failure> {
         let store = crate::home::store()?;
-        let files = Files::open(place.root)?.closed_to(crate::home::folder()?);
-        let kept = crate::home::buffers(place.session, place.usual)?;
-        let places = Destinations::new(Arc::new(kept)).files(Arc::new(files));
+        let places = destinations(place)?;
         let registry = Registry::new();
         // Their names are ours, and each is registered once.
         outputs::register(&registry, &store).map_err(std::io::Error::other)?;
@@ -55,11 +60,10 @@ impl Toolbox {
         Ok(Self { store, places, registry: Arc::new(registry), screen: *screen })
     }
 
-    /// Calls a tool that answers with JSON, as long as it takes, and shows its progress. The call
-    /// is not recorded.
-    pub(crate) fn ask(
+    /// Reads a stored output by its tool, as long as it takes, and shows the progress. The call is
+    /// not recorded.
+    pub(crate) fn read(
         &self,
-        tool: &str,
         arguments: Value,
         form: Form,
         progress: &Progress,
@@ -69,12 +73,12 @@ impl Toolbox {
         context.max_output_size = usize::MAX;
         let executor = Executor::new(Arc::clone(&self.registry));
         let mut execution =
-            executor.call_with(tool, arguments, &context, &mut |event| progress.watch(&event));
+            executor.call_with("tool_outputs.read", arguments, &context, &mut |event| progress.watch(&event));
         progress.clear();
         if let Some(Output::Json(answer)) = execution.result.output {
             return Ok(answer);
         }
-        options::translate(&mut execution);
+        errors::read::in_options(&mut execution);
         if form.json {
             Err(self.problem(&execution, form))
         } else {
@@ -99,7 +103,7 @@ impl Toolbox {
 
     /// What is shown on standard error instead of an answer.
     fn refusal(&self, display: &(impl Show + serde::Serialize), form: Form) -> String {
-        if form.json { output::json_line(display) } else { display.text(&self.screen.err.look(form)) }
+        if form.json { output::json_line(display) } else { display.text(&self.screen.err.look(form.plain)) }
     }
 }
 

@@ -1,6 +1,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use trommel_route::WriteMode;
+use trommel_route::look::{CONTEXT_LINES, PEEK_CHARS};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -58,7 +60,8 @@ pub(crate) enum BufferOperation {
         offset: u64,
 
         /// Most characters
-        #[arg(long, value_name = "N", default_value_t = 2_000)]
+        #[arg(long, value_name = "N", default_value_t = PEEK_CHARS)]
+        #[arg(value_parser = clap::value_parser!(u64).range(1..=PEEK_CHARS))]
         max_chars: u64,
 
         #[command(flatten)]
@@ -98,7 +101,8 @@ pub(crate) enum BufferOperation {
 
         /// Lines to show before and after each hit, at most 10
         #[arg(long, value_name = "N", default_value_t = 0)]
-        context: u64,
+        #[arg(value_parser = clap::value_parser!(u8).range(..=CONTEXT_LINES as i64))]
+        context: u8,
 
         /// Character to begin at
         #[arg(long, value_name = "N", default_value_t = 0)]
@@ -151,12 +155,40 @@ pub(crate) enum Mode {
     New,
 }
 
-impl Mode {
-    pub(crate) fn name(self) -> &'static str {
+impl From<Mode> for WriteMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Append => Self::Append,
+            Mode::Replace => Self::Replace,
+            Mode::New => Self::New,
+        }
+    }
+}
+
+impl BufferOperation {
+    /// The name of the command.
+    pub(crate) fn name(&self) -> &'static str {
         match self {
-            Self::Append => "append",
-            Self::Replace => "replace",
-            Self::New => "new",
+            Self::List { .. } => "list",
+            Self::Info { .. } => "info",
+            Self::Peek { .. } => "peek",
+            Self::Read { .. } => "read",
+            Self::Search { .. } => "search",
+            Self::Export { .. } => "export",
+            Self::Rm { .. } => "rm",
+        }
+    }
+
+    /// The options that every operation takes.
+    pub(crate) fn session(&self) -> &Session {
+        match self {
+            Self::List { session, .. }
+            | Self::Info { session, .. }
+            | Self::Peek { session, .. }
+            | Self::Read { session, .. }
+            | Self::Search { session, .. }
+            | Self::Export { session, .. }
+            | Self::Rm { session, .. } => session,
         }
     }
 }

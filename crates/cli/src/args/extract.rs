@@ -2,6 +2,7 @@ use clap::{Args, ValueEnum};
 use trommel::path;
 
 use super::{BadRecords, Engine, RecordFilters, Source, values};
+use crate::output::LineForm;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -72,6 +73,17 @@ pub(crate) enum Form {
     Paths,
     /// A JSON object with path, value and byte offsets
     Located,
+}
+
+impl From<Form> for LineForm {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Values => Self::Values,
+            Form::Raw => Self::Raw,
+            Form::Paths => Self::Paths,
+            Form::Located => Self::Located,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

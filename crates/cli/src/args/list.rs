@@ -76,13 +76,12 @@ pub(crate) enum SortBy {
     ToolName,
 }
 
-impl SortBy {
-    /// As the tool spells it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::CreatedAt => "created_at",
-            Self::Size => "size",
-            Self::ToolName => "tool_name",
+impl From<SortBy> for trommel_store::SortBy {
+    fn from(sort_by: SortBy) -> Self {
+        match sort_by {
+            SortBy::CreatedAt => Self::CreatedAt,
+            SortBy::Size => Self::Size,
+            SortBy::ToolName => Self::ToolName,
         }
     }
 }
@@ -95,12 +94,11 @@ pub(crate) enum SortOrder {
     Desc,
 }
 
-impl SortOrder {
-    /// As the tool spells it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Asc => "asc",
-            Self::Desc => "desc",
+impl From<SortOrder> for trommel_store::SortOrder {
+    fn from(order: SortOrder) -> Self {
+        match order {
+            SortOrder::Asc => Self::Asc,
+            SortOrder::Desc => Self::Desc,
         }
     }
 }

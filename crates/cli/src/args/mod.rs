@@ -21,10 +21,10 @@ use clap::builder::styling::AnsiColor;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub(crate) use buffers::{BufferOperation, BuffersArgs, Mode, Session};
+pub(crate) use buffers::{BufferOperation, BuffersArgs, Session};
 pub(crate) use common::{BadRecords, Engine, RecordFilters, Source, output_id};
 pub(crate) use count::CountArgs;
-pub(crate) use extract::{ExtractArgs, Form, Sequence};
+pub(crate) use extract::{ExtractArgs, Sequence};
 pub(crate) use list::ListArgs;
 pub(crate) use places::Places;
 pub(crate) use put::PutArgs;
@@ -37,7 +37,7 @@ pub(crate) use sessions::{
     Among, Analysis, AnalyzeSession, GetSession, ListSessions, RewindSession, Rows, SearchSessions,
     SessionEvents, SessionOperation, SessionsArgs,
 };
-pub(crate) use stats::{SchemaArgs, Section, StatsArgs};
+pub(crate) use stats::{SchemaArgs, StatsArgs};
 pub(crate) use tools::{CallArgs, Form as DisplayForm, HistoryArgs, LogLevel, ToolsArgs};
 pub(crate) use upkeep::{GcArgs, PinArgs, RebuildArgs, RmArgs, VerifyArgs};
 pub(crate) use values::NamedQuery;

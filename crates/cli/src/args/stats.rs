@@ -3,6 +3,7 @@ use std::num::NonZeroU32;
 use clap::{Args, ValueEnum};
 
 use super::{BadRecords, Engine, RecordFilters, Source, values};
+use crate::output::tables;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -65,6 +66,15 @@ pub(crate) enum Section {
     Structure,
     /// How many values there are of each type
     Types,
+}
+
+impl From<Section> for tables::Section {
+    fn from(section: Section) -> Self {
+        match section {
+            Section::Structure => Self::Structure,
+            Section::Types => Self::Types,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,43 +1,46 @@
-//! `trommel buffers`: the buffers of a session, asked as a model asks them.
+//! `trommel buffers`: the buffers of a session, with the answers that a model gets.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use trommel_route::Scope;
-use trommel_toolbox::buffers::NAME;
+use trommel_toolbox::buffers::{self, Answer, Export, Hit, Named, Range, Request, Search, Truncated};
 
-use crate::args::{BufferOperation, BuffersArgs, DisplayForm as Form, Session};
-use crate::errors::Failure;
+use crate::args::{BufferOperation, BuffersArgs, Session};
+use crate::errors::{self, Failure};
 use crate::output::size::grouped;
 use crate::output::{self, Screen, Stream, escape, tables};
 use crate::progress::Progress;
 use crate::signals;
-use crate::toolbox::{Place, Toolbox};
+use crate::toolbox::{self, Place};
 
 pub(crate) fn run(args: &BuffersArgs, screen: &Screen) -> Result<(), Failure> {
     let progress = Arc::new(Progress::new(screen));
     signals::install(Arc::clone(&progress))?;
-    let (session, arguments) = match asked(&args.operation) {
-        Request::Tool(session, arguments) => (session, arguments),
-        Request::Removal { names, all, session } => return remove(names, all, session, screen.out),
+    let (operation, session) = (&args.operation, args.operation.session());
+    let request = match asked(operation)? {
+        Asked::Request(request) => request,
+        Asked::Removal { names, all } => return remove(names, all, session, screen.out),
     };
-    let root = match &args.operation {
+    let root = match operation {
         BufferOperation::Export { root: Some(root), .. } => root.as_path(),
         _ => Path::new("."),
     };
     let place = Place { session: &session.session, root, usual: Scope::Session };
-    let toolbox = Toolbox::at(&place, screen)?;
-    let answer = toolbox.ask(NAME, arguments, Form::json(session.json), &progress)?;
-    if session.json || !screen.out.is_terminal {
-        return Ok(output::print_json(answer.get(), true, screen.out)?);
-    }
-    match laid_out(&args.operation, answer.get(), screen.out) {
-        Some(text) => Ok(output::print(&text)?),
-        None => Ok(output::print_json(answer.get(), false, screen.out)?),
+    let places = toolbox::destinations(&place)?;
+    let answer = buffers::answer(&places, &request, &mut |bytes, total| {
+        progress.update(bytes, Some(total));
+        true
+    });
+    progress.clear();
+    let answer = answer.map_err(|error| errors::buffers::failure(operation.name(), session.json, &error))?;
+    let is_plain = session.json || !screen.out.is_terminal;
+    match laid_out(&answer, screen.out) {
+        Some(text) if !is_plain => Ok(output::print(&text)?),
+        _ => Ok(output::print_json(&answer.to_json(), is_plain, screen.out)?),
     }
 }
 
@@ -65,111 +68,65 @@ fn remove(names: &[String], all: bool, session: &Session, out: Stream) -> Result
     Ok(output::print(&text)?)
 }
 
-/// What an operation is done by.
-enum Request<'a> {
-    /// The tool, with these arguments.
-    Tool(&'a Session, Value),
-    /// By hand only: a model has no operation for it.
-    Removal { names: &'a [String], all: bool, session: &'a Session },
+/// An operation, by what does it.
+enum Asked<'a> {
+    /// The library that the tool uses, too.
+    Request(Request<'a>),
+    /// This command alone: a model cannot remove buffers.
+    Removal { names: &'a [String], all: bool },
 }
 
 /// The request of an operation.
-fn asked(operation: &BufferOperation) -> Request<'_> {
-    let (session, arguments) = match operation {
-        BufferOperation::Rm { names, all, session } => {
-            return Request::Removal { names, all: *all, session };
-        }
-        BufferOperation::List { offset, session } => {
-            (session, json!({"operation": "list", "offset": offset}))
-        }
-        BufferOperation::Info { name, session } => (session, json!({"operation": "info", "target": name})),
-        BufferOperation::Peek { name, offset, max_chars, session } => {
-            let arguments =
-                json!({"operation": "peek", "target": name, "offset": offset, "max_chars": max_chars});
-            (session, arguments)
+fn asked(operation: &BufferOperation) -> Result<Asked<'_>, Failure> {
+    Ok(Asked::Request(match operation {
+        BufferOperation::Rm { names, all, .. } => return Ok(Asked::Removal { names, all: *all }),
+        BufferOperation::List { offset, .. } => Request::List { scope: None, offset: *offset },
+        BufferOperation::Info { name, .. } => Request::Info(named(name)),
+        BufferOperation::Peek { name, offset, max_chars, .. } => {
+            Request::Peek { buffer: named(name), offset: *offset, max_chars: *max_chars }
         }
         BufferOperation::Read { name, lines, offset, length, session } => {
-            let mut arguments = json!({"operation": "read", "target": name});
-            let given = [
-                ("start_line", lines.map(|(first, _)| first)),
-                ("end_line", lines.map(|(_, last)| last)),
-                ("offset", *offset),
-                ("length", *length),
-            ];
-            add(&mut arguments, given);
-            (session, arguments)
+            let range = match (*lines, offset.zip(*length)) {
+                (Some((first, last)), _) => Range::Lines { first, last },
+                (None, Some((offset, length))) => Range::Chars { offset, length },
+                (None, None) => return Err(errors::buffers::no_range(session.json)),
+            };
+            Request::Read { buffer: named(name), range }
         }
-        BufferOperation::Search { name, pattern, plain, context, offset, session } => {
-            let arguments = json!({
-                "operation": "search", "target": name, "query": pattern, "plain": plain, "context": context, "offset": offset
-            });
-            (session, arguments)
+        BufferOperation::Search { name, pattern, plain, context, offset, .. } => Request::Search(Search {
+            buffer: named(name),
+            pattern,
+            plain: *plain,
+            context: (*context).into(),
+            offset: *offset,
+        }),
+        BufferOperation::Export { name, path, write_mode, .. } => {
+            Request::Export(Export { buffer: named(name), path, write_mode: write_mode.map(Into::into) })
         }
-        BufferOperation::Export { name, path, write_mode, session, .. } => {
-            let mut arguments = json!({"operation": "export", "target": name, "destination": path});
-            add(&mut arguments, [("write_mode", write_mode.map(crate::args::Mode::name))]);
-            (session, arguments)
-        }
-    };
-    Request::Tool(session, arguments)
+    }))
 }
 
-/// Adds what was given.
-fn add<T: Into<Value>>(arguments: &mut Value, given: impl IntoIterator<Item = (&'static str, Option<T>)>) {
-    let given: Map<String, Value> =
-        given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))).collect();
-    if let Some(arguments) = arguments.as_object_mut() {
-        arguments.extend(given);
-    }
-}
-
-/// What a terminal shows of an answer, where that is not the answer itself.
-#[derive(Deserialize)]
-struct Shown {
-    #[serde(default)]
-    buffers: Vec<tables::BufferRow>,
-    #[serde(default)]
-    unreadable: Vec<String>,
-    #[serde(default)]
-    content: String,
-    #[serde(default)]
-    hits: Vec<Hit>,
-    #[serde(default)]
-    notice: String,
-    truncated: Option<Truncated>,
-}
-
-#[derive(Deserialize)]
-struct Hit {
-    line: u64,
-    column: u64,
-    text: String,
-    #[serde(default)]
-    before: Vec<String>,
-    #[serde(default)]
-    after: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Truncated {
-    next: u64,
+/// A buffer of the session.
+fn named(name: &str) -> Named<'_> {
+    Named { name, scope: None }
 }
 
 /// An answer for people; nothing where its JSON says it best.
-fn laid_out(operation: &BufferOperation, answer: &str, out: Stream) -> Option<String> {
-    let shown: Shown = serde_json::from_str(answer).ok()?;
-    let mut text = match operation {
-        BufferOperation::List { .. } => tables::buffers(&shown.buffers, out),
-        BufferOperation::Info { .. } | BufferOperation::Rm { .. } => return None,
-        BufferOperation::Peek { .. } | BufferOperation::Read { .. } => escape::lines(&ended(&shown.content)),
-        BufferOperation::Search { .. } => escape::lines(&shown.hits.iter().map(of_hit).collect::<String>()),
-        BufferOperation::Export { .. } => escape::lines(&ended(&shown.notice)),
+fn laid_out(answer: &Answer, out: Stream) -> Option<String> {
+    let (mut text, truncated) = match answer {
+        Answer::List(list) => {
+            let unreadable = list.unreadable.iter().map(|why| format!("{}\n", escape::text(why)));
+            (tables::buffers(&list.buffers, out) + &unreadable.collect::<String>(), list.truncated)
+        }
+        Answer::Piece(piece) => (escape::lines(&ended(&piece.content)), piece.truncated),
+        Answer::Hits(found) => {
+            (escape::lines(&found.hits.iter().map(of_hit).collect::<String>()), found.truncated)
+        }
+        Answer::Export(export) => (escape::lines(&ended(&export.notice)), None),
+        _ => return None,
     };
-    // Writing to a string cannot fail.
-    for why in &shown.unreadable {
-        let _ = writeln!(text, "{}", escape::text(why));
-    }
-    if let Some(Truncated { next }) = shown.truncated {
+    if let Some(Truncated { next, .. }) = truncated {
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "… go on with --offset {next}");
     }
     Some(text)
@@ -190,6 +147,6 @@ fn of_hit(hit: &Hit) -> String {
             .flat_map(|(line, number)| [number.to_string(), format!("- {line}\n")])
             .collect()
     };
-    let Hit { line, column, text, before, after } = hit;
+    let Hit { line, column, text, before, after, .. } = hit;
     format!("{}{line}:{column}: {text}\n{}", around(first, before), around(line + 1, after))
 }

@@ -163,7 +163,7 @@ impl Unreadable {
         let shown = if args.form.json {
             as_json(args, "invalid_arguments", &error.message)
         } else {
-            ValidationFailed::new(&args.tool, &error).text(&screen.err.look(args.form))
+            ValidationFailed::new(&args.tool, &error).text(&screen.err.look(args.form.plain))
         };
         Failure::Tool { shown, request: true }
     }
@@ -197,8 +197,11 @@ fn from_stdin() -> Result<String, Unreadable> {
 
 fn show_context(args: &CallArgs, context: &Context, screen: &Screen) {
     let view = ContextView::new(context);
-    let text =
-        if args.form.json { output::json_line(&view) + "\n" } else { view.text(&screen.err.look(args.form)) };
+    let text = if args.form.json {
+        output::json_line(&view) + "\n"
+    } else {
+        view.text(&screen.err.look(args.form.plain))
+    };
     // The call runs even if its context cannot be shown.
     let _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
 }
@@ -224,7 +227,7 @@ fn print(args: &CallArgs, toolbox: &Toolbox, execution: &ToolExecution, out: Str
     if args.panel || args.form.plain {
         let tool = toolbox.registry.get(&execution.tool_name);
         let outcome = Outcome::new(execution, tool.as_ref().map(|tool| tool.metadata()));
-        return Ok(output::print(&outcome.text(&out.look(args.form)))?);
+        return Ok(output::print(&outcome.text(&out.look(args.form.plain)))?);
     }
     let result = &execution.result;
     let document = match &result.delivered {

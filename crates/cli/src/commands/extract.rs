@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ExtractArgs, screen: &Screen) -> Result<(), Failure> {
 /// Prints values one a line.
 fn as_lines(args: &ExtractArgs, job: &mut Job) -> Result<Report, Failure> {
     let asked = LinesAsked {
-        form: args.output,
+        form: args.output.into(),
         queries: &args.queries,
         together: args.order == Sequence::Document,
         stream: job.is_stream(),

@@ -46,7 +46,7 @@ fn of_output(id: &str, args: &ReadArgs, screen: &Screen) -> Result<Box<RawValue>
     if let (Some(cursor), Some(asked)) = (&args.cursor, asked.as_object_mut()) {
         asked.insert("cursor".into(), cursor.as_str().into());
     }
-    toolbox.ask("tool_outputs.read", asked, Form::json(args.json), &progress)
+    toolbox.read(asked, Form::json(args.json), &progress)
 }
 
 fn of_file(args: &ReadArgs, screen: &Screen) -> Result<String, Failure> {

@@ -95,7 +95,8 @@ pub(crate) fn run(args: &StatsArgs, screen: &Screen) -> Result<(), Failure> {
         let coverage = &report.coverage;
         let whole = coverage.bytes_total.unwrap_or(coverage.bytes_read);
         let selected_of = (!args.queries.is_empty()).then_some(whole);
-        let shown = StatsShown { file: &job.name(), only: &args.only, selected_of };
+        let only: Vec<_> = args.only.iter().copied().map(Into::into).collect();
+        let shown = StatsShown { file: &job.name(), only: &only, selected_of };
         tables::stats(&shown, &answer, screen.out)
     };
     out.write(text.as_bytes())?;

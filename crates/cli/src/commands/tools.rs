@@ -114,14 +114,14 @@ pub(crate) fn history(args: &HistoryArgs, screen: &Screen) -> Result<(), Failure
     };
     let total = executor.total().map_err(failed)?;
     let newest = executor.history(args.limit.map_or(usize::MAX, Into::into)).map_err(failed)?;
-    let look = screen.out.look(args.form);
+    let look = screen.out.look(args.form.plain);
     let look = if args.utc { look.utc() } else { look };
     show_as(args.form, &History::new(&newest, total), &look, screen.out)
 }
 
 /// Prints a display: as on a terminal, else JSON.
 fn show(form: Form, display: &(impl Show + Serialize), out: Stream) -> Result<(), Failure> {
-    show_as(form, display, &out.look(form), out)
+    show_as(form, display, &out.look(form.plain), out)
 }
 
 fn show_as(form: Form, display: &(impl Show + Serialize), look: &Look, out: Stream) -> Result<(), Failure> {

@@ -1,11 +1,14 @@
 //! What can go wrong, what is said about it, and the exit status.
 
 mod advice;
+pub(crate) mod buffers;
 mod input;
-pub(crate) mod options;
+pub(crate) mod list;
+mod operation;
 mod query;
+pub(crate) mod read;
 mod route;
-mod session;
+pub(crate) mod session;
 mod store;
 pub(crate) mod usage;
 
@@ -14,9 +17,9 @@ use std::io::{self, Write};
 use annotate_snippets::{Level, Renderer};
 
 pub(crate) use input::BadWork;
+use operation::BadOperation;
 pub(crate) use query::BadQuery;
 pub(crate) use route::BadStep;
-pub(crate) use session::BadSessions;
 use trommel::reader;
 use trommel_route::Error as RouteError;
 use trommel_session::Error as SessionError;
@@ -48,8 +51,8 @@ pub(crate) enum Failure {
     Route(Box<RouteError>),
     /// The session at a path cannot be opened.
     Session(Box<SessionError>),
-    /// Sessions cannot be listed, read, or changed.
-    Sessions(Box<BadSessions>),
+    /// An operation on sessions, buffers, or the list of outputs has no answer.
+    Operation(Box<BadOperation>),
     /// Sessions in the cloud cannot be had.
     #[cfg(feature = "cloud")]
     Cloud(Box<trommel_blocks::Error>),
@@ -57,7 +60,7 @@ pub(crate) enum Failure {
     Homeless,
     /// A tool has no result: what is shown instead, and whether the request was wrong.
     Tool { shown: String, request: bool },
-    /// A tool that a command calls has no result, in the words of the command.
+    /// The tool that reads stored outputs has no result, in the words of the command.
     Called(Box<ToolExecution>),
     /// The answer cannot be written, or what it takes to write it.
     Output(io::Error),
@@ -78,7 +81,7 @@ impl Failure {
             Self::Store(error) if store::is_request(error.class()) => 2,
             Self::Route(error) if error.class().is_request() => 2,
             Self::Session(error) if error.class().is_request() => 2,
-            Self::Sessions(bad) if bad.is_request => 2,
+            Self::Operation(bad) if bad.is_request() => 2,
             #[cfg(feature = "cloud")]
             Self::Cloud(error) => {
                 if error.class().is_request() {
@@ -96,7 +99,7 @@ impl Failure {
             | Self::Step(_)
             | Self::Route(_)
             | Self::Session(_)
-            | Self::Sessions(_)
+            | Self::Operation(_)
             | Self::Homeless
             | Self::Tool { .. }
             | Self::Called(_)
@@ -126,7 +129,7 @@ impl Failure {
             Self::Step(bad) => bad.render(&renderer),
             Self::Route(error) => route::render(error, &renderer),
             Self::Session(error) => session::render(error, &renderer),
-            Self::Sessions(bad) => bad.render(&renderer),
+            Self::Operation(bad) => bad.render(&renderer),
             #[cfg(feature = "cloud")]
             Self::Cloud(error) => {
                 let message = escape::short(&error.to_string(), 1_600);
@@ -139,7 +142,7 @@ impl Failure {
                 let help = "set $TROMMEL_HOME to the folder that everything is to be kept in";
                 renderer.render(&[title.element(Level::HELP.message(help))])
             }
-            Self::Called(execution) => options::render(execution, &renderer),
+            Self::Called(execution) => read::render(execution, &renderer),
             Self::Tool { shown, .. } => shown.trim_end_matches('\n').to_owned(),
             Self::Work(bad) => bad.render(&renderer),
             Self::Value { error, file, place } => input::render_value(error, file, place, &renderer),

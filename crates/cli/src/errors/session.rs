@@ -1,74 +1,34 @@
 //! Errors about sessions, in the words of the command line.
 
 use annotate_snippets::{Level, Renderer};
-use serde::Serialize;
 use trommel_session::{Error, ErrorKind, Missing, RequestFault};
-use trommel_tool::Redaction;
+use trommel_toolbox::sessions::NAME;
 use trommel_toolbox::sessions::place::PlaceError;
 
 use super::Failure;
-use crate::output::{self, escape};
+use super::operation::{BadOperation, Kind};
+use crate::output::escape;
 
 /// Characters of a message.
 const MESSAGE: usize = 1_600;
 
-/// Why sessions cannot be listed, read, or changed.
-#[derive(Debug)]
-pub(crate) struct BadSessions {
-    operation: &'static str,
-    code: &'static str,
-    pub(super) is_request: bool,
-    is_cancelled: bool,
-    message: String,
-    /// True if the error is printed as JSON.
-    json: bool,
-}
-
-impl BadSessions {
-    /// The failure of an operation. It is printed as JSON if `json` is true.
-    pub(crate) fn failure(operation: &'static str, json: bool, error: &PlaceError) -> Failure {
-        let message = match error {
-            PlaceError::Session(error) => in_options(error),
-            #[cfg(feature = "cloud")]
-            PlaceError::Storage(error) => of_storage(error),
-            _ => error.to_string(),
-        };
-        Failure::Sessions(Box::new(Self {
-            operation,
-            code: error.code(),
-            is_request: error.is_request(),
-            is_cancelled: error.is_cancelled(),
-            message: Redaction::new().text(&message).into_owned(),
-            json,
-        }))
-    }
-
-    pub(super) fn render(&self, renderer: &Renderer) -> String {
-        if self.json {
-            return self.as_json();
-        }
-        let title = Level::ERROR.primary_title(escape::short(&self.message, MESSAGE)).id(self.code);
-        let see = self.is_request.then(|| format!("see `trommel sessions {} --help`", self.operation));
-        renderer.render(&[title.elements(see.map(|see| Level::HELP.message(see)))])
-    }
-
-    /// One line of JSON, with the members of a failed call of the tool.
-    fn as_json(&self) -> String {
-        #[derive(Serialize)]
-        struct Problem<'a> {
-            tool: &'static str,
-            kind: &'static str,
-            code: &'static str,
-            message: &'a str,
-        }
-        let kind = match (self.is_cancelled, self.is_request) {
-            (true, _) => "cancelled",
-            (false, true) => "refused",
-            (false, false) => "failed",
-        };
-        let tool = trommel_toolbox::sessions::NAME;
-        output::json_line(&Problem { tool, kind, code: self.code, message: &self.message })
-    }
+/// The failure of an operation on sessions. It is printed as JSON if `json` is true.
+pub(crate) fn failure(operation: &str, json: bool, error: &PlaceError) -> Failure {
+    let message = match error {
+        PlaceError::Session(error) => in_options(error),
+        #[cfg(feature = "cloud")]
+        PlaceError::Storage(error) => of_storage(error),
+        _ => error.to_string(),
+    };
+    let bad = BadOperation {
+        tool: NAME,
+        command: format!("sessions {operation}"),
+        code: error.code(),
+        kind: Kind::of(error.is_request(), error.is_cancelled()),
+        message,
+        json,
+    };
+    bad.failure()
 }
 
 /// An error of the library in one line, with its arguments named as options.

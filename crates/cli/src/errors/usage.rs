@@ -15,7 +15,9 @@ const TAKEN: &[(&str, &str)] = &[("--where", "extract, count, sample, stats, and
 /// Prints help or the version to standard output, or a usage error to standard error.
 pub(crate) fn report(mut error: clap::Error, out: Stream) -> Result<(), Failure> {
     if !error.use_stderr() {
-        return Ok(output::print_styled(&error.render(), out)?);
+        let text = error.render();
+        let text = if out.is_colored { text.ansi().to_string() } else { text.to_string() };
+        return Ok(output::print(&text)?);
     }
     drop_misleading_tips(&mut error);
     name_commands(&mut error);

@@ -6,10 +6,22 @@ use trommel::{Damage, Found, Sink, reader};
 
 use super::values::Checked;
 use super::{Budget, Kept, Notes, Out, Target, Values, escape, push_string};
-use crate::args::Form;
 
 /// Bytes of lines of the first record that wait until it is known whether there is a second.
 const HELD: u64 = 64 << 10;
+
+/// What a line shows of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineForm {
+    /// The value, without insignificant white space.
+    Values,
+    /// The value, verbatim.
+    Raw,
+    /// The normalized path.
+    Paths,
+    /// An object with path, value and byte offsets.
+    Located,
+}
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +43,13 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(form: Form) -> Self {
+    fn of(form: LineForm) -> Self {
         let value = Self { value: Some(Spelling::Compact), location: false, is_object: false };
         match form {
-            Form::Values => value,
-            Form::Raw => Self { value: Some(Spelling::Verbatim), ..value },
-            Form::Paths => Self { value: None, location: true, ..value },
-            Form::Located => Self { location: true, is_object: true, ..value },
+            LineForm::Values => value,
+            LineForm::Raw => Self { value: Some(Spelling::Verbatim), ..value },
+            LineForm::Paths => Self { value: None, location: true, ..value },
+            LineForm::Located => Self { location: true, is_object: true, ..value },
         }
     }
 }
@@ -83,7 +95,7 @@ enum Records {
 /// What an extraction prints.
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
-    pub(crate) form: Form,
+    pub(crate) form: LineForm,
     pub(crate) queries: &'a [String],
     /// Whether all queries share one order.
     pub(crate) together: bool,

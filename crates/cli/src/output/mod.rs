@@ -13,10 +13,9 @@ mod values;
 
 use std::io::{self, Write};
 
-use clap::builder::StyledStr;
 pub(crate) use extracted::{DocumentQuery, Extracted, Wanted};
 use kept::{Budget, Kept};
-pub(crate) use lines::{Asked as LinesAsked, Lines, Refused};
+pub(crate) use lines::{Asked as LinesAsked, LineForm, Lines, Refused};
 pub(crate) use notes::Notes;
 pub(crate) use out::Out;
 use serde::Serialize;
@@ -42,11 +41,6 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut stdout = stdio::stdout();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
-}
-
-/// Prints a text of the argument parser, with its styles if standard output shows colors.
-pub(crate) fn print_styled(text: &StyledStr, out: Stream) -> io::Result<()> {
-    if out.is_colored { print(&text.ansi().to_string()) } else { print(&text.to_string()) }
 }
 
 /// Prints one JSON document: on a terminal laid out over lines, unless it is to be as in a pipe.

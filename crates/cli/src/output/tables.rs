@@ -5,8 +5,8 @@ mod stats;
 mod stored;
 mod values;
 
-pub(crate) use stats::{Shown as StatsShown, stats};
-pub(crate) use stored::{BufferRow, OutputRow, buffers, outputs, rebuilt, swept, verified};
+pub(crate) use stats::{Section, Shown as StatsShown, stats};
+pub(crate) use stored::{buffers, outputs, rebuilt, swept, verified};
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table};

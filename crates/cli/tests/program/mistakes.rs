@@ -219,6 +219,7 @@ fn r45_messages_about_buffers_name_options() {
         ("buffers read found --lines 90:99", ""),
         ("buffers read found --offset 9999 --length 1", ""),
         ("buffers read found --offset 0 --length 0", "--length"),
+        ("buffers read found --offset 18446744073709551615 --length 9000", "more than the 8,000"),
         ("buffers info nothing", "there is no buffer `nothing`"),
         ("buffers info ''", ""),
         ("buffers peek found --max-chars 9000", "--max-chars"),
@@ -244,6 +245,49 @@ fn r45_messages_about_buffers_name_options() {
         let err = run.failed(2);
         assert!(err.contains(part), "{command}: no `{part}` in {err}");
         assert_no_arguments(command, &err, &arguments);
+    }
+}
+
+/// R45: messages about pages of stored outputs do, too.
+#[test]
+fn r45_messages_about_stored_outputs_name_options() {
+    let home = Home::new("mistaken-reads");
+    let name = "x".repeat(300);
+    home.put("long-name-1", format!("{{\"{name}\": 1}}"));
+    home.put("some-text-1", "no JSON");
+    let path = format!("$.{name}");
+    let arguments = arguments("tool_outputs.read");
+    for (args, part) in [
+        (&["read", "output:long-name-1", "$", "--cursor", "nonsense"][..], "leave out --cursor"),
+        (&["read", "output:long-name-1", &path, "--max-chars", "200"], "pass --max-chars "),
+        (&["read", "output:some-text-1", "$.a"], "leave out QUERY"),
+        (&["read", "output:long-name-1", "$.*"], "can select several values"),
+    ] {
+        let err = home.run(args).failed(2);
+        assert!(err.contains(part), "{args:?}: no `{part}` in {err}");
+        // Codes never change, even where they are the name of an argument.
+        let err = err.replacen("error[max_chars]", "error", 1);
+        assert_no_arguments(&args.join(" "), &err, &arguments);
+        let json = home.run([args, &["--json"]].concat()).failed(2);
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert!(json["tool"] == "tool_outputs.read" && json["kind"] == "refused", "{json}");
+        assert!(json["message"].as_str().unwrap().contains(part), "{json}");
+    }
+}
+
+/// In JSON, errors have the members of a failed call of the tool.
+#[test]
+fn errors_in_json_name_options_too() {
+    let home = Home::new("mistakes-in-json");
+    for (command, tool, code, part) in [
+        ("list --json --before 5 --after 9", "tool_outputs.list", "filter", "--after (9)"),
+        ("buffers info nothing --json", "buffer_ops", "not_found", "there is no buffer `nothing`"),
+        ("buffers read nothing --json", "buffer_ops", "range", "--lines FIRST:LAST"),
+    ] {
+        let json: Value = serde_json::from_str(&home.line(command).failed(2)).unwrap();
+        let found = (&json["tool"], &json["kind"], &json["code"]);
+        assert_eq!(found, (&tool.into(), &"refused".into(), &code.into()), "{command}");
+        assert!(json["message"].as_str().unwrap().contains(part), "{command}: {json}");
     }
 }
 

@@ -14,7 +14,7 @@ use crate::args::{
     Among, Analysis, AnalyzeSession, GetSession, ListSessions, RewindSession, Rows, SearchSessions,
     SessionEvents, SessionOperation as Operation,
 };
-use crate::errors::{BadSessions, Failure};
+use crate::errors::{self, Failure};
 
 /// Rows to read at a time where the library does not limit the characters of a page.
 const LONG_ROWS: usize = 8_000;
@@ -68,7 +68,7 @@ impl Query<'_, '_> {
     fn done<T>(&self, result: Result<T, impl Into<PlaceError>>) -> Result<T, Failure> {
         result.map_err(|error| {
             let (operation, json) = (self.operation.name(), self.operation.shared().json);
-            BadSessions::failure(operation, json, &error.into())
+            errors::session::failure(operation, json, &error.into())
         })
     }
 

@@ -3,9 +3,17 @@ use trommel::{PathStats, StatsAnswer};
 
 use super::values::values;
 use super::{Grid, heading};
-use crate::args::Section;
 use crate::output::size::{binary, grouped};
 use crate::output::{Stream, escape, for_reader, pretty};
+
+/// A section of every overview.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// Root type, depth, names and values.
+    Structure,
+    /// The number of values of each type.
+    Types,
+}
 
 /// What a description is of, and which sections it has.
 #[derive(Clone, Copy)]

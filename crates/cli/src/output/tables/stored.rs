@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde::Deserialize;
-use trommel_store::{Damage, Reason, Rebuilt, Summary, Swept, Verified};
+use trommel_base::text::first;
+use trommel_route::BufferInfo;
+use trommel_store::{Damage, Reason, Rebuilt, Row, Swept, Verified};
 
 use super::{Grid, heading, on_one_line};
 use crate::output::size::{binary, grouped};
@@ -17,40 +18,24 @@ const PREVIEW: usize = 60;
 /// Characters of names and ids that are shown.
 const NAME: usize = 64;
 
-/// An output as the tool lists it.
-#[derive(Debug, Deserialize)]
-pub(crate) struct OutputRow {
-    id: String,
-    tool_name: String,
-    created_at: i64,
-    success: bool,
-    size_bytes: u64,
-    preview: Option<String>,
-    summary: Option<Summary>,
-    #[serde(default)]
-    corrupted: bool,
+/// The content of an output, in a few words.
+fn content(row: &Row) -> String {
+    let summary = match &row.summary {
+        Some(summary) if !row.corrupted => summary,
+        _ => return "damaged".into(),
+    };
+    let counted = |count: Option<u64>, unit: &str| {
+        count.map(|count| format!("{} {unit}{}", grouped(count), if count == 1 { "" } else { "s" }))
+    };
+    let figures = [counted(summary.keys, "key"), counted(summary.items, "item")];
+    let words = [Some(summary.type_.clone())].into_iter().chain(figures);
+    let failed = (!row.success).then(|| "failed".to_owned());
+    words.chain([failed]).flatten().collect::<Vec<_>>().join(", ")
 }
 
-impl OutputRow {
-    /// What it is made of, in a few words.
-    fn content(&self) -> String {
-        let summary = match &self.summary {
-            Some(summary) if !self.corrupted => summary,
-            _ => return "damaged".into(),
-        };
-        let counted = |count: Option<u64>, unit: &str| {
-            count.map(|count| format!("{} {unit}{}", grouped(count), if count == 1 { "" } else { "s" }))
-        };
-        let figures = [counted(summary.keys, "key"), counted(summary.items, "item")];
-        let words = [Some(summary.type_.clone())].into_iter().chain(figures);
-        let failed = (!self.success).then(|| "failed".to_owned());
-        words.chain([failed]).flatten().collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Outputs, one a row.
-pub(crate) fn outputs(rows: &[OutputRow], zone: &TimeZone, out: Stream) -> String {
-    let previews = rows.iter().any(|row| row.preview.is_some());
+/// Outputs, one a row, with at most `preview` characters of their previews, or without them.
+pub(crate) fn outputs(rows: &[Row], preview: Option<usize>, zone: &TimeZone, out: Stream) -> String {
+    let previews = preview.is_some() && rows.iter().any(|row| row.preview.is_some());
     let names = ["id", "tool", "made", "size", "content", "preview"];
     let names = if previews { &names[..] } else { &names[..5] };
     let mut grid = Grid::new(names, &[false, false, false, true, false, false], out);
@@ -60,9 +45,10 @@ pub(crate) fn outputs(rows: &[OutputRow], zone: &TimeZone, out: Stream) -> Strin
             escape::short(&row.tool_name, NAME),
             clock(row.created_at, zone),
             binary(row.size_bytes),
-            row.content(),
+            content(row),
         ];
-        let preview = row.preview.as_deref().map(|text| on_one_line(text, PREVIEW));
+        let preview = preview.zip(row.preview.as_deref());
+        let preview = preview.map(|(most, text)| on_one_line(first(text, most), PREVIEW));
         grid.row(cells.into_iter().chain(preview));
     }
     grid.text()
@@ -143,18 +129,8 @@ pub(crate) fn rebuilt(rebuilt: &Rebuilt, out: Stream) -> String {
     grid.text()
 }
 
-/// A buffer as the tool lists it.
-#[derive(Debug, Deserialize)]
-pub(crate) struct BufferRow {
-    name: String,
-    chars: u64,
-    lines: u64,
-    source: String,
-    updated_at: Timestamp,
-}
-
 /// Buffers, one a row.
-pub(crate) fn buffers(rows: &[BufferRow], out: Stream) -> String {
+pub(crate) fn buffers(rows: &[BufferInfo], out: Stream) -> String {
     let names = ["name", "characters", "lines", "source", "written"];
     let mut grid = Grid::new(&names, &[false, true, true, false, false], out);
     for row in rows {
