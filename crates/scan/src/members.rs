@@ -189,6 +189,9 @@ fn pass<L: Lanes>(lanes: L, place: Place<'_>, state: &mut Naming<'_>) -> Option<
             }
         } else if state.skip.depth == 0
             && let Some((number, (open, close), escaped)) = named(bytes, at, strings.before(one), state)
+            // In malformed input other bytes may separate a string from a colon. Which quotes are
+            // known then depends on the position of blocks, so such a string is never a name.
+            && bytes[close + 1..index].iter().all(|&byte| is_space(byte))
         {
             return Some(Named::Found { number, open, close, colon: index, escaped });
         }

@@ -218,3 +218,39 @@ fn only_in_objects() {
         assert!(cursor.next_named(&names).is_err(), "{text}");
     }
 }
+
+/// In malformed input, bytes between a string and a colon must not depend on where blocks begin.
+#[test]
+fn a_string_that_no_colon_follows_is_not_a_name() {
+    let names = Names::new(["a", ""]);
+    let found = |bytes: &[u8], backend: Backend, window: Option<usize>| {
+        let config = Config::new().backend(backend).validation(Validation::Structural);
+        let mut cursor = match window {
+            Some(size) => Cursor::from_reader(bytes, Framing::Single, &config.window(size)),
+            None => Cursor::from_view(View::new(bytes), Framing::Single, &config),
+        };
+        let mut found = Vec::new();
+        let mut step = || {
+            cursor.next_record()?;
+            cursor.begin_value()?;
+            while let Some(number) = cursor.next_named(&names)? {
+                found.push((number, cursor.span().start));
+            }
+            Ok(())
+        };
+        let error: Option<trommel_reader::Error> = step().err();
+        (found, error.map(|error| (error.kind(), error.offset())))
+    };
+    for padding in 0..200 {
+        let between = " ".repeat(padding);
+        // The string before the colon is in another object, or followed by something else.
+        let inner = format!("{{\"a\":0,{between}\"x\":{{\"y\":[1],\"\"}} : 1, \"\" x : 2, \"a\"\n\t : 3}}");
+        let expected = (vec![(0, 1), (0, inner.rfind("\"a\"").unwrap() as u64)], None);
+        for backend in Backend::available() {
+            for window in [None, Some(64), Some(96), Some(4096)] {
+                let found = found(inner.as_bytes(), backend, window);
+                assert_eq!(found, expected, "{backend:?} {window:?} {padding}");
+            }
+        }
+    }
+}
